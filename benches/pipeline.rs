@@ -84,7 +84,7 @@ fn pipeline(criterion: &mut Criterion) {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let resolver = Resolver::new(snapshot.context(&environment, &view, &scope));
-                keys.iter().filter(|key| resolver.value(key, merge).is_ok()).count()
+                keys.iter().filter(|key| resolver.lookup_value(key, merge).is_ok()).count()
             });
         });
     }

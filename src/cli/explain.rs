@@ -5,7 +5,7 @@ use std::io::Write;
 
 use super::settled::note_unsettled;
 use super::{Failure, LookupArguments, Opened, Render, Status, note, note_unapplied};
-use crate::hiera::explain::{self, Shown, Subject};
+use crate::hiera::explain::{self, ExplainOptions, Subject};
 use crate::hiera::lookup::Resolver;
 use crate::hiera::request::LookupRequest;
 use crate::ide::phrases::Names;
@@ -37,7 +37,7 @@ pub(super) fn run(
     note_unsettled(subject, &explanation.unsettled_levels, &names);
     match explanation.answer {
         Err(error) if !error.is_lookup_error() => {
-            note(&error.printed(print));
+            note(&error.print_message(print));
             return Ok(Status::Bad);
         }
         Ok(Some(answer)) => {
@@ -46,14 +46,14 @@ pub(super) fn run(
         Ok(None) | Err(_) => {}
     }
     let line = |span: Span| names.line(span);
-    let shown = Shown {
+    let shown = ExplainOptions {
         reveal: arguments.reveal_sensitive,
         line: arguments.lines.then_some(&line),
-        ..Shown::default()
+        ..ExplainOptions::default()
     };
     match render {
-        Render::Json => writeln!(out, "{}", explain::json(&explanation.tree, shown))?,
-        _ => write!(out, "{}", terminal_lines(&explain::text(&explanation.tree, shown)))?,
+        Render::Json => writeln!(out, "{}", explain::render_json(&explanation.tree, shown))?,
+        _ => write!(out, "{}", terminal_lines(&explain::render_text(&explanation.tree, shown)))?,
     }
     Ok(Status::Good)
 }

@@ -153,7 +153,7 @@ fn single(
     });
     let asked: Vec<String> = request.names.iter().map(|name| format!("'{name}'")).collect();
     let asked = asked.join(", ");
-    let Some(answer) = answer.map_err(|error| Failure(error.printed(&options)))? else {
+    let Some(answer) = answer.map_err(|error| Failure(error.print_message(&options)))? else {
         let subject = format!("did not find a value for {asked}");
         if unsettled.is_empty() {
             note(&subject);
@@ -166,14 +166,14 @@ fn single(
     let subject = format!("levels that could not be evaluated may change the value of {asked}");
     note_unsettled(&subject, &unsettled, &names);
     match arguments.render_as.unwrap_or(Render::Yaml) {
-        Render::S => writeln!(out, "{}", print::text(&answer.value, &options))?,
-        Render::Json => writeln!(out, "{}", print::json(&answer.value, &options))?,
+        Render::S => writeln!(out, "{}", print::print_text(&answer.value, &options))?,
+        Render::Json => writeln!(out, "{}", print::print_json(&answer.value, &options))?,
         Render::Yaml if arguments.render_as.is_none() && shows_places(arguments) => {
             let lines = print::yaml_lines(&answer.value, &options);
             let text = print::with_comments(&lines, &|origin| Some(names.place(origin)));
             write!(out, "{}", terminal_lines(&text))?;
         }
-        Render::Yaml => write!(out, "{}", print::yaml(&answer.value, &options))?,
+        Render::Yaml => write!(out, "{}", print::print_yaml(&answer.value, &options))?,
     }
     Ok(Status::Good)
 }
@@ -221,7 +221,7 @@ fn request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
         request.merge = Some(Ok(strategy));
     }
     if let Some(text) = &arguments.default {
-        request.default_value = Some(Value::given(text));
+        request.default_value = Some(Value::from_argument(text));
     }
     if let Some(text) = &arguments.overrides {
         request.overrides = hash("--override", text)?;
@@ -367,7 +367,7 @@ fn scopes(
         // No node is given: the scope is open, so that an answer holds for every node.
         None => {
             let mut scope = Scope::open("any node");
-            scope.set("environment", Value::given(&name));
+            scope.set_variable("environment", Value::from_argument(&name));
             Ok(vec![("any node".into(), Arc::new(scope))])
         }
     }

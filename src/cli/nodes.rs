@@ -86,7 +86,7 @@ fn write_variables(
             false => writeln!(out, "{name} in {environment}, from {}", escape_terminal(source))?,
         }
         for (name, value, source) in variables(node, &opened.root) {
-            let text = print::inline(
+            let text = print::print_inline(
                 &value,
                 &PrintOptions { mask_encrypted: true, ..PrintOptions::default() },
             );
@@ -100,7 +100,7 @@ fn write_variables(
             )?;
         }
         if let Some((classes, file)) = node.classes() {
-            let text = print::inline(classes, &PrintOptions::default());
+            let text = print::print_inline(classes, &PrintOptions::default());
             let file = relative(file, &opened.root);
             writeln!(out, "  # classes: {}, in {}", escape_terminal(&text), escape_terminal(file))?;
         }
@@ -116,7 +116,7 @@ fn write_variables(
 fn variables(node: &Node, root: &FilePath) -> Vec<(String, crate::puppet::Value, Option<String>)> {
     let source = |name: &str| node.source_of(name).map(|source| source.phrase(root));
     if !node.scope.open {
-        let all = node.scope.variables();
+        let all = node.scope.known_variables();
         return all.map(|(name, value)| (name.to_owned(), value.clone(), source(name))).collect();
     }
     let known = |(name, _): &(std::sync::Arc<str>, _)| match node.scope.get_path(name) {
@@ -136,7 +136,7 @@ fn write_json(
     for node in nodes {
         let value = |value: &crate::puppet::Value| {
             let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
-            serde_json::from_str::<Json>(&print::json(value, &options)).unwrap_or_default()
+            serde_json::from_str::<Json>(&print::print_json(value, &options)).unwrap_or_default()
         };
         let own = variables(node, &opened.root);
         let values: Map<String, Json> =

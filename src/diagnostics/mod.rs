@@ -23,7 +23,7 @@ pub use session::{Findings, Told};
 
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{
-    DataFile, EntryData, Format, Part, Problem, ProblemKind, Reference, TokenUse,
+    DataFile, DataFormat, EntryData, Part, Problem, ProblemKind, Reference, TokenUse,
 };
 use crate::hiera::error::LookupErrorKind;
 use crate::hiera::key::LookupKey;
@@ -100,7 +100,7 @@ pub fn check_range(
         let length = check.context.file.text().map_or(0, Text::len);
         let parts = check.data.parts();
         let is_there = |part: &&Part| {
-            let of_part = parts.range(part.id, length);
+            let of_part = parts.part_range(part.id, length);
             of_part.unwrap_or(TextRange::new(0, length)).meets_range(range)
         };
         let mut findings = check.file();
@@ -240,7 +240,7 @@ impl FileCheck<'_> {
             return None; // Its backend's interpretation of it is not known.
         }
         let data = match own_config {
-            Some(_) => file.data(Format::Yaml),
+            Some(_) => file.data(DataFormat::Yaml),
             None => view.data_of(path).unwrap_or_default(),
         };
         let layer = environment.layer(path).filter(|_| own_config.is_none());
@@ -248,7 +248,7 @@ impl FileCheck<'_> {
         let enabled = || enabled(rules.of(&environment.root));
         let resolver =
             LazyCell::new(|| Resolver::new(snapshot.context(environment, &view, &scope)));
-        let strategy = |key: &str| resolver.strategy(&LookupKey::of_root(key)).ok();
+        let strategy = |key: &str| resolver.strategy_of_key(&LookupKey::of_root(key)).ok();
         let options = |key: &LookupKey| resolver.options_entry(key);
         let exhausted = RefCell::new(Vec::new());
         let lookup = |key: &LookupKey, merge: Option<&Strategy>| {
@@ -279,10 +279,10 @@ impl FileCheck<'_> {
         let complete = self.context.snapshot.complete;
         let mut found = self.each_rule(|check, findings| match check {
             Check::Problem(check) => {
-                self.problems(check, &self.data.repeated().collect::<Vec<_>>(), findings)
+                self.problems(check, &self.data.duplicate_problems().collect::<Vec<_>>(), findings)
             }
             // In a config that cannot be read, a missing setting may stand in the unreadable part.
-            Check::Config(check) if self.data.refused().is_none() => {
+            Check::Config(check) if self.data.refusal().is_none() => {
                 self.own_config
                     .into_iter()
                     .for_each(|config| check(config, &self.context, findings));

@@ -166,7 +166,7 @@ impl<'a> EntryContext<'a> {
         entry
             .members
             .iter()
-            .filter(|(key, member)| data.counts(key, member))
+            .filter(|(key, member)| data.is_effective(key, member))
             .map(|(key, member)| (key, member))
     }
 

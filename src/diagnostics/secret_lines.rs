@@ -59,7 +59,7 @@ impl<'a> SecretLines<'a> {
                 .iter()
                 .flat_map(|part| &part.data.members)
                 .filter_map(|(key, member)| {
-                    let start = data.place(member.key_origin?)?.start;
+                    let start = data.part_bytes(member.key_origin?)?.start;
                     Some((start, self.snapshot.keys().may_be_sensitive(key.as_str()?)))
                 })
                 .collect();

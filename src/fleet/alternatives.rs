@@ -106,7 +106,7 @@ impl Exploring<'_> {
                 continue;
             }
             let mut assumed = scope.clone();
-            assumed.assume(&branch.bindings);
+            assumed.assume_values(&branch.bindings);
             if !branch.read.is_empty() {
                 // Other files of these locations need other values of the same variables.
                 let others = files.iter().filter(|path| !branch.files.contains(path));
@@ -209,7 +209,7 @@ impl Exploring<'_> {
         };
         self.question.environment.reach.iter().find_map(|reach| {
             let values = reach.pattern.variables().iter().filter_map(known).collect();
-            let pattern = reach.pattern.with(&values)?;
+            let pattern = reach.pattern.fill_variables(&values)?;
             let found = pattern.bind(unsettled.path.as_str())?;
             let is_it = pattern.literal_len() == unsettled.literal_len
                 && *found.bindings() == unsettled.when;
@@ -253,7 +253,7 @@ fn branch_of(scope: &Scope, reading: &Reading<'_>) -> Option<Branch> {
             files,
         });
     }
-    let joined = pattern.joined()?;
+    let joined = pattern.join_variables()?;
     let values = joined_values(pattern, &unsettled.path)?;
     let when = in_order(&values, joined.variables());
     let read = AssumedFile {
@@ -267,7 +267,7 @@ fn branch_of(scope: &Scope, reading: &Reading<'_>) -> Option<Branch> {
 /// Returns the variables that a location has for a file, where those that stand side by side are
 /// one; `None` where even that does not show them.
 fn joined_values(pattern: &Pattern, path: &FilePath) -> Option<Bindings> {
-    match pattern.joined()?.bind(path.as_str())? {
+    match pattern.join_variables()?.bind(path.as_str())? {
         PatternMatch::Bound(bindings) => Some(bindings),
         PatternMatch::Ambiguous(_) => None,
     }

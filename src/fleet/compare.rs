@@ -149,7 +149,7 @@ impl<'a> Sides<'a> {
             snapshot.view(environment).data_of(path).unwrap_or_default()
         };
         let (old, new) = (data(self.before), data(self.after));
-        if old.refused().is_some() != new.refused().is_some() {
+        if old.refusal().is_some() != new.refusal().is_some() {
             return all_keys(&old).chain(all_keys(&new)).collect();
         }
         let is_other =

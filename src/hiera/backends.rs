@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::config::{BackendKind, Layer};
 use super::error::{LookupError, Raised};
-use super::key::Segment;
+use super::key::KeySegment;
 use super::merge::Strategy;
 use crate::puppet::value::{Key, Value};
 use crate::text::{FilePath, Span};
@@ -21,13 +21,16 @@ pub trait Backends {
 
     /// Calls the function of a level, and answers its questions with `ask` while it runs. An answer
     /// may need other calls, so that calls nest.
-    fn call(&self, call: &Call<'_>, ask: &mut Ask<'_>) -> Reply;
+    fn call_function(&self, call: &FunctionCall<'_>, ask: &mut Ask<'_>) -> Reply;
 
     /// Makes the backends of Hiera 3 known that a `hiera.yaml` names, before one of them is called.
     ///
     /// Errors: Puppet's, where the library of Hiera 3 is absent. Each lookup fails with it then.
     fn prepare(&self, _hiera3: &Hiera3) -> Result<(), LookupError> {
-        Err(LookupError::function("backends of Hiera 3 cannot be called here".into(), Raised::Ruby))
+        Err(LookupError::function_failed(
+            "backends of Hiera 3 cannot be called here".into(),
+            Raised::Ruby,
+        ))
     }
 }
 
@@ -63,10 +66,10 @@ pub struct Hiera3Backend {
 }
 
 /// Answers a question of a function that runs.
-pub type Ask<'a> = dyn FnMut(Question) -> Result<Option<Value>, LookupError> + 'a;
+pub type Ask<'a> = dyn FnMut(FunctionQuestion) -> Result<Option<Value>, LookupError> + 'a;
 
 /// A call of a level's function.
-pub struct Call<'a> {
+pub struct FunctionCall<'a> {
     /// The kind of function.
     pub kind: BackendKind,
     /// Its name, as written.
@@ -110,7 +113,7 @@ pub enum CallKey<'a> {
     /// A root key.
     Root(&'a str),
     /// The segments of a dotted key, the root key first.
-    Segments(&'a [Segment]),
+    Segments(&'a [KeySegment]),
     /// A key as it is looked up, for a backend of Hiera 3.
     Hiera3 {
         /// The key with its dots.
@@ -126,7 +129,7 @@ pub enum CallKey<'a> {
 
 /// A question of a function that runs.
 #[derive(Debug)]
-pub enum Question {
+pub enum FunctionQuestion {
     /// The value with its tokens replaced.
     Interpolate(Value),
     /// The value of a key; `None` as an answer where nothing has it.

@@ -17,7 +17,7 @@ mod v3;
 mod v4;
 mod v5;
 
-pub use called::{Argument, CONTEXT_TYPE};
+pub use called::{CONTEXT_TYPE, FunctionArgument};
 pub use content::{may_hold_config, version_by_content};
 pub use described::{DescribedBackends, is_of_namespace, namespace_of, why_not_described};
 pub use problem::{ConfigProblem, ConfigProblemKind, VersionProblem};
@@ -28,11 +28,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::data::{DataFile, Format, Refusal};
+use super::data::{DataFile, DataFormat, FileRefusal};
 use crate::puppet::PuppetVersion;
 use crate::puppet::value::Value;
 use crate::text::{FileId, FilePath, Span, Text};
-use reading::{Levels, Reading};
+use reading::{ConfigReader, Levels};
 
 /// A layer of the lookup; global before environment before module.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,7 +53,7 @@ pub struct HieraConfig {
     /// The path of that file, or where it would be; datadirs are relative to its folder.
     pub path: FilePath,
     /// Its version, which decides how its levels find their files.
-    pub version: Version,
+    pub version: ConfigVersion,
     /// The levels, highest priority first; those that could be read when there are problems.
     pub hierarchy: Vec<Arc<Level>>,
     /// A module's levels of last resort.
@@ -71,7 +71,7 @@ pub struct HieraConfig {
 
 /// The versions of `hiera.yaml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Version {
+pub enum ConfigVersion {
     /// The version of Hiera 3, in the global layer only.
     V3,
     /// In environments and modules only.
@@ -80,12 +80,12 @@ pub enum Version {
     V5,
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for ConfigVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Version::V3 => "3",
-            Version::V4 => "4",
-            Version::V5 => "5",
+            ConfigVersion::V3 => "3",
+            ConfigVersion::V4 => "4",
+            ConfigVersion::V5 => "5",
         })
     }
 }
@@ -131,7 +131,7 @@ impl Level {
             _ => {}
         }
         let built_in = *kind == BackendKind::DataHash && is_data_hash;
-        let eyaml = self.backend.reader() == Some(Reader::Eyaml);
+        let eyaml = self.backend.data_reader() == Some(DataReader::Eyaml);
         // The settings of a backend in version 3 are not passed on to a data_hash function.
         let passes_options = self.extension.is_none();
         let has_options = passes_options
@@ -193,7 +193,7 @@ impl BackendKind {
     }
 
     /// Returns the arguments that Puppet passes to a function of this kind, as a phrase.
-    pub fn arguments(self) -> &'static str {
+    pub fn argument_phrase(self) -> &'static str {
         match self {
             BackendKind::DataHash => "the options and a context",
             BackendKind::LookupKey => "the key, the options and a context",
@@ -205,7 +205,7 @@ impl BackendKind {
 
 /// The built-in functions that hiera-ls reads data with; all others are opaque to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reader {
+pub enum DataReader {
     /// `yaml_data`.
     Yaml,
     /// `json_data`.
@@ -216,13 +216,13 @@ pub enum Reader {
     Eyaml,
 }
 
-impl Reader {
+impl DataReader {
     /// Returns the format of the files that it reads.
-    pub fn format(self) -> Format {
+    pub fn format(self) -> DataFormat {
         match self {
-            Reader::Json => Format::Json,
-            Reader::Hocon => Format::Hocon,
-            Reader::Yaml | Reader::Eyaml => Format::Yaml,
+            DataReader::Json => DataFormat::Json,
+            DataReader::Hocon => DataFormat::Hocon,
+            DataReader::Yaml | DataReader::Eyaml => DataFormat::Yaml,
         }
     }
 }
@@ -234,12 +234,12 @@ impl Backend {
     }
 
     /// Returns the reader for this backend, or `None` for one that is opaque.
-    pub fn reader(&self) -> Option<Reader> {
+    pub fn data_reader(&self) -> Option<DataReader> {
         match (self.kind, &*self.name) {
-            (BackendKind::DataHash, "yaml_data") => Some(Reader::Yaml),
-            (BackendKind::DataHash, "json_data") => Some(Reader::Json),
-            (BackendKind::DataHash, "hocon_data") => Some(Reader::Hocon),
-            (BackendKind::LookupKey, "eyaml_lookup_key") => Some(Reader::Eyaml),
+            (BackendKind::DataHash, "yaml_data") => Some(DataReader::Yaml),
+            (BackendKind::DataHash, "json_data") => Some(DataReader::Json),
+            (BackendKind::DataHash, "hocon_data") => Some(DataReader::Hocon),
+            (BackendKind::LookupKey, "eyaml_lookup_key") => Some(DataReader::Eyaml),
             _ => None,
         }
     }
@@ -303,15 +303,15 @@ impl HieraConfig {
     /// Reads a config. Levels with problems are kept as far as they make sense, and so are the
     /// readable parts of a file that is no YAML.
     pub fn read(source: ConfigSource<'_>, data: &DataFile) -> HieraConfig {
-        let mut reading = Reading {
+        let mut reading = ConfigReader {
             source,
             problems: Vec::new(),
             when_used: Vec::new(),
             when_called: Vec::new(),
         };
-        let (version, levels) = match (&data.root(), data.refused()) {
-            (None, Some(_)) => (Version::V5, Levels::default()),
-            (root, _) => reading.config(root.as_ref()),
+        let (version, levels) = match (&data.root_value(), data.refusal()) {
+            (None, Some(_)) => (ConfigVersion::V5, Levels::default()),
+            (root, _) => reading.read_config(root.as_ref()),
         };
         reading.problems.append(&mut reading.when_used);
         reading.problems.append(&mut reading.when_called);
@@ -325,24 +325,27 @@ impl HieraConfig {
                 .map(Level::with_service)
                 .collect(),
             problems: reading.problems,
-            refused: data.refused().map(Refusal::to_string),
+            refused: data.refusal().map(FileRefusal::to_string),
             text: source.text.clone(),
-            ..HieraConfig::unwritten(source.path)
+            ..HieraConfig::new_unwritten(source.path)
         }
     }
 
     /// Returns the config that applies where the global layer has no file at `path`, and where an
     /// older setting asks for one: version 5's defaults.
     pub fn default_at(path: &FilePath) -> HieraConfig {
-        HieraConfig { hierarchy: vec![Arc::new(default_level())], ..HieraConfig::unwritten(path) }
+        HieraConfig {
+            hierarchy: vec![Arc::new(default_level())],
+            ..HieraConfig::new_unwritten(path)
+        }
     }
 
     /// Returns a config without levels that no file holds.
-    fn unwritten(path: &FilePath) -> HieraConfig {
+    fn new_unwritten(path: &FilePath) -> HieraConfig {
         HieraConfig {
             file: None,
             path: path.clone(),
-            version: Version::V5,
+            version: ConfigVersion::V5,
             hierarchy: Vec::new(),
             default_hierarchy: Vec::new(),
             problems: Vec::new(),
@@ -358,7 +361,7 @@ impl HieraConfig {
     }
 
     /// Returns the folder that datadirs are relative to.
-    pub fn base(&self) -> FilePath {
+    pub fn base_folder(&self) -> FilePath {
         self.path.parent().unwrap_or_else(|| FilePath::new("/"))
     }
 
@@ -373,7 +376,7 @@ impl HieraConfig {
 
     /// Returns where the datadir of a level lies on this machine: as written, or where path mapping
     /// puts it. Relative to [`base`](HieraConfig::base) unless absolute; tokens stay as they are.
-    pub fn datadir<'a>(&'a self, level: &'a Level) -> &'a str {
+    pub fn mapped_datadir<'a>(&'a self, level: &'a Level) -> &'a str {
         let written = &level.datadir.text;
         self.datadirs.get(written).map_or(written, String::as_str)
     }

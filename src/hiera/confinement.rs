@@ -26,12 +26,12 @@ impl Level {
     /// Returns whether the level's function finds nothing under a root key, by its option. `false`
     /// where this is not certain: another function, no such option, an expression with an
     /// interpolation token or one that Ruby refuses.
-    pub fn excludes(&self, root: &str) -> bool {
-        self.may_be_confined() && self.counts(root) == Some(false)
+    pub fn excludes_key(&self, root: &str) -> bool {
+        self.may_be_confined() && self.includes_key(root) == Some(false)
     }
 
     /// Returns whether the option includes a root key; `None` where this is not certain.
-    fn counts(&self, root: &str) -> Option<bool> {
+    fn includes_key(&self, root: &str) -> Option<bool> {
         let Data::Array(patterns) = self.options.as_ref()?.get(OPTION)?.data() else { return None };
         if patterns.is_empty() {
             return Some(false); // Ruby's union of nothing matches nothing.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 pub use edit::Edited;
 pub use parts::{Part, Parts};
-pub use refusal::Refusal;
+pub use refusal::FileRefusal;
 
 use anchors::{Anchors, PartAnchors};
 use roots::Roots;
@@ -42,7 +42,7 @@ pub struct DataFile {
     /// The parts that no YAML reader accepts, in order.
     broken: Vec<(PartId, Refused)>,
     /// Puppet's verdict on the first of them.
-    verdict: Option<Refusal>,
+    verdict: Option<FileRefusal>,
     /// The sum of the parts of values that aliases and merge keys add.
     added_parts: u64,
 }
@@ -61,7 +61,7 @@ pub struct EntryData {
     /// Its problems, in the order of their places.
     pub problems: Vec<Problem>,
     /// Why Puppet refuses the whole file for it, if it does.
-    pub refused: Option<Refusal>,
+    pub refused: Option<FileRefusal>,
     /// Whether a value in it may be encrypted: its text contains `ENC[`, or an escape, an alias or
     /// HOCON may produce it.
     pub may_be_encrypted: bool,
@@ -151,7 +151,7 @@ pub enum ProblemKind {
     Unreadable(String),
     /// Valid YAML, but a value that Puppet's loader refuses, and with it the file: dates, unknown
     /// aliases, odd tags.
-    Unloadable(Refusal),
+    Unloadable(FileRefusal),
     /// A key stands twice in one hash; the last one wins. `related` is the first.
     DuplicateKey {
         /// The key.
@@ -198,7 +198,7 @@ pub enum ProblemKind {
 
 /// How a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum DataFormat {
     /// As Psych reads YAML.
     Yaml,
     /// As Ruby's JSON library does.
@@ -209,9 +209,9 @@ pub enum Format {
 
 impl DataFile {
     /// Returns a file that is read as a whole. `text` is the text that the tree was made from.
-    pub fn whole(tree: &Tree, text: &str, file: FileId, format: Format) -> DataFile {
+    pub fn read_whole(tree: &Tree, text: &str, file: FileId, format: DataFormat) -> DataFile {
         let budget = Budget::of_file();
-        let data = load::entry(tree, text, (file, PartId::WHOLE), format, &|_| None, &budget);
+        let data = load::load_entry(tree, text, (file, PartId::WHOLE), format, &|_| None, &budget);
         DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, data)]))
     }
 
@@ -229,7 +229,7 @@ impl DataFile {
     }
 
     /// Returns a file that cannot be read at all, and why.
-    pub fn unreadable(file: FileId, refusal: Refusal) -> DataFile {
+    pub fn new_unreadable(file: FileId, refusal: FileRefusal) -> DataFile {
         let span = Span::in_file(file, TextRange::new_empty(0));
         let kind = ProblemKind::Unreadable(refusal.to_string());
         let problem = Problem { kind, span, related: None };
@@ -244,7 +244,7 @@ impl DataFile {
     }
 
     /// Returns the bytes of a place in it; `None` for a place in a part that it does not have.
-    pub fn place(&self, span: Span) -> Option<TextRange> {
+    pub fn part_bytes(&self, span: Span) -> Option<TextRange> {
         self.parts.start(span.part).map(|start| span.range.shift_left(start))
     }
 
@@ -254,7 +254,7 @@ impl DataFile {
     }
 
     /// Returns whether a member that is written in it is the one that counts for its key.
-    pub fn counts(&self, key: &Key, member: &Member) -> bool {
+    pub fn is_effective(&self, key: &Key, member: &Member) -> bool {
         if !self.roots.has_repeated {
             return true;
         }
@@ -294,7 +294,7 @@ impl DataFile {
 
     /// Returns its problems: part by part, then the keys that stand twice.
     pub fn problems(&self) -> impl Iterator<Item = Problem> {
-        self.problems_of_parts().cloned().chain(self.repeated())
+        self.problems_of_parts().cloned().chain(self.duplicate_problems())
     }
 
     /// Returns the problems of its parts, part by part.
@@ -303,25 +303,25 @@ impl DataFile {
     }
 
     /// Returns the root keys that stand twice.
-    pub fn repeated(&self) -> impl Iterator<Item = Problem> {
-        self.roots.problems(&self.parts)
+    pub fn duplicate_problems(&self) -> impl Iterator<Item = Problem> {
+        self.roots.duplicate_problems(&self.parts)
     }
 
     /// Returns why Puppet refuses the whole file, if it does.
-    pub fn refused(&self) -> Option<&Refusal> {
+    pub fn refusal(&self) -> Option<&FileRefusal> {
         let of_value = || self.parts.get(self.refused?)?.data.refused.as_ref();
         self.verdict.as_ref().or_else(of_value)
     }
 
     /// Returns the value of the whole file, if it has any content.
-    pub fn root(&self) -> Option<Value> {
+    pub fn root_value(&self) -> Option<Value> {
         let first = &self.parts.iter().next()?.data;
         if !self.has_hash() {
             return first.other_root.clone();
         }
         let hash: Hash =
             self.members().map(|(key, member)| (key.clone(), member.clone())).collect();
-        Some(Value::hash(hash, Provenance::written(None)))
+        Some(Value::hash(hash, Provenance::from_source(None)))
     }
 
     /// Returns whether some part of it is one of a hash.
@@ -336,7 +336,7 @@ impl DataFile {
     }
 
     /// Returns where the root key `key` is written.
-    pub fn definition(&self, key: &str) -> Option<Span> {
+    pub fn definition_span(&self, key: &str) -> Option<Span> {
         self.get(key)?.key_origin
     }
 }
@@ -357,7 +357,8 @@ mod tests {
     #[test]
     fn a_key_being_typed_above_a_comment_hides_nothing_in_an_editor() {
         let text = "pro\n# users\nprofile::users: [a]\n";
-        let data = DataFile::whole(&parse_for_editing(text), text, FileId::new(0), Format::Yaml);
+        let data =
+            DataFile::read_whole(&parse_for_editing(text), text, FileId::new(0), DataFormat::Yaml);
         assert!(data.get("profile::users").is_some());
         assert!(data.is_no_hash(), "to Puppet the file is the string 'pro'");
     }

@@ -1,7 +1,7 @@
 //! Subkeys: the parts of a value that a dotted key, or a dotted variable, asks for.
 
 use super::error::{LookupError, LookupErrorKind};
-use super::key::{LookupKey, Segment};
+use super::key::{KeySegment, LookupKey};
 use crate::puppet::ruby::inspect::inspect;
 use crate::puppet::value::{Data, Value};
 
@@ -14,7 +14,7 @@ pub fn dig(root: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> 
 }
 
 /// The outcome of digging for a subkey.
-pub enum Dug<'a> {
+pub enum DigOutcome<'a> {
     /// A part of the value.
     Part(&'a Value),
     /// Nothing.
@@ -27,24 +27,24 @@ pub enum Dug<'a> {
 pub fn dig_watched(
     root: &Value,
     key: &LookupKey,
-    watch: &mut dyn FnMut(&Segment, Dug<'_>),
+    watch: &mut dyn FnMut(&KeySegment, DigOutcome<'_>),
 ) -> Result<Option<Value>, LookupError> {
     let mut current = root.clone();
     for segment in &key.subkeys {
         let next = match (current.data(), segment) {
             (Data::Null, _) => None,
-            (Data::Array(items), Segment::Index(index)) => {
+            (Data::Array(items), KeySegment::Index(index)) => {
                 usize::try_from(*index).ok().and_then(|index| items.get(index)).cloned()
             }
-            (Data::Hash(hash), Segment::Name(name)) => {
+            (Data::Hash(hash), KeySegment::Name(name)) => {
                 hash.get(&**name).map(|member| member.value.clone())
             }
-            (Data::Hash(hash), Segment::Index(index)) => {
+            (Data::Hash(hash), KeySegment::Index(index)) => {
                 hash.get(index).map(|member| member.value.clone())
             }
             // Ruby's numbers and symbols have parts, and no members.
             (Data::Integer(_) | Data::BigInteger(_) | Data::Symbol(_), _) => {
-                watch(segment, Dug::Mismatch);
+                watch(segment, DigOutcome::Mismatch);
                 let mut text = String::new();
                 inspect(current.data(), &mut text);
                 return Err(LookupError::crash(format!(
@@ -53,14 +53,14 @@ pub fn dig_watched(
                 )));
             }
             _ => {
-                watch(segment, Dug::Mismatch);
+                watch(segment, DigOutcome::Mismatch);
                 let (class, segment) = (current.class_name(), segment.to_string());
                 let kind =
                     LookupErrorKind::DigMismatch { class, segment, key: key.text.to_string() };
                 return Err(LookupError::new(kind, current.origin));
             }
         };
-        watch(segment, next.as_ref().map_or(Dug::Missing, Dug::Part));
+        watch(segment, next.as_ref().map_or(DigOutcome::Missing, DigOutcome::Part));
         match next {
             Some(value) => current = value,
             None => return Ok(None),

@@ -46,9 +46,9 @@ pub enum LookupErrorKind {
     /// next.
     Recursion {
         /// The lookups in progress, the first one first.
-        frames: Vec<Frame>,
+        frames: Vec<LookupFrame>,
         /// The one that would begin again: its text is that of one of these.
-        again: Frame,
+        again: LookupFrame,
     },
     /// A subkey of something that is no hash.
     DigMismatch {
@@ -168,7 +168,7 @@ pub enum OptionsError {
 
 impl OptionsError {
     /// Returns the place of the offending part.
-    pub fn span(&self) -> Option<Span> {
+    pub fn problem_span(&self) -> Option<Span> {
         match self {
             OptionsError::NotAHash(span)
             | OptionsError::BadRegex(_, span)
@@ -217,7 +217,7 @@ pub struct Undecryptable {
 
 /// A lookup in progress, as the recursion check sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct LookupFrame {
     /// The key, or the name in a token.
     pub text: Arc<str>,
     /// The string whose token asked for it; `None` for the first.
@@ -226,12 +226,12 @@ pub struct Frame {
 
 impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
-        let class = kind.class();
+        let class = kind.ruby_class();
         LookupError { kind: Box::new(kind), span, global_keys: Box::default(), class }
     }
 
     /// Returns the error of a limit that was reached at a place.
-    pub(super) fn exhausted(limit: Limit, span: Option<Span>) -> LookupError {
+    pub(super) fn limit_reached(limit: Limit, span: Option<Span>) -> LookupError {
         LookupError::new(LookupErrorKind::Exhausted(limit), span)
     }
 
@@ -241,7 +241,7 @@ impl LookupError {
     }
 
     /// Returns an error of a function that was called.
-    pub fn function(message: String, raised: Raised) -> LookupError {
+    pub fn function_failed(message: String, raised: Raised) -> LookupError {
         LookupError::new(LookupErrorKind::Function { message, raised }, None)
     }
 
@@ -255,7 +255,7 @@ impl LookupError {
     }
 
     /// Returns an error of a config.
-    pub fn config(message: impl Into<String>) -> LookupError {
+    pub fn invalid_config(message: impl Into<String>) -> LookupError {
         LookupError::new(LookupErrorKind::Config(message.into()), None)
     }
 
@@ -280,7 +280,7 @@ impl LookupError {
 
     /// Returns the error as it leaves the check for recursion, which makes lookup errors of all of
     /// Puppet's. Source: `Invocation#check`.
-    pub(super) fn checked(mut self) -> LookupError {
+    pub(super) fn leave_recursion(mut self) -> LookupError {
         if self.class == Class::Puppet {
             self.class = Class::Lookup;
         }
@@ -290,7 +290,7 @@ impl LookupError {
     /// Returns the error as one whose message may quote a value with these marks.
     pub(super) fn into_secret(mut self, marks: Secrecy) -> LookupError {
         if let LookupErrorKind::Secret(_, secrecy) = &mut *self.kind {
-            *secrecy = secrecy.and(marks);
+            *secrecy = secrecy.union(marks);
         } else if marks.is_any() {
             self.kind = Box::new(LookupErrorKind::Secret(self.kind, marks));
         }
@@ -298,12 +298,12 @@ impl LookupError {
     }
 
     /// Returns the error as one whose message may quote `value`.
-    pub fn about(self, value: &Value) -> LookupError {
+    pub fn mark_quoting(self, value: &Value) -> LookupError {
         self.into_secret(value.secrecy_of_parts())
     }
 
     /// Returns Puppet's message, also where it quotes a value that must not be shown.
-    pub fn revealed(&self) -> String {
+    pub fn revealed_message(&self) -> String {
         match &*self.kind {
             LookupErrorKind::Secret(kind, _) => {
                 LookupError { kind: kind.clone(), ..self.clone() }.to_string()
@@ -314,14 +314,14 @@ impl LookupError {
 
     /// Returns the message as the print options allow it: one that may quote a hidden value is
     /// replaced unless that is revealed.
-    pub fn printed(&self, options: &PrintOptions<'_>) -> String {
+    pub fn print_message(&self, options: &PrintOptions<'_>) -> String {
         let message = match *self.kind {
             LookupErrorKind::Secret(_, secrecy) if options.mark_for(secrecy).is_none() => {
-                self.revealed()
+                self.revealed_message()
             }
             _ => self.to_string(),
         };
-        options.mask(message)
+        options.mask_message(message)
     }
 
     /// Returns whether it is a lookup error to Puppet, which explains these and stops at all
@@ -337,7 +337,7 @@ impl LookupError {
 }
 
 impl LookupErrorKind {
-    fn class(&self) -> Class {
+    fn ruby_class(&self) -> Class {
         match self {
             LookupErrorKind::Merge(MergeError::WrongType(_))
             | LookupErrorKind::Options(OptionsError::Strategy(StrategyError::Options(_)))
@@ -370,7 +370,7 @@ impl LookupErrorKind {
             | LookupErrorKind::Decryption(_)
             | LookupErrorKind::Exhausted(_)
             | LookupErrorKind::Cancelled => Class::Lookup,
-            LookupErrorKind::Secret(within, _) => within.class(),
+            LookupErrorKind::Secret(within, _) => within.ruby_class(),
         }
     }
 
@@ -464,7 +464,7 @@ impl From<MergeError> for LookupError {
 
 impl From<OptionsError> for LookupError {
     fn from(error: OptionsError) -> LookupError {
-        let span = error.span();
+        let span = error.problem_span();
         LookupError::new(LookupErrorKind::Options(error), span)
     }
 }

@@ -12,18 +12,18 @@ mod text;
 
 use std::sync::Arc;
 
-use super::config::{Layer, Version};
+use super::config::{ConfigVersion, Layer};
 use super::error::LookupError;
-use super::key::Segment;
+use super::key::KeySegment;
 use super::merge::Strategy;
-use super::resolution::{Answer, UnsettledLevel};
+use super::resolution::{RequestAnswer, UnsettledLevel};
 use crate::puppet::print::PrintOptions;
 use crate::puppet::value::{Secrecy, Value};
 use crate::text::CancelToken;
 use crate::text::{FilePath, Span};
 
-pub use json::json;
-pub use text::text;
+pub use json::render_json;
+pub use text::render_text;
 
 /// The outcome of a request and the tree of its search.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Explanation {
     /// The request's own node, a [`Kind::Request`].
     pub tree: Node,
     /// The answer; of options, `null`.
-    pub answer: Result<Option<Answer>, LookupError>,
+    pub answer: Result<Option<RequestAnswer>, LookupError>,
     /// The levels that could not be evaluated and could change the answer.
     pub unsettled_levels: Vec<UnsettledLevel>,
 }
@@ -55,12 +55,12 @@ pub struct Node {
     /// Its outcome.
     pub event: Option<Event>,
     /// The other texts about it.
-    pub texts: Vec<Text>,
+    pub texts: Vec<EventText>,
 }
 
 /// A text beside an event.
 #[derive(Debug)]
-pub enum Text {
+pub enum EventText {
     /// A remark.
     Remark(String),
     /// The text of a function about itself. It carries the marks of values that it may quote.
@@ -69,16 +69,16 @@ pub enum Text {
     Failure(LookupError),
 }
 
-impl Text {
-    fn shown(&self, shown: &Shown<'_>) -> String {
+impl EventText {
+    fn render(&self, shown: &ExplainOptions<'_>) -> String {
         match self {
-            Text::Remark(text) => text.clone(),
-            Text::Told(text) => match shown.mark_for(text.secrecy()) {
+            EventText::Remark(text) => text.clone(),
+            EventText::Told(text) => match shown.mark_for(text.secrecy()) {
                 Some(mark) => mark.to_owned(),
                 None => text.to_text().into_owned(),
             },
-            Text::Failure(error) if shown.reveal => error.revealed(),
-            Text::Failure(error) => error.to_string(),
+            EventText::Failure(error) if shown.reveal => error.revealed_message(),
+            EventText::Failure(error) => error.to_string(),
         }
     }
 }
@@ -115,7 +115,7 @@ pub enum Kind {
         /// Which.
         layer: Layer,
         /// The version of its config.
-        version: Version,
+        version: ConfigVersion,
         /// Its config; `None` for one that no file holds.
         config: Option<FilePath>,
     },
@@ -131,7 +131,7 @@ pub enum Kind {
         place: Arc<str>,
     },
     /// The subkeys that are dug out of a value.
-    SubKey(Vec<Segment>),
+    SubKey(Vec<KeySegment>),
     /// One subkey.
     Segment,
     /// A part with a name of its own: the variables, the two sides of a merge of options, the
@@ -169,7 +169,7 @@ pub enum Event {
 
 /// How a tree is shown.
 #[derive(Clone, Copy, Default)]
-pub struct Shown<'a> {
+pub struct ExplainOptions<'a> {
     /// Show the values of keys that become Sensitive, and decrypted text, as Puppet does: it
     /// converts a value only after it has shown it.
     pub reveal: bool,
@@ -181,7 +181,7 @@ pub struct Shown<'a> {
     pub cancel: Option<&'a CancelToken>,
 }
 
-impl Shown<'_> {
+impl ExplainOptions<'_> {
     /// Returns the text in place of a value with these marks; `None` where the value may be shown.
     fn mark_for(&self, secrecy: Secrecy) -> Option<&'static str> {
         self.print_options().mark_for(secrecy)
@@ -233,7 +233,7 @@ impl Node {
     }
 
     /// Returns the line of the key that was found here.
-    fn line(&self, shown: Shown<'_>) -> Option<u32> {
+    fn found_line(&self, shown: ExplainOptions<'_>) -> Option<u32> {
         match (&self.event, shown.line) {
             (Some(Event::Found { at: Some(at), .. }), Some(line)) => Some(line(*at)),
             _ => None,
@@ -259,12 +259,12 @@ impl Explainer {
     pub(super) fn pop(&mut self) {
         if self.open.len() > 1 {
             let done = self.open.pop().expect("there are two");
-            self.current().branches.push(done);
+            self.current_node().branches.push(done);
         }
     }
 
     /// Returns the innermost open node.
-    pub(super) fn current(&mut self) -> &mut Node {
+    pub(super) fn current_node(&mut self) -> &mut Node {
         self.open.last_mut().expect("the request's own node is open to the end")
     }
 

@@ -71,12 +71,12 @@ pub(super) fn has_encrypted_text(value: &Value) -> bool {
 }
 
 /// Returns the parts of a string that hiera-eyaml decrypts if it decrypts any, in order.
-pub fn parts(text: &str) -> Vec<EncryptedPart<'_>> {
+pub fn encrypted_parts(text: &str) -> Vec<EncryptedPart<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(start) = text[from..].find("ENC[").map(|at| from + at) {
         from = start + 4;
-        if let Some(part) = part(text, start) {
+        if let Some(part) = parse_part(text, start) {
             from = part.range.end;
             found.push(part);
         }
@@ -84,7 +84,7 @@ pub fn parts(text: &str) -> Vec<EncryptedPart<'_>> {
     found
 }
 
-fn part(text: &str, start: usize) -> Option<EncryptedPart<'_>> {
+fn parse_part(text: &str, start: usize) -> Option<EncryptedPart<'_>> {
     let inner = &text[start + 4..];
     let word =
         inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
@@ -125,7 +125,7 @@ impl KeySource {
             None | Some(Data::Null | Data::Bool(false)) => Ok(None),
             Some(Data::String(text)) => Ok(Some(text.to_string())),
             Some(other) => {
-                let class = Value::new(other.clone(), Provenance::written(None)).class_name();
+                let class = Value::new(other.clone(), Provenance::from_source(None)).class_name();
                 Err(format!("no implicit conversion of {class} into String"))
             }
         };
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Vec<(Option<&str>, &str)> {
-        parts(text).into_iter().map(|part| (part.scheme, part.body)).collect()
+        encrypted_parts(text).into_iter().map(|part| (part.scheme, part.body)).collect()
     }
 
     #[test]

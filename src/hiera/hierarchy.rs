@@ -4,10 +4,10 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::config::{BackendKind, HieraConfig, Level, Locations, Template, Version};
+use super::config::{BackendKind, ConfigVersion, HieraConfig, Level, Locations, Template};
 use super::error::LookupError;
-use super::fold::normalised;
-use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
+use super::fold::normalize_pieces;
+use super::pattern::{Bindings, Pattern, PatternPiece, parse_pieces, variable_name};
 use super::scope::{Scope, Variable};
 use super::sources::Sources;
 use crate::puppet::ruby::glob::exceeded_limit;
@@ -18,15 +18,15 @@ use crate::text::{FilePath, Limit};
 pub mod located;
 mod variables;
 
-use located::{LocatedLevel, Location, Place, Undetermined};
+use located::{LevelTarget, LocatedLevel, Location, Undetermined};
 use variables::{Evaluated, Variables};
 
 impl Undetermined {
     /// Returns the existing files that it may name.
-    pub fn candidates(&self, sources: &dyn Sources) -> Vec<CandidateFile> {
+    pub fn candidate_files(&self, sources: &dyn Sources) -> Vec<CandidateFile> {
         let Some(pattern) = &self.pattern else { return Vec::new() };
         let files = sources.files_starting_with(&pattern.literal_prefix());
-        files.iter().filter_map(|path| candidate(pattern, path, sources)).collect()
+        files.iter().filter_map(|path| match_candidate(pattern, path, sources)).collect()
     }
 
     /// Returns the candidates that define a root key.
@@ -35,7 +35,7 @@ impl Undetermined {
         sources
             .files_defining(root)
             .iter()
-            .filter_map(|path| candidate(pattern, path, sources))
+            .filter_map(|path| match_candidate(pattern, path, sources))
             .collect()
     }
 }
@@ -59,7 +59,7 @@ pub struct CandidateFile {
 ///
 /// Errors: those of tokens (a function call, digging into a string, an undefined variable); Puppet
 /// fails every lookup in the layer for one. Source: semantics 1.6 to 1.11.
-pub fn locate(
+pub fn locate_levels(
     config: &HieraConfig,
     levels: &[Arc<Level>],
     scope: &Scope,
@@ -70,16 +70,17 @@ pub fn locate(
     let variables = Variables {
         scope,
         local: None,
-        classic: config.version == Version::V3,
+        classic: config.version == ConfigVersion::V3,
         undefined_fails: strict.is_some(),
     };
     // Puppet 8 lets a path of version 5 be with a warning.
-    let paths_fail = strict.is_some_and(|puppet| puppet.major == 7 || config.version < Version::V5);
+    let paths_fail =
+        strict.is_some_and(|puppet| puppet.major == 7 || config.version < ConfigVersion::V5);
     let in_paths = Variables { undefined_fails: paths_fail, ..variables };
     let level = |(index, level): (usize, &Arc<Level>)| {
         let locating =
-            Locating { config, level, sources, variables, in_paths, datadir: OnceCell::new() };
-        let locations = locating.locations().map_err(|error| config.token_error(error))?;
+            LevelLocator { config, level, sources, variables, in_paths, datadir: OnceCell::new() };
+        let locations = locating.find_locations().map_err(|error| config.token_error(error))?;
         Ok(LocatedLevel { index, level: level.clone(), locations })
     };
     levels.iter().enumerate().map(level).collect()
@@ -102,7 +103,8 @@ pub fn options_of(
         let Some(text) = member.value.as_str().filter(|text| text.contains("%{")) else { continue };
         match variables.evaluate(text)? {
             Evaluated::Text(text) => {
-                member.value = Value::string(&text, Provenance::written(member.value.origin))
+                member.value =
+                    Value::new_string(&text, Provenance::from_source(member.value.origin))
             }
             Evaluated::Partial(_) => unknown.push(key.clone()),
         }
@@ -121,13 +123,13 @@ pub fn options_for_call(
     puppet: Option<PuppetVersion>,
 ) -> Result<Option<Value>, LookupError> {
     let undefined_fails = puppet.is_some_and(|puppet| puppet.strict == Strict::Error);
-    Variables { scope, local: None, classic: false, undefined_fails }.replace(options)
+    Variables { scope, local: None, classic: false, undefined_fails }.replace_tokens(options)
 }
 
 /// Returns the folder that a level's locations are relative to, its tokens as they are: absolute,
 /// unless it begins with a token of version 3.
 pub fn datadir_as_written(config: &HieraConfig, level: &Level) -> String {
-    datadir(config, level)
+    datadir_template(config, level)
 }
 
 /// Returns the folder that the locations of a level of version 5 are relative to; `None` where an
@@ -142,7 +144,7 @@ pub fn datadir_for_call(
 ) -> Result<Option<String>, LookupError> {
     let undefined_fails = puppet.is_some_and(|puppet| puppet.strict == Strict::Error);
     let variables = Variables { scope, local: None, classic: false, undefined_fails };
-    Ok(match variables.evaluate(&datadir(config, level))? {
+    Ok(match variables.evaluate(&datadir_template(config, level))? {
         Evaluated::Text(text) => Some(text),
         Evaluated::Partial(_) => None,
     })
@@ -150,8 +152,8 @@ pub fn datadir_for_call(
 
 /// Returns the folder that a level's locations are relative to, as far as no variable decides it.
 pub fn datadir_start(config: &HieraConfig, level: &Level) -> FilePath {
-    let datadir = datadir(config, level);
-    let end = if config.version == Version::V4 { None } else { datadir.find("%{") };
+    let datadir = datadir_template(config, level);
+    let end = if config.version == ConfigVersion::V4 { None } else { datadir.find("%{") };
     FilePath::new(&datadir[..end.unwrap_or(datadir.len())])
 }
 
@@ -160,8 +162,8 @@ pub fn datadir_start(config: &HieraConfig, level: &Level) -> FilePath {
 ///
 /// In version 3 a relative datadir is relative to Puppet's working directory; here the folder of
 /// the `hiera.yaml` is used in its place.
-fn datadir(config: &HieraConfig, level: &Level) -> String {
-    joined(config.base().as_str(), config.datadir(level))
+fn datadir_template(config: &HieraConfig, level: &Level) -> String {
+    join_paths(config.base_folder().as_str(), config.mapped_datadir(level))
 }
 
 /// Returns the pattern of the paths that a location of `level` can name, for every scope.
@@ -182,58 +184,66 @@ pub fn folder_pattern_of(
 ) -> Option<Pattern> {
     let pieces = pieces_of(config, level, template)?;
     let start = match pieces.first() {
-        Some(Piece::Literal(text)) => text.as_str(),
-        Some(Piece::Glob(text)) => {
+        Some(PatternPiece::Literal(text)) => text.as_str(),
+        Some(PatternPiece::Glob(text)) => {
             &text[..text.find(['*', '?', '[', '{', '\\']).unwrap_or(text.len())]
         }
         _ => "",
     };
     let folder = &start[..start.rfind('/').map_or(0, |slash| slash + 1)];
-    Pattern::new(vec![Piece::Literal(folder.to_owned()), Piece::Glob("**/*".to_owned())])
+    Pattern::new(vec![
+        PatternPiece::Literal(folder.to_owned()),
+        PatternPiece::Glob("**/*".to_owned()),
+    ])
 }
 
 /// Returns the pieces of the paths that a location of `level` can name; `None` when it is no file.
-fn pieces_of(config: &HieraConfig, level: &Level, template: &Template) -> Option<Vec<Piece>> {
+fn pieces_of(
+    config: &HieraConfig,
+    level: &Level,
+    template: &Template,
+) -> Option<Vec<PatternPiece>> {
     let glob = match &level.locations {
         Locations::Globs(_) | Locations::ByNamespace(_) => true,
         Locations::Paths(_) | Locations::Mapped { .. } => false,
         Locations::Uris(_) | Locations::None => return None,
     };
-    let mut inner = pieces(&template.text, glob);
+    let mut inner = parse_pieces(&template.text, glob);
     if let Locations::Mapped { local, .. } = &level.locations {
         for piece in &mut inner {
-            if matches!(piece, Piece::Variable(name) if name.split('.').next() == Some(local)) {
-                *piece = Piece::Any;
+            if matches!(piece, PatternPiece::Variable(name) if name.split('.').next() == Some(local))
+            {
+                *piece = PatternPiece::Any;
             }
         }
     }
     if let Some(extension) =
         level.extension.as_ref().filter(|extension| !template.text.ends_with(&***extension))
     {
-        inner.extend(pieces(extension, false));
+        inner.extend(parse_pieces(extension, false));
     }
-    let mut datadir = format!("{}/", datadir(config, level).trim_end_matches('/'));
-    if let Some(Piece::Glob(text)) = inner.first_mut()
+    let mut datadir = format!("{}/", datadir_template(config, level).trim_end_matches('/'));
+    if let Some(PatternPiece::Glob(text)) = inner.first_mut()
         && !text.starts_with('/')
     {
         // The folders that lead out of the datadir are no part of the glob.
         let (folder, rest) = without_detours(&datadir, text);
         (datadir, *text) = (folder, rest);
     }
-    let mut all = if config.version == Version::V4 {
-        vec![Piece::Literal(datadir)]
+    let mut all = if config.version == ConfigVersion::V4 {
+        vec![PatternPiece::Literal(datadir)]
     } else {
-        pieces(&datadir, false)
+        parse_pieces(&datadir, false)
     };
-    if matches!(inner.first(), Some(Piece::Literal(text) | Piece::Glob(text)) if text.starts_with('/'))
+    if matches!(inner.first(), Some(PatternPiece::Literal(text) | PatternPiece::Glob(text)) if text.starts_with('/'))
     {
         all.clear();
     }
     all.append(&mut inner);
-    Some(normalised(all))
+    Some(normalize_pieces(all))
 }
 
-struct Locating<'a> {
+struct LevelLocator<'a> {
     config: &'a HieraConfig,
     level: &'a Level,
     sources: &'a dyn Sources,
@@ -243,52 +253,61 @@ struct Locating<'a> {
     datadir: OnceCell<Evaluated>,
 }
 
-impl Locating<'_> {
-    fn locations(&self) -> Result<Vec<Location>, LookupError> {
+impl LevelLocator<'_> {
+    fn find_locations(&self) -> Result<Vec<Location>, LookupError> {
         let mut found = Vec::new();
         // Puppet looks at the datadir and, in version 3, at the options even where no location
         // needs them.
-        self.datadir()?;
+        self.evaluate_datadir()?;
         match &self.level.locations {
             Locations::Paths(templates) => {
                 for template in templates {
-                    found.push(self.path(template, self.in_paths.evaluate(&template.text)?)?);
+                    found
+                        .push(self.locate_path(template, self.in_paths.evaluate(&template.text)?)?);
                 }
             }
             Locations::Globs(templates) | Locations::ByNamespace(templates) => {
                 for template in templates {
-                    self.glob(template, &mut found)?;
+                    self.locate_glob(template, &mut found)?;
                 }
             }
             Locations::Uris(templates) => {
                 for template in templates {
                     found.push(match self.in_paths.evaluate(&template.text)? {
-                        Evaluated::Text(uri) => location(template, &uri.clone(), Place::Uri(uri)),
+                        Evaluated::Text(uri) => {
+                            new_location(template, &uri.clone(), LevelTarget::Uri(uri))
+                        }
                         Evaluated::Partial(pieces) => {
-                            let undetermined =
-                                Undetermined { variables: unknown(&pieces), pattern: None };
-                            location(template, &template.text, Place::Undetermined(undetermined))
+                            let undetermined = Undetermined {
+                                variables: unknown_variables(&pieces),
+                                pattern: None,
+                            };
+                            new_location(
+                                template,
+                                &template.text,
+                                LevelTarget::Undetermined(undetermined),
+                            )
                         }
                     });
                 }
             }
             Locations::Mapped { variable, local, path } => {
-                self.mapped(&variable.text, local, path, &mut found)?
+                self.locate_mapped(&variable.text, local, path, &mut found)?
             }
-            Locations::None => found.push(nowhere()),
+            Locations::None => found.push(no_location()),
         }
         if let Some(options) = &self.level.options {
             self.variables.check(options)?;
         }
         // Without a location of its own, a backend of Hiera 3 is asked once.
-        let is_real = |location: &Location| !matches!(location.place, Place::NoMatch { .. });
+        let is_real = |location: &Location| !matches!(location.place, LevelTarget::NoMatch { .. });
         if self.level.backend.kind == BackendKind::Hiera3 && !found.iter().any(is_real) {
-            found.push(nowhere());
+            found.push(no_location());
         }
         Ok(found)
     }
 
-    fn datadir(&self) -> Result<&Evaluated, LookupError> {
+    fn evaluate_datadir(&self) -> Result<&Evaluated, LookupError> {
         if let Some(known) = self.datadir.get() {
             return Ok(known);
         }
@@ -297,16 +316,18 @@ impl Locating<'_> {
     }
 
     fn find_datadir(&self) -> Result<Evaluated, LookupError> {
-        let datadir = datadir(self.config, self.level);
+        let datadir = datadir_template(self.config, self.level);
         match self.config.version {
-            Version::V4 => Ok(Evaluated::Text(datadir)), // A folder may be called `d%{x}`.
-            Version::V5 => self.variables.evaluate(&datadir),
-            Version::V3 => Ok(match self.variables.evaluate(self.config.datadir(self.level))? {
-                Evaluated::Text(text) => {
-                    Evaluated::Text(joined(self.config.base().as_str(), &text))
-                }
-                Evaluated::Partial(_) => self.variables.evaluate(&datadir)?,
-            }),
+            ConfigVersion::V4 => Ok(Evaluated::Text(datadir)), // A folder may be called `d%{x}`.
+            ConfigVersion::V5 => self.variables.evaluate(&datadir),
+            ConfigVersion::V3 => {
+                Ok(match self.variables.evaluate(self.config.mapped_datadir(self.level))? {
+                    Evaluated::Text(text) => {
+                        Evaluated::Text(join_paths(self.config.base_folder().as_str(), &text))
+                    }
+                    Evaluated::Partial(_) => self.variables.evaluate(&datadir)?,
+                })
+            }
         }
     }
 
@@ -321,55 +342,64 @@ impl Locating<'_> {
                 Evaluated::Text(path + &extension)
             }
             (Evaluated::Partial(mut path), Evaluated::Text(extension)) => {
-                if !matches!(path.last(), Some(Piece::Literal(text)) if text.ends_with(&extension))
+                if !matches!(path.last(), Some(PatternPiece::Literal(text)) if text.ends_with(&extension))
                 {
-                    path.push(Piece::Literal(extension));
+                    path.push(PatternPiece::Literal(extension));
                 }
-                Evaluated::Partial(normalised(path))
+                Evaluated::Partial(normalize_pieces(path))
             }
             (path, Evaluated::Partial(mut extension)) => {
                 let mut all = path.into_pieces();
                 all.append(&mut extension);
-                Evaluated::Partial(normalised(all))
+                Evaluated::Partial(normalize_pieces(all))
             }
         })
     }
 
     /// Returns the pieces of the whole pattern, or the whole path.
     fn below_datadir(&self, relative: Evaluated, glob: bool) -> Result<Evaluated, LookupError> {
-        let literal = |text: String| if glob { Piece::Glob(text) } else { Piece::Literal(text) };
-        Ok(match (self.datadir()?, relative) {
+        let literal = |text: String| {
+            if glob { PatternPiece::Glob(text) } else { PatternPiece::Literal(text) }
+        };
+        Ok(match (self.evaluate_datadir()?, relative) {
             (_, Evaluated::Text(path)) if path.starts_with('/') => Evaluated::Text(path),
             (Evaluated::Text(datadir), Evaluated::Text(path)) => {
-                Evaluated::Text(joined(datadir, &path))
+                Evaluated::Text(join_paths(datadir, &path))
             }
             (datadir, relative) => {
                 let mut all = datadir.clone().into_pieces();
-                all.push(Piece::Literal("/".into()));
+                all.push(PatternPiece::Literal("/".into()));
                 match relative {
                     Evaluated::Text(text) => all.push(literal(text)),
                     Evaluated::Partial(pieces) if glob => {
                         all.extend(pieces.into_iter().map(|piece| match piece {
-                            Piece::Literal(text) => Piece::Glob(text),
+                            PatternPiece::Literal(text) => PatternPiece::Glob(text),
                             other => other,
                         }))
                     }
                     Evaluated::Partial(mut pieces) => all.append(&mut pieces),
                 }
-                Evaluated::Partial(normalised(all))
+                Evaluated::Partial(normalize_pieces(all))
             }
         })
     }
 
-    fn path(&self, template: &Template, relative: Evaluated) -> Result<Location, LookupError> {
+    fn locate_path(
+        &self,
+        template: &Template,
+        relative: Evaluated,
+    ) -> Result<Location, LookupError> {
         Ok(match self.below_datadir(self.with_extension(relative)?, false)? {
             Evaluated::Text(text) => {
                 let path = FilePath::new(&text);
                 let exists = self.sources.exists(&path) && self.can_be_walked(&text);
                 let is_indexed = exists && self.sources.is_indexed(&path);
-                Location { is_indexed, ..location(template, &text, Place::File { path, exists }) }
+                Location {
+                    is_indexed,
+                    ..new_location(template, &text, LevelTarget::File { path, exists })
+                }
             }
-            Evaluated::Partial(pieces) => self.undetermined(template, pieces),
+            Evaluated::Partial(pieces) => self.undetermined_location(template, pieces),
         })
     }
 
@@ -382,56 +412,62 @@ impl Locating<'_> {
         })
     }
 
-    fn glob(&self, template: &Template, found: &mut Vec<Location>) -> Result<(), LookupError> {
+    fn locate_glob(
+        &self,
+        template: &Template,
+        found: &mut Vec<Location>,
+    ) -> Result<(), LookupError> {
         match self.below_datadir(self.in_paths.evaluate(&template.text)?, true)? {
             Evaluated::Text(pattern) => {
                 if let Some(most) = exceeded_limit(&pattern) {
-                    return Err(LookupError::exhausted(Limit::Glob(most), template.span));
+                    return Err(LookupError::limit_reached(Limit::Glob(most), template.span));
                 }
                 let original: Arc<str> = pattern.as_str().into();
-                let files = self.sources.glob(&pattern);
+                let files = self.sources.glob_files(&pattern);
                 let of_pattern = |name: Arc<str>, place| Location {
                     template: Some(template.clone()),
                     original: original.clone(),
                     name,
-                    is_indexed: matches!(&place, Place::File { path, .. } if self.sources.is_indexed(path)),
+                    is_indexed: matches!(&place, LevelTarget::File { path, .. } if self.sources.is_indexed(path)),
                     place,
                 };
                 if files.is_empty() {
-                    found.push(of_pattern(original.clone(), Place::NoMatch { pattern }));
+                    found.push(of_pattern(original.clone(), LevelTarget::NoMatch { pattern }));
                 }
                 let file = |path: &FilePath| {
                     of_pattern(
                         path.as_arc().clone(),
-                        Place::File { path: path.clone(), exists: true },
+                        LevelTarget::File { path: path.clone(), exists: true },
                     )
                 };
                 found.extend(files.iter().map(file));
             }
-            Evaluated::Partial(pieces) => found.push(self.undetermined(template, pieces)),
+            Evaluated::Partial(pieces) => found.push(self.undetermined_location(template, pieces)),
         }
         Ok(())
     }
 
-    fn mapped(
+    fn locate_mapped(
         &self,
         variable: &str,
         local: &Arc<str>,
         path: &Template,
         found: &mut Vec<Location>,
     ) -> Result<(), LookupError> {
-        let value = match self.in_paths.named(variable)? {
+        let value = match self.in_paths.named_variable(variable)? {
             Variable::Known(value) => value,
             Variable::Undefined => return Ok(()),
             Variable::Unknown => {
-                let mut all = self.datadir()?.clone().into_pieces();
-                all.push(Piece::Literal("/".into()));
-                all.extend(pieces(&path.text, false).into_iter().map(|piece| match piece {
-                    Piece::Variable(name) if name.split('.').next() == Some(local) => Piece::Any,
+                let mut all = self.evaluate_datadir()?.clone().into_pieces();
+                all.push(PatternPiece::Literal("/".into()));
+                all.extend(parse_pieces(&path.text, false).into_iter().map(|piece| match piece {
+                    PatternPiece::Variable(name) if name.split('.').next() == Some(local) => {
+                        PatternPiece::Any
+                    }
                     other => other,
                 }));
-                let mut location = self.undetermined(path, normalised(all));
-                if let Place::Undetermined(undetermined) = &mut location.place {
+                let mut location = self.undetermined_location(path, normalize_pieces(all));
+                if let LevelTarget::Undetermined(undetermined) = &mut location.place {
                     undetermined.variables.push(variable_name(variable));
                 }
                 found.push(location);
@@ -446,9 +482,9 @@ impl Locating<'_> {
             Data::Hash(hash) => hash
                 .iter()
                 .map(|(key, member)| {
-                    Value::array(
+                    Value::new_array(
                         vec![key.to_value(None), member.value.clone()],
-                        Provenance::written(None),
+                        Provenance::from_source(None),
                     )
                 })
                 .collect(),
@@ -463,40 +499,44 @@ impl Locating<'_> {
         for element in elements {
             let variables = Variables { local: Some((local, &element)), ..self.in_paths };
             let relative = variables.evaluate(&path.text)?;
-            found.push(self.path(path, relative)?);
+            found.push(self.locate_path(path, relative)?);
         }
         Ok(())
     }
 
-    fn undetermined(&self, template: &Template, pieces: Vec<Piece>) -> Location {
+    fn undetermined_location(&self, template: &Template, pieces: Vec<PatternPiece>) -> Location {
         if let Some(pinned) =
             self.variables.scope.pinned.as_ref().filter(|pinned| pinned.template == template.text)
         {
-            let place = Place::File {
+            let place = LevelTarget::File {
                 path: pinned.path.clone(),
                 exists: self.sources.exists(&pinned.path),
             };
-            return location(template, pinned.path.as_str(), place);
+            return new_location(template, pinned.path.as_str(), place);
         }
-        let variables = unknown(&pieces);
+        let variables = unknown_variables(&pieces);
         let pattern = Pattern::new(pieces);
         let assumed = |pattern| self.variables.scope.assumed_file(&template.text, pattern);
         if let Some(path) = pattern.as_ref().and_then(assumed) {
-            let place = Place::File { path: path.clone(), exists: true };
-            return location(template, path.as_str(), place);
+            let place = LevelTarget::File { path: path.clone(), exists: true };
+            return new_location(template, path.as_str(), place);
         }
-        let name = joined(&datadir(self.config, self.level), &template.text);
-        location(template, &name, Place::Undetermined(Undetermined { variables, pattern }))
+        let name = join_paths(&datadir_template(self.config, self.level), &template.text);
+        new_location(
+            template,
+            &name,
+            LevelTarget::Undetermined(Undetermined { variables, pattern }),
+        )
     }
 }
 
 /// Returns the location of a level that names none.
-fn nowhere() -> Location {
-    let (original, name, place) = ("".into(), "".into(), Place::Nowhere);
+fn no_location() -> Location {
+    let (original, name, place) = ("".into(), "".into(), LevelTarget::Nowhere);
     Location { template: None, original, name, place, is_indexed: false }
 }
 
-fn location(template: &Template, name: &str, place: Place) -> Location {
+fn new_location(template: &Template, name: &str, place: LevelTarget) -> Location {
     Location {
         template: Some(template.clone()),
         original: template.text.clone(),
@@ -509,17 +549,17 @@ fn location(template: &Template, name: &str, place: Place) -> Location {
 /// Returns a path below a folder, or the path itself when it is absolute. Only `.` and `..` at its
 /// start are folded, as Ruby's `Pathname#+` does: any other is left to the operating system.
 /// Source: semantics 1.6.
-fn joined(folder: &str, path: &str) -> String {
+fn join_paths(folder: &str, path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();
     }
-    let (folder, rest) = climbed(folder, path);
+    let (folder, rest) = climb(folder, path);
     format!("{folder}/{rest}")
 }
 
 /// Returns the folder that a relative path climbs to, without a slash at its end, and the rest of
 /// the path.
-fn climbed<'a>(folder: &'a str, path: &'a str) -> (&'a str, &'a str) {
+fn climb<'a>(folder: &'a str, path: &'a str) -> (&'a str, &'a str) {
     let (mut folder, mut rest) = (folder.trim_end_matches('/'), path);
     loop {
         let (first, more) = rest.split_once('/').unwrap_or((rest, ""));
@@ -537,7 +577,7 @@ fn climbed<'a>(folder: &'a str, path: &'a str) -> (&'a str, &'a str) {
 /// the glob: names that it leaves again with `..` are folded, as far as no character in them is
 /// special.
 fn without_detours(folder: &str, glob: &str) -> (String, String) {
-    let (folder, rest) = climbed(folder, glob);
+    let (folder, rest) = climb(folder, glob);
     let mut folder = folder.to_owned();
     let mut names: Vec<&str> = Vec::new();
     for (n, name) in rest.split('/').enumerate() {
@@ -555,7 +595,11 @@ fn without_detours(folder: &str, glob: &str) -> (String, String) {
 
 /// Returns the file, if an unknown variable can make it of a pattern. A value with slashes is
 /// thought of only where no location names the file without.
-fn candidate(pattern: &Pattern, path: &FilePath, sources: &dyn Sources) -> Option<CandidateFile> {
+fn match_candidate(
+    pattern: &Pattern,
+    path: &FilePath,
+    sources: &dyn Sources,
+) -> Option<CandidateFile> {
     let when = match pattern.bind(path.as_str()) {
         Some(found) => found.bindings().clone(),
         None if pattern.can_name(path.as_str()) && !sources.is_named_plainly(path) => {
@@ -566,10 +610,10 @@ fn candidate(pattern: &Pattern, path: &FilePath, sources: &dyn Sources) -> Optio
     Some(CandidateFile { path: path.clone(), when, literal_len: pattern.literal_len() })
 }
 
-fn unknown(pieces: &[Piece]) -> Vec<String> {
+fn unknown_variables(pieces: &[PatternPiece]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for piece in pieces {
-        if let Piece::Variable(name) = piece
+        if let PatternPiece::Variable(name) = piece
             && !names.contains(name)
         {
             names.push(name.clone());

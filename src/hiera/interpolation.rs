@@ -72,7 +72,7 @@ impl Method {
 /// Returns the tokens of a string, in order. A `%{` without a `}` behind it is no token.
 ///
 /// Source: semantics 5.2, compared with Puppet on 40,000 random strings.
-pub fn tokens(text: &str) -> Vec<Token> {
+pub fn parse_tokens(text: &str) -> Vec<Token> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(start) = text[from..].find("%{").map(|at| from + at) {
@@ -80,7 +80,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
         let Some(end) = text[start + 2..].find('}').map(|at| start + 2 + at) else { break };
         found.push(Token {
             range: TextRange::from_usize(start..end + 1),
-            kind: kind(text, start + 2, end),
+            kind: parse_kind(text, start + 2, end),
         });
         from = end + 1;
     }
@@ -88,13 +88,13 @@ pub fn tokens(text: &str) -> Vec<Token> {
 }
 
 /// Returns where a `%{` stands that nothing closes, if there is one.
-pub fn unclosed(text: &str) -> Option<TextRange> {
+pub fn unclosed_token(text: &str) -> Option<TextRange> {
     let after = text.rfind('}').map_or(0, |at| at + 1);
     let start = text[after..].find("%{").map(|at| after + at)?;
     Some(TextRange::from_usize(start..start + 2))
 }
 
-fn kind(text: &str, start: usize, end: usize) -> TokenKind {
+fn parse_kind(text: &str, start: usize, end: usize) -> TokenKind {
     let inner = &text[start..end];
     let trimmed =
         inner.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\u{b}' || c == '\0');
@@ -102,7 +102,7 @@ fn kind(text: &str, start: usize, end: usize) -> TokenKind {
     if matches!(trimmed, "" | "::" | "\"\"" | "''" | "\"::\"" | "'::'") {
         return TokenKind::Empty;
     }
-    if let Some(call) = call(trimmed, offset) {
+    if let Some(call) = parse_call(trimmed, offset) {
         return call;
     }
     match LookupKey::parse(trimmed) {
@@ -116,7 +116,7 @@ fn kind(text: &str, start: usize, end: usize) -> TokenKind {
 
 /// Parses a call on a line of its own within the token: `word('arg')` or `word("arg")` and nothing
 /// else on that line.
-fn call(text: &str, offset: usize) -> Option<TokenKind> {
+fn parse_call(text: &str, offset: usize) -> Option<TokenKind> {
     let mut start = offset;
     for line in text.split('\n') {
         if let Some((method, argument)) = call_parts(line) {
@@ -155,7 +155,7 @@ mod tests {
             TokenKind::Call { method, argument, .. } => format!("{method}({argument})"),
             TokenKind::Malformed => "malformed".to_owned(),
         };
-        tokens(text).into_iter().map(show).collect::<Vec<_>>().join(" ")
+        parse_tokens(text).into_iter().map(show).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -221,7 +221,8 @@ mod tests {
     #[test]
     fn places() {
         let text = "x %{ lookup('é.b') }";
-        let TokenKind::Call { method_range, argument_range, .. } = tokens(text)[0].kind.clone()
+        let TokenKind::Call { method_range, argument_range, .. } =
+            parse_tokens(text)[0].kind.clone()
         else {
             panic!("a call")
         };
@@ -229,7 +230,7 @@ mod tests {
             (&text[method_range.as_usize()], &text[argument_range.as_usize()]),
             ("lookup", "é.b")
         );
-        assert_eq!(unclosed("%{a} %{b"), Some(TextRange::new(5, 7)));
-        assert_eq!(unclosed("%{a}"), None);
+        assert_eq!(unclosed_token("%{a} %{b"), Some(TextRange::new(5, 7)));
+        assert_eq!(unclosed_token("%{a}"), None);
     }
 }

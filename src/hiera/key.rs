@@ -15,14 +15,14 @@ pub struct LookupKey {
     /// The key as written.
     pub text: Arc<str>,
     /// The root key, for which the levels are asked.
-    pub root: Segment,
+    pub root: KeySegment,
     /// The subkeys that are dug out of the root key's value, outermost first.
-    pub subkeys: Vec<Segment>,
+    pub subkeys: Vec<KeySegment>,
 }
 
 /// One part of a dotted key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Segment {
+pub enum KeySegment {
     /// A member of a hash.
     Name(Arc<str>),
     /// An element of a list, or a member of a hash whose key is that integer.
@@ -45,7 +45,11 @@ impl LookupKey {
     pub fn parse(text: &str) -> Result<LookupKey, KeySyntaxError> {
         if !text.contains(['\'', '"', '.']) {
             let text: Arc<str> = text.into();
-            return Ok(LookupKey { root: Segment::Name(text.clone()), text, subkeys: Vec::new() });
+            return Ok(LookupKey {
+                root: KeySegment::Name(text.clone()),
+                text,
+                subkeys: Vec::new(),
+            });
         }
         let mut segments = split(text)?.into_iter();
         let root = segments.next().ok_or(KeySyntaxError)?;
@@ -57,7 +61,7 @@ impl LookupKey {
         let quoted = root.contains(['\'', '"', '.']);
         let quote = if root.contains('"') { '\'' } else { '"' };
         let text = if quoted { format!("{quote}{root}{quote}") } else { root.to_owned() };
-        LookupKey { text: text.into(), root: Segment::Name(root.into()), subkeys: Vec::new() }
+        LookupKey { text: text.into(), root: KeySegment::Name(root.into()), subkeys: Vec::new() }
     }
 
     /// Returns the bytes of each part in the key's text, the root key first: without the quotes and
@@ -67,7 +71,7 @@ impl LookupKey {
             return vec![TextRange::from_usize(0..self.text.len())];
         }
         let (mut ranges, mut rest) = (Vec::new(), &*self.text);
-        while let Ok((_, tail)) = segment(rest) {
+        while let Ok((_, tail)) = parse_segment(rest) {
             let start = self.text.len() - rest.len();
             let written = &rest[..rest.len() - tail.len()];
             let trimmed = written.trim_matches(is_space);
@@ -84,28 +88,28 @@ impl LookupKey {
 
     /// Whether this key asks for a part, or for a part of that: its root key and first subkeys are
     /// these.
-    pub fn is_within(&self, root: &str, subkeys: &[Segment]) -> bool {
+    pub fn is_within(&self, root: &str, subkeys: &[KeySegment]) -> bool {
         *self.root_text() == *root && self.subkeys.starts_with(subkeys)
     }
 
     /// Returns the root key as text.
     pub fn root_text(&self) -> Arc<str> {
         match &self.root {
-            Segment::Name(name) => name.clone(),
-            Segment::Index(index) => index.to_string().into(),
+            KeySegment::Name(name) => name.clone(),
+            KeySegment::Index(index) => index.to_string().into(),
         }
     }
 
     /// Returns the module whose data may hold the key: the text before the first `::` of the root
     /// key.
-    pub fn module(&self) -> Option<&str> {
+    pub fn module_name(&self) -> Option<&str> {
         match &self.root {
             // A key with a leading `::` has no module name. By a bug Puppet takes the whole key for
             // one, and no module can have that name.
-            Segment::Name(name) => name
+            KeySegment::Name(name) => name
                 .split_once("::")
                 .map(|(module, _)| if module.is_empty() { &**name } else { module }),
-            Segment::Index(_) => None,
+            KeySegment::Index(_) => None,
         }
     }
 }
@@ -116,21 +120,21 @@ impl fmt::Display for LookupKey {
     }
 }
 
-impl fmt::Display for Segment {
+impl fmt::Display for KeySegment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Segment::Name(name) => f.write_str(name),
-            Segment::Index(index) => write!(f, "{index}"),
+            KeySegment::Name(name) => f.write_str(name),
+            KeySegment::Index(index) => write!(f, "{index}"),
         }
     }
 }
 
 /// Splits at dots; each segment is quoted as a whole or holds no quote.
-fn split(text: &str) -> Result<Vec<Segment>, KeySyntaxError> {
+fn split(text: &str) -> Result<Vec<KeySegment>, KeySyntaxError> {
     let mut segments = Vec::new();
     let mut rest = text;
     loop {
-        let (segment, tail) = segment(rest)?;
+        let (segment, tail) = parse_segment(rest)?;
         segments.push(segment);
         match tail.strip_prefix('.') {
             Some(more) => rest = more,
@@ -140,20 +144,23 @@ fn split(text: &str) -> Result<Vec<Segment>, KeySyntaxError> {
     }
 }
 
-fn segment(text: &str) -> Result<(Segment, &str), KeySyntaxError> {
+fn parse_segment(text: &str) -> Result<(KeySegment, &str), KeySyntaxError> {
     let start = text.trim_start_matches(is_space);
     if let Some(quote) = start.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let inner = &start[1..];
         let end = inner.find(quote).filter(|end| *end > 0).ok_or(KeySyntaxError)?;
         let tail = inner[end + 1..].trim_start_matches(is_space);
-        return Ok((Segment::Name(inner[..end].into()), tail));
+        return Ok((KeySegment::Name(inner[..end].into()), tail));
     }
     let end = text.find(['\'', '"', '.']).unwrap_or(text.len());
     if end == 0 {
         return Err(KeySyntaxError);
     }
     let name = text[..end].trim_matches(is_space);
-    Ok((integer(name).map_or_else(|| Segment::Name(name.into()), Segment::Index), &text[end..]))
+    Ok((
+        parse_integer(name).map_or_else(|| KeySegment::Name(name.into()), KeySegment::Index),
+        &text[end..],
+    ))
 }
 
 // The characters that Ruby's \s and strip take for white space.
@@ -162,7 +169,7 @@ fn is_space(c: char) -> bool {
 }
 
 /// Reads `:?[+-]?\d+` as Ruby's `to_i` does: a leading colon makes it 0.
-fn integer(text: &str) -> Option<i64> {
+fn parse_integer(text: &str) -> Option<i64> {
     let number = text.strip_prefix(':').unwrap_or(text);
     let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -193,7 +200,7 @@ mod tests {
     #[test]
     fn a_key_without_quotes_and_dots_is_taken_as_it_is() {
         for text in ["", " lead", ":symk", "1", "a::b"] {
-            assert_eq!(LookupKey::parse(text).unwrap().root, Segment::Name(text.into()));
+            assert_eq!(LookupKey::parse(text).unwrap().root, KeySegment::Name(text.into()));
         }
     }
 
@@ -247,7 +254,7 @@ mod tests {
 
     #[test]
     fn the_module_is_what_stands_before_the_first_colons() {
-        let module = |text: &str| LookupKey::parse(text).unwrap().module().map(str::to_owned);
+        let module = |text: &str| LookupKey::parse(text).unwrap().module_name().map(str::to_owned);
         assert_eq!(module("a::b::c.d").as_deref(), Some("a"));
         assert_eq!(module("plain"), None);
         assert_eq!(module("::m::k").as_deref(), Some("::m::k"));

@@ -27,15 +27,15 @@ use ready::Levels;
 
 use super::backends::Backends;
 use super::config::{HieraConfig, Layer};
-use super::error::{Frame, LookupError, LookupErrorKind, OptionsError};
+use super::error::{LookupError, LookupErrorKind, LookupFrame, OptionsError};
 use super::explain::{Explainer, Kind};
 use super::eyaml::Decryptor;
 use super::hierarchy::located::{LocatedLevel, Location};
-use super::key::{LookupKey, Segment};
+use super::key::{KeySegment, LookupKey};
 use super::lookup_options::{LookupOptions, OptionsEntry};
 use super::merge::Strategy;
 use super::resolution::{
-    MergeSource, Reads, Resolution, Step, Unapplied, Unsettled, UnsettledLevel,
+    LookupStep, MergeSource, Reads, Resolution, Unapplied, Unsettled, UnsettledLevel,
 };
 use super::scope::Scope;
 use super::sources::{ModuleLayer, Sources};
@@ -105,7 +105,7 @@ pub struct Resolver<'a> {
     /// The options of each module's default hierarchy.
     default_options: RefCell<HashMap<Arc<str>, Rc<LookupOptions>>>,
     /// The answers of functions that were called.
-    called: RefCell<called::Called>,
+    called: RefCell<called::CalledFunctions>,
 }
 
 /// The source of the options that are meant.
@@ -120,9 +120,9 @@ struct OptionsOf {
 /// One request: the lookups in progress, and the records of it.
 #[derive(Default)]
 struct Invocation {
-    stack: Vec<Frame>,
+    stack: Vec<LookupFrame>,
     /// The steps of the key that was asked for; `None` while others are looked up for it.
-    steps: Option<Vec<Step>>,
+    steps: Option<Vec<LookupStep>>,
     /// Whether the resolution lists the files and levels that could change the answer.
     tells_story: bool,
     unsettled: Vec<Unsettled>,
@@ -143,7 +143,7 @@ struct Invocation {
     met: Secrecy,
     unapplied_conversions: Vec<Unapplied>,
     /// The layer whose data is being read.
-    reading: Reading,
+    reading: TokenRules,
     /// The module of the key that was asked for.
     module: Option<Arc<str>>,
     /// The merge strategy of the global layer's search, for backends of Hiera 3.
@@ -151,7 +151,7 @@ struct Invocation {
     /// The sources that a function had the global layer look into first: texts.
     order_override: Arc<[Value]>,
     /// The results of nested lookups: a key that is asked for twice is looked up once.
-    known: HashMap<(Reading, Arc<str>), Known>,
+    known: HashMap<(TokenRules, Arc<str>), Known>,
     /// The texts of all frames so far, in the order in which they were entered.
     entered: Vec<Arc<str>>,
     /// The recorder of the whole search; `None` where only the value counts.
@@ -163,7 +163,7 @@ struct Invocation {
 
 /// The rules for the tokens in the data of the layer that is being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Reading {
+struct TokenRules {
     /// Variables are those of Hiera 3: the global layer's config is of version 3.
     is_classic: bool,
     /// Nested lookups see the global layer only: besides, the environment has no config of version
@@ -195,18 +195,18 @@ impl Invocation {
     }
 
     /// Notes the marks of a value: from now on an error may quote it.
-    fn meet(&mut self, marks: Secrecy) {
-        self.met = self.met.and(marks);
+    fn note_secrecy(&mut self, marks: Secrecy) {
+        self.met = self.met.union(marks);
     }
 
     /// Returns the error, with its message withheld if it may quote a secret that this request has
     /// read.
-    fn guarded(&self, error: LookupError) -> LookupError {
+    fn guard_error(&self, error: LookupError) -> LookupError {
         if error.kind.may_quote_values() { error.into_secret(self.met) } else { error }
     }
 
-    fn of(key: &LookupKey) -> Invocation {
-        Invocation { module: key.module().map(Into::into), ..Invocation::default() }
+    fn for_key(key: &LookupKey) -> Invocation {
+        Invocation { module: key.module_name().map(Into::into), ..Invocation::default() }
     }
 }
 
@@ -250,7 +250,11 @@ impl<'a> Resolver<'a> {
     /// Looks up the effective value of a key and nothing else: the fast way.
     ///
     /// `merge` overrides `lookup_options`; `Ok(None)` means that nothing was found.
-    pub fn value(&self, key: &str, merge: Option<&Strategy>) -> Result<Option<Value>, LookupError> {
+    pub fn lookup_value(
+        &self,
+        key: &str,
+        merge: Option<&Strategy>,
+    ) -> Result<Option<Value>, LookupError> {
         let mut inv = Invocation::default();
         self.value_in(&mut inv, &parse_key(key)?, merge)
     }
@@ -261,21 +265,21 @@ impl<'a> Resolver<'a> {
         key: &LookupKey,
         merge: Option<&Strategy>,
     ) -> Result<Option<Value>, LookupError> {
-        inv.module = key.module().map(Into::into);
-        let choice = self.choose(inv, key, merge)?;
+        inv.module = key.module_name().map(Into::into);
+        let choice = self.choose_strategy(inv, key, merge)?;
         self.find_chosen(inv, key, &choice, None)
     }
 
     /// Looks up the effective value of a key, and records the steps.
     pub fn lookup(&self, key: &LookupKey, merge: Option<&Strategy>) -> Resolution {
-        self.lookup_with(Invocation::of(key), key, merge)
+        self.lookup_with(Invocation::for_key(key), key, merge)
     }
 
     /// Looks a key up without following tokens: the resolution lists the files with the key, and
     /// the keys that its tokens name (`Reads::keys`), except for tokens of secret values. The cost
     /// depends on the key's own values only, not on those of the keys that its tokens name.
     pub fn lookup_shallowly(&self, key: &LookupKey) -> Resolution {
-        self.lookup_with(Invocation { is_shallow: true, ..Invocation::of(key) }, key, None)
+        self.lookup_with(Invocation { is_shallow: true, ..Invocation::for_key(key) }, key, None)
     }
 
     fn lookup_with(
@@ -285,7 +289,7 @@ impl<'a> Resolver<'a> {
         merge: Option<&Strategy>,
     ) -> Resolution {
         let mut inv = Invocation { steps: Some(Vec::new()), tells_story: true, ..inv };
-        let chosen = self.choose(&mut inv, key, merge);
+        let chosen = self.choose_strategy(&mut inv, key, merge);
         let mut lacks_options = chosen.is_err();
         let (choice, value) = match chosen {
             Ok(choice) => {
@@ -320,23 +324,26 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the strategy that `lookup_options` choose for a key.
-    pub fn strategy(&self, key: &LookupKey) -> Result<Strategy, LookupError> {
-        Ok(self.choose(&mut Invocation::of(key), key, None)?.merge?)
+    pub fn strategy_of_key(&self, key: &LookupKey) -> Result<Strategy, LookupError> {
+        Ok(self.choose_strategy(&mut Invocation::for_key(key), key, None)?.merge?)
     }
 
     /// Returns the entry of `lookup_options` that serves a key.
     pub fn options_entry(&self, key: &LookupKey) -> Option<OptionsEntry> {
-        let Segment::Name(root) = &key.root else { return None };
-        let options = self.options(&mut Invocation::of(key), key.module()).ok()?;
-        Result::as_ref(&options).ok()?.entry(root)
+        let KeySegment::Name(root) = &key.root else { return None };
+        let options = self.module_options(&mut Invocation::for_key(key), key.module_name()).ok()?;
+        Result::as_ref(&options).ok()?.find_entry(root)
     }
 
     /// Every level of the layers that may hold `key`, located in the scope; the layers in order of
     /// priority.
-    pub fn levels(&self, key: &LookupKey) -> Result<Vec<(Layer, Vec<LocatedLevel>)>, LookupError> {
+    pub fn located_levels(
+        &self,
+        key: &LookupKey,
+    ) -> Result<Vec<(Layer, Vec<LocatedLevel>)>, LookupError> {
         let mut all = Vec::new();
         for layer in layers_of(key) {
-            let located = self.located(&layer);
+            let located = self.cached_levels(&layer);
             all.push((
                 layer,
                 Result::as_ref(&located).map_err(Clone::clone)?.hierarchy.located.to_vec(),
@@ -349,7 +356,8 @@ impl<'a> Resolver<'a> {
     /// the name begins with, or by code in any.
     fn may_define(&self, name: &str) -> bool {
         let module = name.split(['[', ':']).next().unwrap_or_default().to_lowercase();
-        !name.contains("::") || !matches!(self.ctx.sources.module(&module), ModuleLayer::NotFound)
+        !name.contains("::")
+            || !matches!(self.ctx.sources.module_layer(&module), ModuleLayer::NotFound)
     }
 
     /// Fails once the lookup is cancelled.
@@ -374,7 +382,7 @@ impl<'a> Resolver<'a> {
             true => Err(Limit::NestedLookups(MAX_DEPTH)),
             false => inv.budget.lookup(),
         };
-        bounded.map_err(|limit| LookupError::exhausted(limit, asked_by))?;
+        bounded.map_err(|limit| LookupError::limit_reached(limit, asked_by))?;
         let question = (inv.reading, key.text.clone());
         if inv.explainer.is_none()
             && let Some(known) = inv.known.get(&question)
@@ -387,7 +395,7 @@ impl<'a> Resolver<'a> {
             return Ok(Some(given.clone()));
         }
         let entered_before = inv.entered.len();
-        let choice = self.choose(inv, key, None)?;
+        let choice = self.choose_strategy(inv, key, None)?;
         let recording = inv.steps.take();
         let found = self.find_chosen(inv, key, &choice, asked_by);
         inv.steps = recording;
@@ -407,7 +415,7 @@ impl<'a> Resolver<'a> {
         asked_by: Option<Span>,
     ) -> Result<Option<Value>, LookupError> {
         let found = self.find_unguarded(inv, key, choice, asked_by);
-        found.map_err(|error| inv.guarded(error))
+        found.map_err(|error| inv.guard_error(error))
     }
 
     fn find_unguarded(
@@ -418,13 +426,13 @@ impl<'a> Resolver<'a> {
         asked_by: Option<Span>,
     ) -> Result<Option<Value>, LookupError> {
         if is_reserved(&key.text) {
-            inv.within(|| Kind::InvalidKey, |_| {});
+            inv.record_part(|| Kind::InvalidKey, |_| {});
             return Ok(None);
         }
         count_work(Work::Lookup);
         let secret = choice.is_secret();
         let node = || Kind::Lookup { key: key.text.clone(), secret };
-        let found = inv.within(node, |inv| self.search(inv, key, choice, asked_by));
+        let found = inv.record_part(node, |inv| self.search(inv, key, choice, asked_by));
         let found = found.map_err(|error| match secret && error.kind.may_quote_data() {
             true => error.into_secret(Secrecy::SENSITIVE),
             false => error,
@@ -433,13 +441,13 @@ impl<'a> Resolver<'a> {
         // no hash.
         let Some(found) = found else { return Ok(None) };
         match choice.convert_to.as_ref().map_err(Clone::clone)? {
-            Some(convert_to) => self.converted(inv, key, convert_to, found),
+            Some(convert_to) => self.convert_found(inv, key, convert_to, found),
             None => Ok(Some(found)),
         }
     }
 
     /// Returns the value that was found, as `convert_to` makes it.
-    fn converted(
+    fn convert_found(
         &self,
         inv: &mut Invocation,
         key: &LookupKey,
@@ -449,18 +457,18 @@ impl<'a> Resolver<'a> {
         let parts = u64::from(found.weight());
         inv.budget
             .pay_parts(parts)
-            .map_err(|limit| LookupError::exhausted(limit, convert_to.span))?;
+            .map_err(|limit| LookupError::limit_reached(limit, convert_to.span))?;
         match convert(found, convert_to, |name| self.may_define(name)) {
             Conversion::Done(value) => {
                 inv.explain_conversion(convert_to);
-                inv.meet(value.secrecy_of_parts());
+                inv.note_secrecy(value.secrecy_of_parts());
                 Ok(Some(value))
             }
             Conversion::NotApplied(value) => {
                 inv.explain_conversion(convert_to);
-                inv.meet(value.secrecy_of_parts());
+                inv.note_secrecy(value.secrecy_of_parts());
                 let unapplied =
-                    Unapplied { key: key.text.clone(), to: convert_to.shown().to_owned() };
+                    Unapplied { key: key.text.clone(), to: convert_to.type_text().to_owned() };
                 if !inv.unapplied_conversions.contains(&unapplied) {
                     inv.unapplied_conversions.push(unapplied);
                 }
@@ -486,7 +494,7 @@ impl<'a> Resolver<'a> {
 /// Returns the layers that are asked for a key, highest priority first.
 pub fn layers_of(key: &LookupKey) -> Vec<Layer> {
     let mut layers = vec![Layer::Global, Layer::Environment];
-    layers.extend(key.module().map(|module| Layer::Module(module.into())));
+    layers.extend(key.module_name().map(|module| Layer::Module(module.into())));
     layers
 }
 
@@ -501,9 +509,9 @@ pub(super) fn is_reserved(name: &str) -> bool {
 }
 
 /// Runs `inner` with `frame` among the lookups in progress; an error when it is there already.
-fn enter<T>(
+fn enter_frame<T>(
     inv: &mut Invocation,
-    frame: Frame,
+    frame: LookupFrame,
     inner: impl FnOnce(&mut Invocation) -> Result<T, LookupError>,
 ) -> Result<T, LookupError> {
     if !inv.is_shallow && inv.stack.iter().any(|known| known.text == frame.text) {
@@ -514,5 +522,5 @@ fn enter<T>(
     inv.stack.push(frame);
     let result = inner(inv);
     inv.stack.pop();
-    result.map_err(LookupError::checked)
+    result.map_err(LookupError::leave_recursion)
 }

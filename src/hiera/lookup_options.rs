@@ -71,7 +71,7 @@ impl LookupOptions {
 
     /// Returns the entry for a root key: the literal one unless it is `null`, else the first
     /// pattern that matches.
-    pub fn entry(&self, root: &str) -> Option<OptionsEntry> {
+    pub fn find_entry(&self, root: &str) -> Option<OptionsEntry> {
         let literal = if root.starts_with('^') { None } else { self.entries.get_full(root) };
         if let Some((index, _, member)) = literal
             && !matches!(member.value.data(), Data::Null)
@@ -125,7 +125,7 @@ impl WrittenOptions {
     /// Gathers the entries of these `lookup_options` whose `convert_to` may make values Sensitive.
     pub fn of_secrets<'v>(all: impl Iterator<Item = &'v Value>) -> WrittenOptions {
         WrittenOptions::gather(all, |entry| {
-            let conversion = entry.get("convert_to").and_then(ConvertTo::of);
+            let conversion = entry.get("convert_to").and_then(ConvertTo::from_option);
             is_open(entry) || conversion.is_some_and(|to| to.may_make_sensitive())
         })
     }
@@ -184,7 +184,7 @@ impl OptionsEntry {
 
     /// Returns the strategy that the entry asks for; `None` when it leaves that open.
     pub fn merge(&self) -> Result<Option<Strategy>, OptionsError> {
-        match self.option("merge")? {
+        match self.find_option("merge")? {
             Some(merge) => parse_strategy(&merge).map_err(OptionsError::Strategy),
             None => Ok(None),
         }
@@ -192,17 +192,17 @@ impl OptionsEntry {
 
     /// Returns whether it has a `merge` other than `null`.
     pub fn says_merge(&self) -> bool {
-        self.option("merge")
+        self.find_option("merge")
             .is_ok_and(|merge| merge.is_some_and(|merge| !matches!(merge.data(), Data::Null)))
     }
 
     /// Returns the option of this name. For a string in place of a hash, Ruby returns the name
     /// itself if the string holds it.
-    fn option(&self, name: &str) -> Result<Option<Value>, OptionsError> {
+    fn find_option(&self, name: &str) -> Result<Option<Value>, OptionsError> {
         match self.value.data() {
             Data::Hash(hash) => Ok(hash.get(name).map(|member| member.value.clone())),
             Data::String(text) if text.contains(name) => {
-                Ok(Some(Value::string(name, self.value.provenance())))
+                Ok(Some(Value::new_string(name, self.value.provenance())))
             }
             Data::String(_) | Data::Null | Data::Bool(false) => Ok(None),
             Data::Array(_) | Data::Integer(_) => Err(OptionsError::BadEntry(
@@ -221,7 +221,7 @@ impl OptionsEntry {
 
     /// Returns the conversion that the entry asks for.
     pub fn convert_to(&self) -> Result<Option<ConvertTo>, OptionsError> {
-        Ok(self.option("convert_to")?.as_ref().and_then(ConvertTo::of))
+        Ok(self.find_option("convert_to")?.as_ref().and_then(ConvertTo::from_option))
     }
 }
 

@@ -19,8 +19,8 @@ mod order;
 mod strategy;
 
 pub use accept::may_refuse;
-pub use deep::deep;
-use folding::Folding;
+pub use deep::merge_deep;
+use folding::MergeFold;
 pub use strategy::{DeepOptions, Strategy, StrategyError, parse_strategy};
 
 /// Why two values could not be merged. `Display` gives Puppet's message.
@@ -127,23 +127,23 @@ pub fn fold<E: From<MergeError>>(
         return (0..variants).find_map(|n| next(n).transpose()).transpose();
     }
     if variants == 1 {
-        return Ok(next(0)?.map(|value| single(strategy, value)));
+        return Ok(next(0)?.map(|value| merge_single(strategy, value)));
     }
     bounds.budget.pay_steps(variants).map_err(MergeError::Exhausted)?;
-    let mut folding = Folding::new(strategy, bounds);
+    let mut folding = MergeFold::new(strategy, bounds);
     for n in 0..variants {
         if let Some(value) = next(n)? {
             folding.add(value)?;
         }
     }
-    Ok(folding.value()?)
+    Ok(folding.into_value()?)
 }
 
 /// Applies a strategy to the value of the only place there is.
-fn single(strategy: &Strategy, value: Value) -> Value {
+fn merge_single(strategy: &Strategy, value: Value) -> Value {
     match (strategy, value.data()) {
         (Strategy::Unique, Data::Array(items)) => {
-            Value::array(order::without_duplicates(items.to_vec()), value.provenance())
+            Value::new_array(order::without_duplicates(items.to_vec()), value.provenance())
         }
         _ => value,
     }
@@ -155,7 +155,7 @@ fn convert(strategy: &Strategy, value: Value) -> Value {
         Strategy::Unique => {
             let mut items = Vec::new();
             flatten(&value, &mut items);
-            Value::array(items, value.provenance())
+            Value::new_array(items, value.provenance())
         }
         _ => value,
     }
@@ -177,7 +177,7 @@ fn into_hash(value: Value) -> Hash {
 
 /// Returns the member that a key has once `value` is put under it; `key_origin` is where the
 /// winning key was written.
-fn member(key_origin: Option<Span>, value: Value) -> Member {
+fn new_member(key_origin: Option<Span>, value: Value) -> Member {
     Member { key_origin, value }
 }
 

@@ -24,5 +24,5 @@ mod shared;
 pub mod sources;
 mod without;
 
-pub use key::{LookupKey, Segment};
+pub use key::{KeySegment, LookupKey};
 pub use scope::{Scope, Variable};

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::interpolation::{TokenKind, tokens};
+use super::interpolation::{TokenKind, parse_tokens};
 
 /// The values of variables for which a pattern names a file: by name, without a leading `::`,
 /// dotted where a part is meant.
@@ -12,14 +12,14 @@ pub type Bindings = BTreeMap<String, String>;
 
 /// Returns the conditions under which a file would be seen, as a phrase: `role = web and site =
 /// oslo`.
-pub fn conditions(when: &Bindings) -> String {
+pub fn condition_phrase(when: &Bindings) -> String {
     let each: Vec<String> = when.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     each.join(" and ")
 }
 
 /// A part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum PatternPiece {
     /// Text that stands for itself.
     Literal(String),
     /// Text in which `*`, `?`, `[…]`, `{…}` and `**/` are wildcards.
@@ -33,15 +33,15 @@ pub enum Piece {
 /// A compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    pieces: Vec<Piece>,
+    pieces: Vec<PatternPiece>,
     variables: Vec<String>,
     /// One list of parts for each alternative that braces stand for.
-    alternatives: Vec<Vec<Part>>,
+    alternatives: Vec<Vec<PatternPart>>,
 }
 
 /// A part of an alternative.
 #[derive(Clone, Debug)]
-enum Part {
+enum PatternPart {
     Literal(String),
     /// The value of the variable with this number.
     Variable(usize),
@@ -88,13 +88,17 @@ impl PatternMatch {
 
 /// Returns the pieces of a template: its tokens are variables, all else is literal, or a glob when
 /// `glob` is set.
-pub fn pieces(template: &str, glob: bool) -> Vec<Piece> {
+pub fn parse_pieces(template: &str, glob: bool) -> Vec<PatternPiece> {
     let text = |text: &str| {
-        if glob { Piece::Glob(text.to_owned()) } else { Piece::Literal(text.to_owned()) }
+        if glob {
+            PatternPiece::Glob(text.to_owned())
+        } else {
+            PatternPiece::Literal(text.to_owned())
+        }
     };
     let mut pieces = Vec::new();
     let mut from = 0;
-    for token in tokens(template) {
+    for token in parse_tokens(template) {
         let range = token.range.as_usize();
         if range.start > from {
             pieces.push(text(&template[from..range.start]));
@@ -102,10 +106,10 @@ pub fn pieces(template: &str, glob: bool) -> Vec<Piece> {
         from = range.end;
         match token.kind {
             TokenKind::Variable { key, .. } => {
-                pieces.push(Piece::Variable(variable_name(&key.text)))
+                pieces.push(PatternPiece::Variable(variable_name(&key.text)))
             }
             TokenKind::Empty => {}
-            TokenKind::Call { .. } | TokenKind::Malformed => pieces.push(Piece::Any),
+            TokenKind::Call { .. } | TokenKind::Malformed => pieces.push(PatternPiece::Any),
         }
     }
     if from < template.len() {
@@ -121,7 +125,7 @@ pub fn variable_name(text: &str) -> String {
 
 impl Pattern {
     /// Compiles the pattern of these pieces; `None` for one too large to be meant.
-    pub fn new(pieces: Vec<Piece>) -> Option<Pattern> {
+    pub fn new(pieces: Vec<PatternPiece>) -> Option<Pattern> {
         if text_len(&pieces) > MAX_TEXT || pieces.len() > MAX_PARTS {
             return None;
         }
@@ -130,25 +134,25 @@ impl Pattern {
         let mut atoms = Vec::new();
         for piece in &pieces {
             let part = match piece {
-                Piece::Glob(text) => {
+                PatternPiece::Glob(text) => {
                     atoms.extend(text.chars().map(Atom::Char));
                     continue;
                 }
-                Piece::Literal(text) => Part::Literal(text.clone()),
-                Piece::Any => Part::Any,
-                Piece::Variable(name) => {
+                PatternPiece::Literal(text) => PatternPart::Literal(text.clone()),
+                PatternPiece::Any => PatternPart::Any,
+                PatternPiece::Variable(name) => {
                     variables.push(name.clone());
-                    Part::Variable(variables.len() - 1)
+                    PatternPart::Variable(variables.len() - 1)
                 }
             };
             atoms.push(Atom::Opaque(opaque.len()));
             opaque.push(part);
         }
-        if variables.len() > MAX_VARIABLES || depth(&atoms) > MAX_DEPTH {
+        if variables.len() > MAX_VARIABLES || brace_depth(&atoms) > MAX_DEPTH {
             return None;
         }
-        let alternatives: Vec<Vec<Part>> =
-            expand(&atoms)?.iter().map(|atoms| parts(atoms, &opaque)).collect();
+        let alternatives: Vec<Vec<PatternPart>> =
+            expand(&atoms)?.iter().map(|atoms| atom_parts(atoms, &opaque)).collect();
         let fits = alternatives.iter().all(|parts| parts.len() <= MAX_PARTS);
         fits.then_some(Pattern { pieces, variables, alternatives })
     }
@@ -173,13 +177,13 @@ impl Pattern {
 
     /// Returns the bindings that one alternative settles, and whether these are all of its
     /// variables.
-    fn bind_parts(&self, parts: &[Part], path: &str) -> Option<(Bindings, bool)> {
-        let most = self.find(parts, path, Manner::Greedy)?;
-        let least = self.find(parts, path, Manner::Lazy)?;
+    fn bind_parts(&self, parts: &[PatternPart], path: &str) -> Option<(Bindings, bool)> {
+        let most = self.find(parts, path, MatchManner::Greedy)?;
+        let least = self.find(parts, path, MatchManner::Lazy)?;
         let mut bindings = Bindings::new();
         let mut open = Vec::new();
         for part in parts {
-            let Part::Variable(n) = part else { continue };
+            let PatternPart::Variable(n) = part else { continue };
             let (name, most, least) = (&self.variables[*n], most[*n], least[*n]);
             if (most, most.as_ptr()) != (least, least.as_ptr()) {
                 open.push(name); // Also equal texts at two places: other bindings may lie between.
@@ -196,7 +200,7 @@ impl Pattern {
     /// Returns whether some values of the variables, empty ones and ones with slashes included,
     /// give the path.
     pub fn can_name(&self, path: &str) -> bool {
-        self.alternatives.iter().any(|parts| self.find(parts, path, Manner::Loose).is_some())
+        self.alternatives.iter().any(|parts| self.find(parts, path, MatchManner::Loose).is_some())
     }
 
     /// Returns whether some values give the path, or one that the system takes for it: where a
@@ -211,20 +215,29 @@ impl Pattern {
         };
         self.alternatives
             .iter()
-            .any(|parts| self.find(parts, path, Manner::Loosest).is_some_and(is_consistent))
+            .any(|parts| self.find(parts, path, MatchManner::Loosest).is_some_and(is_consistent))
     }
 
     /// Returns the text of each variable when `parts` match the whole of `path`.
-    fn find<'p>(&self, parts: &[Part], path: &'p str, manner: Manner) -> Option<Vec<&'p str>> {
+    fn find<'p>(
+        &self,
+        parts: &[PatternPart],
+        path: &'p str,
+        manner: MatchManner,
+    ) -> Option<Vec<&'p str>> {
         // Most paths differ from the literal parts already, at one end or the other.
-        let is_other = |part: Option<&Part>, fits: fn(&str, &str) -> bool| matches!(part, Some(Part::Literal(text)) if !fits(path, text));
+        let is_other = |part: Option<&PatternPart>, fits: fn(&str, &str) -> bool| matches!(part, Some(PatternPart::Literal(text)) if !fits(path, text));
         if is_other(parts.first(), |path, text| path.starts_with(text))
             || is_other(parts.last(), |path, text| path.ends_with(text))
         {
             return None;
         }
-        let mut matching =
-            Matching { path, manner, values: vec![""; self.variables.len()], dead: HashSet::new() };
+        let mut matching = PatternMatcher {
+            path,
+            manner,
+            values: vec![""; self.variables.len()],
+            dead: HashSet::new(),
+        };
         matching.from(parts, 0).then_some(matching.values)
     }
 
@@ -234,8 +247,8 @@ impl Pattern {
         let mut prefix = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Literal(text) => prefix.push_str(text),
-                Piece::Glob(text) => {
+                PatternPiece::Literal(text) => prefix.push_str(text),
+                PatternPiece::Glob(text) => {
                     prefix.push_str(
                         &text[..text.find(['*', '?', '[', '{', '\\']).unwrap_or(text.len())],
                     );
@@ -243,7 +256,7 @@ impl Pattern {
                         break;
                     }
                 }
-                Piece::Variable(_) | Piece::Any => break,
+                PatternPiece::Variable(_) | PatternPiece::Any => break,
             }
         }
         prefix
@@ -257,10 +270,10 @@ impl Pattern {
 
     /// Returns the pattern with these values in place of their variables; `None` where it gets too
     /// large.
-    pub fn with(&self, values: &Bindings) -> Option<Pattern> {
-        let piece = |piece: &Piece| match piece {
-            Piece::Variable(name) => match values.get(name) {
-                Some(value) => Piece::Literal(value.clone()),
+    pub fn fill_variables(&self, values: &Bindings) -> Option<Pattern> {
+        let piece = |piece: &PatternPiece| match piece {
+            PatternPiece::Variable(name) => match values.get(name) {
+                Some(value) => PatternPiece::Literal(value.clone()),
                 None => piece.clone(),
             },
             _ => piece.clone(),
@@ -270,11 +283,11 @@ impl Pattern {
 
     /// Returns the pattern with variables that follow each other without anything between them as
     /// one, which is called `%{a}%{b}`. `None` where there are none.
-    pub fn joined(&self) -> Option<Pattern> {
-        let mut pieces: Vec<Piece> = Vec::new();
+    pub fn join_variables(&self) -> Option<Pattern> {
+        let mut pieces: Vec<PatternPiece> = Vec::new();
         for piece in &self.pieces {
             match (pieces.last_mut(), piece) {
-                (Some(Piece::Variable(before)), Piece::Variable(name)) => {
+                (Some(PatternPiece::Variable(before)), PatternPiece::Variable(name)) => {
                     let first = if before.starts_with("%{") {
                         std::mem::take(before)
                     } else {
@@ -296,7 +309,7 @@ impl Pattern {
 
 /// How much a variable takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
+enum MatchManner {
     /// As much as possible, at least one character, no slash.
     Greedy,
     /// As little as possible, at least one character, no slash.
@@ -307,47 +320,51 @@ enum Manner {
     Loosest,
 }
 
-struct Matching<'p> {
+struct PatternMatcher<'p> {
     path: &'p str,
-    manner: Manner,
+    manner: MatchManner,
     values: Vec<&'p str>,
     /// Places from which the rest is known not to match: how many parts were left, and the offset.
     dead: HashSet<(usize, usize)>,
 }
 
-impl<'p> Matching<'p> {
-    fn from(&mut self, parts: &[Part], at: usize) -> bool {
+impl<'p> PatternMatcher<'p> {
+    fn from(&mut self, parts: &[PatternPart], at: usize) -> bool {
         let Some((part, rest)) = parts.split_first() else { return at == self.path.len() };
         let text = &self.path[at..];
         match part {
-            Part::Literal(literal) => {
+            PatternPart::Literal(literal) => {
                 return text.starts_with(literal.as_str()) && self.from(rest, at + literal.len());
             }
-            Part::One | Part::Set(..) => {
+            PatternPart::One | PatternPart::Set(..) => {
                 let Some(c) = text.chars().next().filter(|c| *c != '/') else { return false };
                 let fits = match part {
-                    Part::Set(ranges, negated) => {
+                    PatternPart::Set(ranges, negated) => {
                         ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *negated
                     }
                     _ => true,
                 };
                 return fits && self.from(rest, at + c.len_utf8());
             }
-            Part::Variable(_) | Part::Any | Part::Star | Part::Folders => {}
+            PatternPart::Variable(_)
+            | PatternPart::Any
+            | PatternPart::Star
+            | PatternPart::Folders => {}
         }
         if self.dead.contains(&(parts.len(), at)) {
             return false;
         }
-        let ends = self.ends(part, text);
+        let ends = self.part_ends(part, text);
         let found = ends.into_iter().any(|len| {
             let found = self.from(rest, at + len);
-            if let (true, Part::Variable(number)) = (found, part) {
+            if let (true, PatternPart::Variable(number)) = (found, part) {
                 self.values[*number] = &self.path[at..at + len];
             }
             found
         });
         let found = found
-            || (matches!(part, Part::Variable(_) | Part::Any) && self.without_slash(rest, at));
+            || (matches!(part, PatternPart::Variable(_) | PatternPart::Any)
+                && self.without_slash(rest, at));
         if !found {
             self.dead.insert((parts.len(), at));
         }
@@ -355,9 +372,10 @@ impl<'p> Matching<'p> {
     }
 
     /// Matches the rest behind an empty variable that follows a slash, with one slash less.
-    fn without_slash(&mut self, parts: &[Part], at: usize) -> bool {
-        let may_be = self.manner == Manner::Loosest && self.path[..at].ends_with('/');
-        let Some((Part::Literal(literal), rest)) = parts.split_first().filter(|_| may_be) else {
+    fn without_slash(&mut self, parts: &[PatternPart], at: usize) -> bool {
+        let may_be = self.manner == MatchManner::Loosest && self.path[..at].ends_with('/');
+        let Some((PatternPart::Literal(literal), rest)) = parts.split_first().filter(|_| may_be)
+        else {
             return false;
         };
         let second = literal.strip_prefix('/').filter(|second| self.path[at..].starts_with(second));
@@ -365,31 +383,33 @@ impl<'p> Matching<'p> {
     }
 
     /// Returns the lengths that a part may take of `text`, in the order in which they are tried.
-    fn ends(&self, part: &Part, text: &str) -> Vec<usize> {
+    fn part_ends(&self, part: &PatternPart, text: &str) -> Vec<usize> {
         let slash = text.find('/').unwrap_or(text.len());
         let boundaries = |end: usize| text[..end].char_indices().map(|(at, _)| at).chain([end]);
         let mut ends: Vec<usize> = match part {
-            Part::Folders => {
+            PatternPart::Folders => {
                 std::iter::once(0).chain(text.match_indices('/').map(|(at, _)| at + 1)).collect()
             }
-            Part::Variable(_) if matches!(self.manner, Manner::Greedy | Manner::Lazy) => {
+            PatternPart::Variable(_)
+                if matches!(self.manner, MatchManner::Greedy | MatchManner::Lazy) =>
+            {
                 boundaries(slash).filter(|end| *end > 0).collect()
             }
-            Part::Star => boundaries(slash).collect(),
+            PatternPart::Star => boundaries(slash).collect(),
             _ => boundaries(text.len()).collect(),
         };
         // Wildcards beside a variable leave it less or more.
-        if self.manner == Manner::Greedy {
+        if self.manner == MatchManner::Greedy {
             ends.reverse();
         }
         ends
     }
 }
 
-fn text_len(pieces: &[Piece]) -> usize {
-    let len = |piece: &Piece| match piece {
-        Piece::Literal(text) | Piece::Glob(text) => text.len(),
-        Piece::Variable(_) | Piece::Any => 0,
+fn text_len(pieces: &[PatternPiece]) -> usize {
+    let len = |piece: &PatternPiece| match piece {
+        PatternPiece::Literal(text) | PatternPiece::Glob(text) => text.len(),
+        PatternPiece::Variable(_) | PatternPiece::Any => 0,
     };
     pieces.iter().map(len).sum()
 }
@@ -404,7 +424,7 @@ enum Atom {
 }
 
 /// Returns how deep braces go at most.
-fn depth(atoms: &[Atom]) -> usize {
+fn brace_depth(atoms: &[Atom]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     for atom in atoms {
         match atom {
@@ -442,7 +462,7 @@ fn expand(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
 }
 
 /// Returns the parts of an alternative.
-fn parts(atoms: &[Atom], opaque: &[Part]) -> Vec<Part> {
+fn atom_parts(atoms: &[Atom], opaque: &[PatternPart]) -> Vec<PatternPart> {
     let mut parts = Vec::new();
     let mut glob = String::new();
     for atom in atoms {
@@ -499,30 +519,32 @@ fn split_choices(atoms: &[Atom]) -> Vec<&[Atom]> {
     choices
 }
 
-fn glob_parts(glob: &str) -> Vec<Part> {
+fn glob_parts(glob: &str) -> Vec<PatternPart> {
     let mut parts = Vec::new();
     let mut rest = glob;
     let mut starts_name = true;
     while let Some(c) = rest.chars().next() {
         if let Some(after) = rest.strip_prefix("**/").filter(|_| starts_name) {
-            parts.push(Part::Folders);
+            parts.push(PatternPart::Folders);
             rest = after;
             continue;
         }
-        let set = if c == '[' { set(rest) } else { None };
+        let set = if c == '[' { parse_set(rest) } else { None };
         let (part, len) = match (c, set) {
-            ('*', _) => (Part::Star, 1),
-            ('?', _) => (Part::One, 1),
+            ('*', _) => (PatternPart::Star, 1),
+            ('?', _) => (PatternPart::One, 1),
             (_, Some(set)) => set,
             ('\\', _) => match rest[1..].chars().next() {
-                Some(escaped) => (Part::Literal(escaped.to_string()), 1 + escaped.len_utf8()),
-                None => (Part::Literal("\\".into()), 1),
+                Some(escaped) => {
+                    (PatternPart::Literal(escaped.to_string()), 1 + escaped.len_utf8())
+                }
+                None => (PatternPart::Literal("\\".into()), 1),
             },
-            _ => (Part::Literal(c.to_string()), c.len_utf8()),
+            _ => (PatternPart::Literal(c.to_string()), c.len_utf8()),
         };
         match (parts.last_mut(), part) {
-            (Some(Part::Literal(text)), Part::Literal(more)) => text.push_str(&more),
-            (Some(Part::Star), Part::Star) => {}
+            (Some(PatternPart::Literal(text)), PatternPart::Literal(more)) => text.push_str(&more),
+            (Some(PatternPart::Star), PatternPart::Star) => {}
             (_, part) => parts.push(part),
         }
         starts_name = c == '/';
@@ -532,7 +554,7 @@ fn glob_parts(glob: &str) -> Vec<Part> {
 }
 
 /// Returns the part of a `[…]` at the start of `text`, and its length.
-fn set(text: &str) -> Option<(Part, usize)> {
+fn parse_set(text: &str) -> Option<(PatternPart, usize)> {
     let inner = &text[1..];
     let (negated, inner) =
         inner.strip_prefix(['^', '!']).map_or((false, inner), |rest| (true, rest));
@@ -549,7 +571,7 @@ fn set(text: &str) -> Option<(Part, usize)> {
             at += 1;
         }
     }
-    Some((Part::Set(ranges, negated), text.len() - inner.len() + end + 1))
+    Some((PatternPart::Set(ranges, negated), text.len() - inner.len() + end + 1))
 }
 
 #[cfg(test)]
@@ -557,7 +579,7 @@ mod tests {
     use super::*;
 
     fn pattern(template: &str) -> Pattern {
-        Pattern::new(pieces(template, false)).unwrap()
+        Pattern::new(parse_pieces(template, false)).unwrap()
     }
 
     fn bound(pairs: &[(&str, &str)]) -> Bindings {
@@ -593,12 +615,12 @@ mod tests {
 
     #[test]
     fn globs_bind_too() {
-        let pattern = Pattern::new(pieces("%{::location}/modules/*.yaml", true)).unwrap();
+        let pattern = Pattern::new(parse_pieces("%{::location}/modules/*.yaml", true)).unwrap();
         assert_eq!(
             pattern.bind("bgo/modules/x.yaml"),
             Some(PatternMatch::Bound(bound(&[("location", "bgo")])))
         );
-        let pattern = Pattern::new(pieces("d/**/{a,b}[0-9].y?ml", true)).unwrap();
+        let pattern = Pattern::new(parse_pieces("d/**/{a,b}[0-9].y?ml", true)).unwrap();
         for (path, matches) in [("d/a1.yaml", true), ("d/x/y/b2.yxml", true), ("d/c1.yaml", false)]
         {
             assert_eq!(pattern.bind(path).is_some(), matches, "{path}");
@@ -608,7 +630,7 @@ mod tests {
     #[test]
     fn a_wildcard_beside_a_variable_leaves_it_open() {
         for glob in ["*%{a}.yaml", "%{a}*.yaml", "*%{a}*.yaml", "%{lookup('b')}%{a}.yaml"] {
-            let pattern = Pattern::new(pieces(glob, true)).unwrap();
+            let pattern = Pattern::new(parse_pieces(glob, true)).unwrap();
             for path in ["1x.yaml", "xx.yaml", "1xx.yaml"] {
                 assert_eq!(
                     pattern.bind(path),
@@ -621,18 +643,18 @@ mod tests {
 
     #[test]
     fn tokens_may_stand_in_braces() {
-        let pattern = Pattern::new(pieces("{%{a},x/%{b}}/{c,d}.yaml", true)).unwrap();
+        let pattern = Pattern::new(parse_pieces("{%{a},x/%{b}}/{c,d}.yaml", true)).unwrap();
         assert_eq!(pattern.bind("v/c.yaml"), Some(PatternMatch::Bound(bound(&[("a", "v")]))));
         assert_eq!(pattern.bind("x/v/d.yaml"), Some(PatternMatch::Bound(bound(&[("b", "v")]))));
         assert_eq!(pattern.bind("v/e.yaml"), None);
-        let pattern = Pattern::new(pieces("{%{a},%{b}}.yaml", true)).unwrap();
+        let pattern = Pattern::new(parse_pieces("{%{a},%{b}}.yaml", true)).unwrap();
         assert_eq!(
             pattern.bind("v.yaml"),
             Some(PatternMatch::Ambiguous(bound(&[]))),
             "either may be it"
         );
         assert!(
-            Pattern::new(pieces("{%{a}.yaml", true)).unwrap().can_name("{v.yaml"),
+            Pattern::new(parse_pieces("{%{a}.yaml", true)).unwrap().can_name("{v.yaml"),
             "what is not balanced is itself"
         );
     }
@@ -656,7 +678,7 @@ mod tests {
             !pattern("%{x}/%{y}/%{x}.yaml").can_lead_to("a/b.yaml"),
             "it is empty here and 'b' there"
         );
-        let globbing = Pattern::new(pieces("sites/*/*.yaml", true)).unwrap();
+        let globbing = Pattern::new(parse_pieces("sites/*/*.yaml", true)).unwrap();
         assert!(!globbing.can_lead_to("sites/b.yaml"), "a wildcard stands for a name");
     }
 
@@ -669,10 +691,10 @@ mod tests {
             "{a,b}".repeat(50),
             "?".repeat(2000),
         ] {
-            assert!(Pattern::new(pieces(&text, true)).is_none(), "{}", &text[..8]);
+            assert!(Pattern::new(parse_pieces(&text, true)).is_none(), "{}", &text[..8]);
         }
         assert!(
-            Pattern::new(pieces(&"{a}".repeat(300), true))
+            Pattern::new(parse_pieces(&"{a}".repeat(300), true))
                 .is_some_and(|pattern| pattern.can_name(&"a".repeat(300)))
         );
     }

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::error::{LookupError, LookupErrorKind};
 use super::merge::{Strategy, StrategyError, parse_strategy};
-use super::resolution::{Answer, AnswerSource};
+use super::resolution::{AnswerSource, RequestAnswer};
 use crate::puppet::types::{self, DataType};
 use crate::puppet::value::{Data, Hash, Value};
 
@@ -47,7 +47,7 @@ impl std::error::Error for RequestError {}
 
 impl LookupRequest {
     /// Returns a request for one name and nothing else.
-    pub fn of(name: &str) -> LookupRequest {
+    pub fn for_name(name: &str) -> LookupRequest {
         LookupRequest { names: vec![name.to_owned()], ..LookupRequest::default() }
     }
 
@@ -69,7 +69,7 @@ impl LookupRequest {
                 _ => Err(wrong(&format!("'{name}' must be a hash"), value)),
             };
             match key.as_str() {
-                Some("name") => self.names = names(value)?,
+                Some("name") => self.names = parse_names(value)?,
                 Some("value_type") => match value.data() {
                     Data::Null => {}
                     Data::String(text) => {
@@ -116,23 +116,23 @@ impl LookupRequest {
         }
     }
 
-    pub(super) fn checked(
+    pub(super) fn check_type(
         &self,
         subject: &str,
         value: Value,
         source: AnswerSource,
-    ) -> Result<Option<Answer>, LookupError> {
+    ) -> Result<Option<RequestAnswer>, LookupError> {
         if let Some(value_type) = &self.value_type {
             types::assert_type(subject, value_type, &value).map_err(|error| {
                 LookupError::new(LookupErrorKind::WrongType(error.message), error.origin)
-                    .about(&value)
+                    .mark_quoting(&value)
             })?;
         }
-        Ok(Some(Answer { value, source, unapplied_conversions: Vec::new() }))
+        Ok(Some(RequestAnswer { value, source, unapplied_conversions: Vec::new() }))
     }
 }
 
-fn names(given: &Value) -> Result<Vec<String>, RequestError> {
+fn parse_names(given: &Value) -> Result<Vec<String>, RequestError> {
     let wrong = || RequestError("'name' must be a string or a list of strings".into());
     match given.data() {
         Data::String(name) => Ok(vec![name.to_string()]),

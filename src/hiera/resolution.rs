@@ -32,7 +32,7 @@ pub struct Resolution {
     /// The conversions that were left out: its own, and those of keys that it needs.
     pub unapplied_conversions: Vec<Unapplied>,
     /// The outcome at each location, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<LookupStep>,
     /// Files that could change the value if variables that are unknown were known.
     pub unsettled: Vec<Unsettled>,
     /// The levels that could not be evaluated and could change the answer: those that were asked
@@ -85,7 +85,7 @@ pub enum AnswerSource {
 
 /// An answer to a request.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct RequestAnswer {
     /// The value.
     pub value: Value,
     /// Where it comes from.
@@ -107,7 +107,7 @@ pub enum MergeSource {
 
 /// One location and the outcome there.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct LookupStep {
     /// The layer.
     pub layer: Layer,
     /// The level, as written.

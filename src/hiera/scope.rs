@@ -9,7 +9,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use regex::Regex;
 
-use super::key::{LookupKey, Segment};
+use super::key::{KeySegment, LookupKey};
 use super::pattern::{Bindings, Pattern};
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
@@ -95,7 +95,7 @@ impl PartialEq for DeriveRule {
 impl DeriveRule {
     /// Returns the variables that follow from this value of the variable that the rule looks at;
     /// none when it does not match.
-    fn variables(&self, text: &str) -> Vec<(String, String)> {
+    fn derive_variables(&self, text: &str) -> Vec<(String, String)> {
         let Some(captures) = self.pattern.captures(text) else { return Vec::new() };
         let value = |name: &str| captures.name(name).map_or("", |found| found.as_str()).to_owned();
         self.pattern.capture_names().flatten().map(|name| (name.to_owned(), value(name))).collect()
@@ -104,7 +104,7 @@ impl DeriveRule {
 
 impl Scope {
     /// Returns a closed scope with these top-scope variables.
-    pub fn closed(name: &str, variables: impl IntoIterator<Item = (Arc<str>, Value)>) -> Scope {
+    pub fn new_closed(name: &str, variables: impl IntoIterator<Item = (Arc<str>, Value)>) -> Scope {
         Scope {
             name: name.into(),
             is_node: true,
@@ -124,12 +124,12 @@ impl Scope {
     }
 
     /// Returns the variables that are known, in the order in which they became so.
-    pub fn variables(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub fn known_variables(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.variables.iter().map(|(name, value)| (&**name, value))
     }
 
     /// Sets a top-scope variable.
-    pub fn set(&mut self, name: &str, value: Value) {
+    pub fn set_variable(&mut self, name: &str, value: Value) {
         self.variables.insert(name.into(), value);
     }
 
@@ -139,7 +139,7 @@ impl Scope {
         let mut parts = path.split('.');
         let first = parts.next().unwrap_or_default();
         let rest: Vec<&str> = parts.collect();
-        let slot = self.variables.entry(first.into()).or_insert_with(|| Value::null(None));
+        let slot = self.variables.entry(first.into()).or_insert_with(|| Value::new_null(None));
         *slot = with_member(slot, &rest, value);
     }
 
@@ -161,8 +161,8 @@ impl Scope {
         }
         match key.subkeys.first() {
             None => true,
-            Some(Segment::Name(member)) => unknown.contains(&&**member),
-            Some(Segment::Index(_)) => false,
+            Some(KeySegment::Name(member)) => unknown.contains(&&**member),
+            Some(KeySegment::Index(_)) => false,
         }
     }
 
@@ -171,9 +171,9 @@ impl Scope {
     pub fn derive(&mut self, rules: Arc<[DeriveRule]>) {
         for rule in rules.iter() {
             let Variable::Known(value) = self.get_path(&rule.from) else { continue };
-            for (name, derived) in rule.variables(&value.to_text()) {
+            for (name, derived) in rule.derive_variables(&value.to_text()) {
                 if !matches!(self.get(&name), Variable::Known(_)) {
-                    self.set(&name, Value::given(&derived));
+                    self.set_variable(&name, Value::from_argument(&derived));
                 }
             }
         }
@@ -182,21 +182,23 @@ impl Scope {
 
     /// Returns whether the unknown variables can have these values: those that rules derive from
     /// them must not contradict the known ones.
-    pub fn allows(&self, bindings: &Bindings) -> bool {
+    pub fn may_have(&self, bindings: &Bindings) -> bool {
         let contradicts = |name: &str, derived: &str| {
             let other_binding = bindings.get(name).is_some_and(|bound| bound != derived);
             other_binding
                 || matches!(self.get_path(name), Variable::Known(known) if known.to_text() != derived)
         };
         let is_named = |file: &AssumedFile| {
-            let pattern = file.pattern.with(bindings);
+            let pattern = file.pattern.fill_variables(bindings);
             pattern.is_none_or(|pattern| pattern.can_name(file.path.as_str()))
         };
         if !self.assumed.read.iter().all(is_named) {
             return false;
         }
-        let derived =
-            self.rules.iter().filter_map(|rule| Some(rule.variables(bindings.get(&rule.from)?)));
+        let derived = self
+            .rules
+            .iter()
+            .filter_map(|rule| Some(rule.derive_variables(bindings.get(&rule.from)?)));
         !derived.flatten().any(|(name, value)| contradicts(&name, &value))
     }
 
@@ -206,9 +208,9 @@ impl Scope {
     }
 
     /// Assumes that unknown variables have these values; rules derive others from them.
-    pub fn assume(&mut self, bindings: &Bindings) {
+    pub fn assume_values(&mut self, bindings: &Bindings) {
         for (name, text) in bindings {
-            self.set_path(name, Value::given(text));
+            self.set_path(name, Value::from_argument(text));
         }
         self.derive(self.rules.clone());
     }
@@ -282,12 +284,12 @@ impl Scope {
 
     /// Returns the value that a known variable has, or that a hash in one has under the names of a
     /// key. No list is looked into.
-    pub fn member(&self, key: &LookupKey) -> Option<&Value> {
-        let Segment::Name(root) = &key.root else { return None };
+    pub fn find_member(&self, key: &LookupKey) -> Option<&Value> {
+        let KeySegment::Name(root) = &key.root else { return None };
         let root = self.variables.get(root.strip_prefix("::").unwrap_or(root))?;
         key.subkeys.iter().try_fold(root, |value, segment| match segment {
-            Segment::Name(name) => value.get(name),
-            Segment::Index(_) => None,
+            KeySegment::Name(name) => value.get(name),
+            KeySegment::Index(_) => None,
         })
     }
 
@@ -308,7 +310,7 @@ impl Scope {
     ///
     /// A part that is missing is `null` in a closed scope and unknown in an open one. `dig` digs
     /// the subkeys out of a value other than `null`.
-    pub fn part<E>(
+    pub fn find_part<E>(
         &self,
         found: Variable,
         key: &LookupKey,
@@ -321,7 +323,7 @@ impl Scope {
                 Ok(match part {
                     Some(value) => Variable::Known(value),
                     None if self.open => Variable::Unknown,
-                    None => Variable::Known(Value::null(None)),
+                    None => Variable::Known(Value::new_null(None)),
                 })
             }
             other => Ok(other),
@@ -331,8 +333,8 @@ impl Scope {
     /// Returns the value that Hiera 3 gives the variable `found` of this name, in a `hiera.yaml` of
     /// version 3 and in the data below it: an empty text is `null`, and the caller of the lookup is
     /// a variable. No manifest calls here, so that there is no caller. Source: `Hiera::Scope`.
-    pub fn classic(&self, name: &str, found: Variable) -> Variable {
-        let null = || Variable::Known(Value::null(None));
+    pub fn classic_value(&self, name: &str, found: Variable) -> Variable {
+        let null = || Variable::Known(Value::new_null(None));
         match found {
             _ if OF_CALLER.contains(&name) => {
                 if self.open {
@@ -360,10 +362,10 @@ impl Scope {
         };
         for segment in &key.subkeys {
             let next = match (segment, current.data()) {
-                (Segment::Name(name), Data::Hash(hash)) => {
+                (KeySegment::Name(name), Data::Hash(hash)) => {
                     hash.get(&**name).map(|member| member.value.clone())
                 }
-                (Segment::Index(index), Data::Array(items)) => {
+                (KeySegment::Index(index), Data::Array(items)) => {
                     usize::try_from(*index).ok().and_then(|index| items.get(index)).cloned()
                 }
                 _ => None,
@@ -381,12 +383,13 @@ impl Scope {
 fn with_member(of: &Value, path: &[&str], value: Value) -> Value {
     let Some((first, rest)) = path.split_first() else { return value };
     let mut hash: Hash = of.as_hash().cloned().unwrap_or_default();
-    let inner = hash.get(*first).map_or_else(|| Value::null(None), |member| member.value.clone());
+    let inner =
+        hash.get(*first).map_or_else(|| Value::new_null(None), |member| member.value.clone());
     hash.insert(
-        Key::string(first),
+        Key::new_string(first),
         Member { key_origin: None, value: with_member(&inner, rest, value) },
     );
-    Value::hash(hash, Provenance::written(None))
+    Value::hash(hash, Provenance::from_source(None))
 }
 
 #[cfg(test)]
@@ -395,14 +398,16 @@ mod tests {
 
     #[test]
     fn what_is_not_named_is_undefined_or_unknown() {
-        assert_eq!(Scope::closed("n", []).get("x"), Variable::Undefined);
+        assert_eq!(Scope::new_closed("n", []).get("x"), Variable::Undefined);
         assert_eq!(Scope::open("n").get("x"), Variable::Unknown);
     }
 
     #[test]
     fn of_a_closed_scope_s_variable_some_members_may_be_unknown() {
-        let mut scope =
-            Scope::closed("n", [("v".into(), Value::null(None)), ("w".into(), Value::null(None))]);
+        let mut scope = Scope::new_closed(
+            "n",
+            [("v".into(), Value::new_null(None)), ("w".into(), Value::new_null(None))],
+        );
         scope.set_path("v.known", "x".into());
         scope.set_partial("v", &["a"]);
         assert_eq!(scope.get_path("v.known"), Variable::Known("x".into()));
@@ -436,14 +441,14 @@ mod tests {
             .unwrap(),
         };
         let mut scope = Scope::open("x");
-        scope.set("verified_host", "bgo-compute-vgpu-53".into());
+        scope.set_variable("verified_host", "bgo-compute-vgpu-53".into());
         scope.derive(std::slice::from_ref(&rule).into());
         assert_eq!(
             ["location", "role", "variant", "id"].map(|name| scope.get(name)),
             ["bgo", "compute", "vgpu", "53"].map(|text| Variable::Known(text.into()))
         );
         let mut scope = Scope::open("x");
-        scope.set("verified_host", "bgo-api-01".into());
+        scope.set_variable("verified_host", "bgo-api-01".into());
         scope.derive([rule].into());
         assert_eq!(
             scope.get("variant"),
@@ -456,11 +461,11 @@ mod tests {
     fn rules_tell_which_values_the_unknown_may_have() {
         let pattern = Regex::new("^(?<role>[a-z]+)-").unwrap();
         let mut scope = Scope::open("x");
-        scope.set("role", "api".into());
+        scope.set_variable("role", "api".into());
         scope.derive([DeriveRule { from: "trusted.certname".into(), pattern }].into());
         let binding =
             |name: &str| Bindings::from([("trusted.certname".to_owned(), name.to_owned())]);
-        assert!(scope.allows(&binding("api-01")) && scope.allows(&binding("unlike")));
-        assert!(!scope.allows(&binding("db-01")));
+        assert!(scope.may_have(&binding("api-01")) && scope.may_have(&binding("unlike")));
+        assert!(!scope.may_have(&binding("db-01")));
     }
 }

@@ -18,34 +18,34 @@ struct Service {
 
 /// Functions, by name.
 const FUNCTIONS: [Service; 16] = [
-    service("azure_key_vault", "asks Azure Key Vault", Some(("vault_name", "for the vault"))),
-    service(
+    new_service("azure_key_vault", "asks Azure Key Vault", Some(("vault_name", "for the vault"))),
+    new_service(
         "azure_key_vault::lookup",
         "asks Azure Key Vault",
         Some(("vault_name", "for the vault")),
     ),
-    service(
+    new_service(
         "compliance_markup::enforcement",
         "answers from compliance profiles in the data of other modules",
         None,
     ),
-    service("consul_lookup_key", "asks Consul", Some(("uri", "at"))),
-    service(
+    new_service("consul_lookup_key", "asks Consul", Some(("uri", "at"))),
+    new_service(
         "foreman::enc",
         "asks Foreman for the node's classes and parameters",
         Some(("url", "at")),
     ),
-    service("hiera_aws_secretsmanager", "asks AWS Secrets Manager", Some(("region", "in"))),
-    service("hiera_aws_sm", "asks AWS Secrets Manager", Some(("region", "in"))),
-    service("hiera_consul", "asks Consul", Some(("uri", "at"))),
-    service("hiera_file", "answers from a folder with one file for each key", None),
-    service("hiera_http", "asks a web server", Some(("uri", "at"))),
-    service("hiera_mysql", "asks a MySQL database", Some(("host", "at"))),
-    service("hiera_storedsafe::lookup_key", "asks StoredSafe", None),
-    service("hiera_vault", "asks HashiCorp Vault", Some(("address", "at"))),
-    service("op::hiera", "asks 1Password", None),
-    service("sops_lookup_key", "decrypts files of SOPS", None),
-    service("trocla_lookup_key", "asks Trocla for passwords", None),
+    new_service("hiera_aws_secretsmanager", "asks AWS Secrets Manager", Some(("region", "in"))),
+    new_service("hiera_aws_sm", "asks AWS Secrets Manager", Some(("region", "in"))),
+    new_service("hiera_consul", "asks Consul", Some(("uri", "at"))),
+    new_service("hiera_file", "answers from a folder with one file for each key", None),
+    new_service("hiera_http", "asks a web server", Some(("uri", "at"))),
+    new_service("hiera_mysql", "asks a MySQL database", Some(("host", "at"))),
+    new_service("hiera_storedsafe::lookup_key", "asks StoredSafe", None),
+    new_service("hiera_vault", "asks HashiCorp Vault", Some(("address", "at"))),
+    new_service("op::hiera", "asks 1Password", None),
+    new_service("sops_lookup_key", "decrypts files of SOPS", None),
+    new_service("trocla_lookup_key", "asks Trocla for passwords", None),
 ];
 
 /// Functions that answer with secrets, by name.
@@ -76,19 +76,19 @@ pub fn is_secret_backend(name: &str) -> bool {
 
 /// Backends of Hiera 3, by name.
 const HIERA_3: [Service; 10] = [
-    service("consul", "asks Consul", None),
-    service("file", "answers from a folder with one file for each key", None),
-    service("gpg", "decrypts files with GnuPG", None),
-    service("http", "asks a web server", None),
-    service("mongodb", "asks a MongoDB database", None),
-    service("mysql", "asks a MySQL database", None),
-    service("puppet", "answers from classes of parameters in manifests", None),
-    service("puppetdb", "asks PuppetDB", None),
-    service("redis", "asks a Redis database", None),
-    service("vault", "asks HashiCorp Vault", None),
+    new_service("consul", "asks Consul", None),
+    new_service("file", "answers from a folder with one file for each key", None),
+    new_service("gpg", "decrypts files with GnuPG", None),
+    new_service("http", "asks a web server", None),
+    new_service("mongodb", "asks a MongoDB database", None),
+    new_service("mysql", "asks a MySQL database", None),
+    new_service("puppet", "answers from classes of parameters in manifests", None),
+    new_service("puppetdb", "asks PuppetDB", None),
+    new_service("redis", "asks a Redis database", None),
+    new_service("vault", "asks HashiCorp Vault", None),
 ];
 
-const fn service(
+const fn new_service(
     name: &'static str,
     phrase: &'static str,
     address: Option<(&'static str, &'static str)>,
@@ -99,14 +99,14 @@ const fn service(
 impl Level {
     /// Returns the level with the service of its backend.
     pub(super) fn with_service(mut self) -> Arc<Level> {
-        self.backend.service = self.service().map(Arc::from);
+        self.backend.service = self.service_phrase().map(Arc::from);
         Arc::new(self)
     }
 
     /// Returns which service the level's backend asks, as a phrase such as `asks HashiCorp Vault at
     /// https://vault.example.net for keys that match ^vault_`; `None` for a backend that is not
     /// known by its name.
-    fn service(&self) -> Option<String> {
+    fn service_phrase(&self) -> Option<String> {
         let known: &[Service] = match self.backend.kind {
             BackendKind::Hiera3 => &HIERA_3,
             BackendKind::LegacyFunction => &[],
@@ -114,7 +114,7 @@ impl Level {
         };
         let found = known.iter().find(|service| service.name == &*self.backend.name)?;
         let address = found.address.and_then(|(option, word)| {
-            let address = self.address(option)?;
+            let address = self.service_address(option)?;
             Some(format!(" {word} {address}"))
         });
         let keys = self.confined_to().map(|keys| format!(" for keys that match {keys}"));
@@ -123,8 +123,8 @@ impl Level {
 
     /// Returns the address in an option or in the level's URIs, as written, without a user's name
     /// and password.
-    fn address(&self, option: &str) -> Option<String> {
-        if let Some(Data::String(text)) = self.option(option).map(Value::data) {
+    fn service_address(&self, option: &str) -> Option<String> {
+        if let Some(Data::String(text)) = self.option_value(option).map(Value::data) {
             return Some(without_user(text));
         }
         let Locations::Uris(uris) = &self.locations else { return None };
@@ -133,13 +133,15 @@ impl Level {
     }
 
     /// Returns the value of an option, as written.
-    pub fn option(&self, name: &str) -> Option<&Value> {
+    pub fn option_value(&self, name: &str) -> Option<&Value> {
         self.options.as_ref()?.get(name)
     }
 
     /// Returns the expressions of the option `confine_to_keys`, as written.
     fn confined_to(&self) -> Option<String> {
-        let Data::Array(patterns) = self.option("confine_to_keys")?.data() else { return None };
+        let Data::Array(patterns) = self.option_value("confine_to_keys")?.data() else {
+            return None;
+        };
         let texts: Option<Vec<&str>> = patterns
             .iter()
             .map(|pattern| match pattern.data() {

@@ -23,7 +23,7 @@ static SETS_OF_STRINGS: LazyLock<[Mutex<Set>; SETS]> =
     LazyLock::new(|| std::array::from_fn(|_| Mutex::default()));
 
 /// Returns a new string, or the one that is in use already.
-pub(super) fn shared(text: &str) -> Arc<str> {
+pub(super) fn share(text: &str) -> Arc<str> {
     if text.len() > SHORT {
         return text.into();
     }
@@ -57,13 +57,13 @@ mod tests {
 
     #[test]
     fn a_string_is_kept_once_and_no_longer_than_it_is_needed() {
-        let (one, other) = (shared("a::key"), shared("a::key"));
+        let (one, other) = (share("a::key"), share("a::key"));
         assert!(Arc::ptr_eq(&one, &other));
-        assert!(!Arc::ptr_eq(&shared(&"x".repeat(SHORT + 1)), &shared(&"x".repeat(SHORT + 1))));
+        assert!(!Arc::ptr_eq(&share(&"x".repeat(SHORT + 1)), &share(&"x".repeat(SHORT + 1))));
         let passing: Vec<std::sync::Weak<str>> =
-            (0..SETS * 1_000).map(|n| Arc::downgrade(&shared(&format!("passing {n}")))).collect();
+            (0..SETS * 1_000).map(|n| Arc::downgrade(&share(&format!("passing {n}")))).collect();
         let left = passing.iter().filter(|string| string.strong_count() > 0).count();
         assert!(left < passing.len() / 20, "{left} of {} are left", passing.len());
-        assert!(Arc::ptr_eq(&one, &shared("a::key")));
+        assert!(Arc::ptr_eq(&one, &share("a::key")));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::config::{HieraConfig, Layer, Reader};
+use super::config::{DataReader, HieraConfig, Layer};
 use super::data::DataFile;
 use super::error::LookupError;
 use super::hierarchy::located::LocatedLayer;
@@ -16,7 +16,7 @@ pub type Locate<'a> = &'a dyn Fn() -> Result<LocatedLayer, LookupError>;
 /// The files of one moment, as the resolver sees them.
 pub trait Sources {
     /// Returns the data of the file at `path`, read by `reader`; `None` when there is no such file.
-    fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>>;
+    fn file_data(&self, path: &FilePath, reader: DataReader) -> Option<Arc<DataFile>>;
 
     /// Returns whether there is a file (or a folder) at `path`.
     fn exists(&self, path: &FilePath) -> bool;
@@ -33,7 +33,7 @@ pub trait Sources {
     fn is_unread(&self, path: &FilePath) -> bool;
 
     /// Returns the files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
-    fn glob(&self, pattern: &str) -> Arc<[FilePath]>;
+    fn glob_files(&self, pattern: &str) -> Arc<[FilePath]>;
 
     /// Returns the known files that define a root key, in the order of their paths; perhaps some
     /// more.
@@ -56,7 +56,7 @@ pub trait Sources {
     /// config: as `locate` returns them, or as it returned them before.
     ///
     /// Errors: those of `locate`.
-    fn located(
+    fn located_levels(
         &self,
         scope: &Scope,
         layer: &Layer,
@@ -64,7 +64,7 @@ pub trait Sources {
     ) -> Result<LocatedLayer, LookupError>;
 
     /// Returns the `hiera.yaml` of a module of the environment.
-    fn module(&self, name: &str) -> ModuleLayer;
+    fn module_layer(&self, name: &str) -> ModuleLayer;
 }
 
 /// The result of a search for a module and its config.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::config::Layer;
 use super::merge::{MergeError, Strategy, fold};
-use super::resolution::{Outcome, Resolution, Step};
+use super::resolution::{LookupStep, Outcome, Resolution};
 use crate::puppet::value::{Data, Value};
 use crate::text::{Bounds, FilePath};
 
@@ -36,7 +36,7 @@ impl Resolution {
         }
         let is_value = |merged: Result<Option<Value>, MergeError>| matches!(merged, Ok(Some(merged)) if is_same_in_order(&merged, value));
         let others: Vec<&Value> =
-            self.steps.iter().filter(|step| !is_of(step, path)).filter_map(candidate).collect();
+            self.steps.iter().filter(|step| !is_of(step, path)).filter_map(found_value).collect();
         // A value that is alone is changed or not by the number of places that are asked.
         let is_alone_the_same = match &others[..] {
             [] => false,
@@ -54,32 +54,32 @@ impl Resolution {
     fn merged_again(
         &self,
         bounds: Bounds<'_>,
-        counts: &dyn Fn(&Step) -> bool,
+        counts: &dyn Fn(&LookupStep) -> bool,
     ) -> Result<Option<Value>, MergeError> {
         let merge = &self.merge;
-        let layers: Vec<&[Step]> = self.steps.chunk_by(|a, b| a.layer == b.layer).collect();
+        let layers: Vec<&[LookupStep]> = self.steps.chunk_by(|a, b| a.layer == b.layer).collect();
         fold(merge, layers.len(), bounds, &mut |layer| {
-            let levels: Vec<&[Step]> =
+            let levels: Vec<&[LookupStep]> =
                 layers[layer].chunk_by(|a, b| Arc::ptr_eq(&a.level, &b.level)).collect();
             fold(merge, levels.len(), bounds, &mut |level| {
                 let steps = levels[level];
                 fold(merge, steps.len(), bounds, &mut |number| {
                     let step = Some(&steps[number]).filter(|step| counts(step));
-                    Ok::<_, MergeError>(step.and_then(candidate).cloned())
+                    Ok::<_, MergeError>(step.and_then(found_value).cloned())
                 })
             })
         })
     }
 }
 
-fn candidate(step: &Step) -> Option<&Value> {
+fn found_value(step: &LookupStep) -> Option<&Value> {
     match &step.outcome {
         Outcome::Found { value, .. } => Some(value),
         _ => None,
     }
 }
 
-fn is_of(step: &Step, path: &FilePath) -> bool {
+fn is_of(step: &LookupStep, path: &FilePath) -> bool {
     matches!(&step.outcome, Outcome::Found { path: found, .. } if found == path)
 }
 

@@ -163,7 +163,7 @@ fn readings(environment: &Environment, path: &FilePath) -> Option<Vec<Vec<String
 /// contains it.
 fn told(scope: &Scope, environment: &Environment, path: &FilePath) -> Vec<String> {
     let is_told = environment.tells_environment(path);
-    let known = scope.variables().filter(|(name, _)| *name != "environment" || is_told);
+    let known = scope.known_variables().filter(|(name, _)| *name != "environment" || is_told);
     let leaves = known.flat_map(|(name, value)| flattened(name, value));
     leaves.map(|(name, value)| format!("{name} = {value}")).collect()
 }

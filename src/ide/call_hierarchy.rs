@@ -89,7 +89,7 @@ pub fn outgoing(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCa
     let mut all = Calls::default();
     for environment in environments(snapshot, path) {
         let view = snapshot.view(&environment);
-        let own = view.data_of(path).and_then(|data| data.definition(key));
+        let own = view.data_of(path).and_then(|data| data.definition_span(key));
         let own = own.map(|span| snapshot.place(span)).unwrap_or_default();
         for file in snapshot.keys().definitions(key).iter().filter(|it| environment.reaches(it)) {
             if snapshot.cancel_token().is_cancelled() {
@@ -204,7 +204,7 @@ fn caller(snapshot: &Snapshot, environment: &Environment, reader: &KeyReader) ->
     match &reader.kind {
         ReaderKind::Token { root } => {
             // The places are in this file, so that the key is the one that is defined here.
-            let place = snapshot.view(environment).data_of(path)?.definition(root)?;
+            let place = snapshot.view(environment).data_of(path)?.definition_span(root)?;
             Some(CallItem {
                 name: root.to_string(),
                 kind: CallItemKind::Key,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::cursor::{Subject, SubjectKind, dotted_name};
 use super::references::{KeyPart, Name, code_text, named_at};
-use crate::hiera::key::{LookupKey, Segment};
+use crate::hiera::key::{KeySegment, LookupKey};
 use crate::manifest::model::{Excerpt, Reader};
 use crate::text::{FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
@@ -40,8 +40,8 @@ fn key_of(part: &KeyPart) -> Option<LookupKey> {
     for segment in &part.subkeys {
         text.push('.');
         match segment {
-            Segment::Name(name) => text.push_str(&dotted_name(name)),
-            Segment::Index(index) => text.push_str(&index.to_string()),
+            KeySegment::Name(name) => text.push_str(&dotted_name(name)),
+            KeySegment::Index(index) => text.push_str(&index.to_string()),
         }
     }
     LookupKey::parse(&text).ok()

@@ -80,7 +80,7 @@ pub fn lenses(snapshot: &Snapshot, path: &FilePath, config: LensConfig) -> Vec<L
         if snapshot.cancel_token().is_cancelled() {
             break;
         }
-        let place = member.key_origin.and_then(|origin| data.place(origin));
+        let place = member.key_origin.and_then(|origin| data.part_bytes(origin));
         let (Some(key), Some(range)) = (key.as_arc(), place) else { continue };
         if **key == *LOOKUP_OPTIONS {
             continue;
@@ -110,7 +110,7 @@ pub fn lens_text(
         LensKind::Readers => Some(readers(snapshot, environment, key)),
         LensKind::Overrides => {
             let data = snapshot.view(environment).data_of(path)?;
-            let range = data.place(data.definition(key)?)?;
+            let range = data.part_bytes(data.definition_span(key)?)?;
             let kind = SubjectKind::Key(KeyPath { root: key.clone(), steps: Vec::new() });
             let environment = environment.clone();
             let subject = Subject { environment, path: path.clone(), range, kind };

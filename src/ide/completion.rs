@@ -27,7 +27,7 @@ pub(in crate::ide) use place::Step;
 pub use settings::SettingWord;
 pub(in crate::ide) use shape::{required_here, type_at};
 
-use crate::hiera::data::Format;
+use crate::hiera::data::DataFormat;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::FilePosition;
 use crate::workspace::Snapshot;
@@ -65,8 +65,8 @@ pub fn completion(
     config: &CompletionConfig<'_>,
 ) -> Option<Completions> {
     let file = snapshot.file_by_id(position.file)?;
-    let is_json = file.format() == Format::Json;
-    if file.format() == Format::Hocon {
+    let is_json = file.format() == DataFormat::Json;
+    if file.format() == DataFormat::Hocon {
         return None;
     }
     let place = Place::at(file.text()?, position.offset, is_json)?;

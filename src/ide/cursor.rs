@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::hiera::config::{HieraConfig, Level, Template};
 use crate::hiera::data::{DataFile, Reference};
-use crate::hiera::key::{LookupKey, Segment};
+use crate::hiera::key::{KeySegment, LookupKey};
 use crate::puppet::value::{Data, Key, Member, Provenance, Value};
 use crate::text::{FileId, FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
@@ -220,7 +220,7 @@ fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option
 }
 
 fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
-    let part = data.parts().at(offset)?;
+    let part = data.parts().part_at_offset(offset)?;
     let offset = offset.checked_sub(data.parts().start(part.id)?)?;
     let token =
         part.data.tokens.iter().find(|token| {
@@ -236,7 +236,7 @@ fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
 /// Returns the root key at `offset` if it is written plainly, as most are: no tree is needed to
 /// find it.
 fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, TextRange)> {
-    let part = data.parts().at(offset)?;
+    let part = data.parts().part_at_offset(offset)?;
     let start = data.parts().start(part.id)?;
     let place = |member: &Member| {
         Some(member.key_origin.filter(|origin| origin.part == part.id)?.range.shift_left(start))
@@ -248,8 +248,10 @@ fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, T
         range.start == 0 || text.slice(TextRange::new(range.start - 1, range.start)) == "\n";
     // A key that was merged in is written within another entry.
     let may_be_merged = || {
-        text.slice(data.parts().range(part.id, text.len()).unwrap_or(TextRange::new(0, text.len())))
-            .contains("<<")
+        text.slice(
+            data.parts().part_range(part.id, text.len()).unwrap_or(TextRange::new(0, text.len())),
+        )
+        .contains("<<")
     };
     let is_plain =
         is_first && !name.starts_with(':') && text.slice(range) == **name && !may_be_merged();
@@ -308,7 +310,7 @@ fn key_of(tree: &Tree, id: NodeId) -> Option<Key> {
         Resolved::Symbol(name) => Data::String(name.into()),
         _ => Data::String((**text).into()),
     };
-    Some(Key::new(data, Provenance::written(None)))
+    Some(Key::new(data, Provenance::from_source(None)))
 }
 
 /// Returns a key of a hash as a segment of a dotted key: quoted where it would be read as another
@@ -322,7 +324,7 @@ pub(super) fn dotted_member(key: &Key) -> String {
 
 /// Returns a name as a segment of a dotted key, quoted where necessary.
 pub(super) fn dotted_name(name: &str) -> String {
-    dotted_member(&Key::string(name))
+    dotted_member(&Key::new_string(name))
 }
 
 /// Returns the part of a root value that a dotted key asks for, with the place of its key (of an
@@ -331,13 +333,13 @@ pub fn part_of(key: &LookupKey, root: &Value) -> Option<(Option<Span>, Value)> {
     let mut current = (root.origin, root.clone());
     for segment in &key.subkeys {
         current = match (segment, current.1.data()) {
-            (Segment::Name(name), Data::Hash(hash)) => {
+            (KeySegment::Name(name), Data::Hash(hash)) => {
                 hash.get(&**name).map(|member| (member.key_origin, member.value.clone()))?
             }
-            (Segment::Index(index), Data::Hash(hash)) => {
+            (KeySegment::Index(index), Data::Hash(hash)) => {
                 hash.get(index).map(|member| (member.key_origin, member.value.clone()))?
             }
-            (Segment::Index(index), Data::Array(items)) => {
+            (KeySegment::Index(index), Data::Array(items)) => {
                 let item = usize::try_from(*index).ok().and_then(|index| items.get(index))?;
                 (item.origin, item.clone())
             }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::audience::Audience;
 use super::phrases::level_title;
 use crate::hiera::config::{HieraConfig, Layer};
-use crate::hiera::hierarchy::locate;
-use crate::hiera::hierarchy::located::Place;
+use crate::hiera::hierarchy::locate_levels;
+use crate::hiera::hierarchy::located::LevelTarget;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
@@ -54,7 +54,9 @@ fn of_config(
     let scope = snapshot.scope_for(environment, &config.path);
     let view = snapshot.view(environment);
     let levels: Vec<_> = config.levels().cloned().collect();
-    let Ok(located) = locate(config, &levels, &scope, &view, None) else { return Vec::new() };
+    let Ok(located) = locate_levels(config, &levels, &scope, &view, None) else {
+        return Vec::new();
+    };
     let whose = scope
         .is_node
         .then(|| Audience::of(snapshot, environment, &scope, &config.path).phrase(str::to_owned));
@@ -68,7 +70,7 @@ fn of_config(
         for location in &level.locations {
             let template = location.template.as_ref();
             let Some(span) = template.and_then(|template| template.span) else { continue };
-            let Place::File { path, exists: true } = &location.place else { continue };
+            let LevelTarget::File { path, exists: true } = &location.place else { continue };
             let (range, tooltip) = (snapshot.place(span), tooltip.clone());
             let link = Link { range, target: path.clone(), tooltip };
             by_place.entry(range).or_default().push(link);

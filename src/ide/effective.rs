@@ -76,10 +76,10 @@ fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Names
                 places(resolution, names)
             ));
             let entry = Hash::from_iter([(
-                Key::string(key),
+                Key::new_string(key),
                 Member { key_origin: None, value: value.clone() },
             )]);
-            out.push_str(&print::yaml(
+            out.push_str(&print::print_yaml(
                 &Value::hash_of(entry, None),
                 &PrintOptions {
                     mask_encrypted: true,

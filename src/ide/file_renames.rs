@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::hiera::config::{HieraConfig, Level, Locations, Template, Version};
+use crate::hiera::config::{ConfigVersion, HieraConfig, Level, Locations, Template};
 use crate::text::{FilePath, SourceChange, TextEdit};
 use crate::workspace::Snapshot;
 use crate::yaml::psych::{Resolved, resolve_plain};
@@ -28,7 +28,7 @@ pub fn file_renames(snapshot: &Snapshot, renames: &[FileRename]) -> SourceChange
             let is_ours = config.path.is_within(&environment.root)
                 && !snapshot.is_third_party(environment, &config.path)
                 && moved(renames, &config.path).is_none();
-            if is_ours && config.version == Version::V5 && seen.insert(config.path.clone()) {
+            if is_ours && config.version == ConfigVersion::V5 && seen.insert(config.path.clone()) {
                 edit_config(snapshot, config, renames, &mut change);
             }
         }
@@ -52,7 +52,7 @@ fn edit_config(
     renames: &[FileRename],
     change: &mut SourceChange,
 ) {
-    let base = config.base();
+    let base = config.base_folder();
     let mut edited = BTreeSet::new();
     for level in config.levels() {
         let Some(datadir) = folder_of(config, level) else { continue };
@@ -80,8 +80,8 @@ fn edit_config(
 /// for it on this machine.
 fn folder_of(config: &HieraConfig, level: &Level) -> Option<FilePath> {
     let written = &level.datadir.text;
-    let is_as_written = config.datadir(level) == &**written && is_literal(written);
-    is_as_written.then(|| config.base().join(written))
+    let is_as_written = config.mapped_datadir(level) == &**written && is_literal(written);
+    is_as_written.then(|| config.base_folder().join(written))
 }
 
 fn is_literal(text: &str) -> bool {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::audience::Audience;
 use super::phrases::{Names, layer_name};
 use crate::hiera::config::{HieraConfig, Layer, Level};
-use crate::hiera::hierarchy::locate;
-use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
+use crate::hiera::hierarchy::locate_levels;
+use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::pattern::Bindings;
@@ -111,7 +111,7 @@ pub fn hierarchy(
         .filter(|(layer, config)| concerns(layer, config, environment, path, key))
     {
         let all: Vec<Arc<Level>> = config.levels().cloned().collect();
-        match locate(config, &all, &scope, &viewer.view, None) {
+        match locate_levels(config, &all, &scope, &viewer.view, None) {
             Ok(located) => {
                 levels.extend(located.iter().map(|level| viewer.level(&layer, config, level)))
             }
@@ -132,7 +132,7 @@ fn concerns(
     key: Option<&LookupKey>,
 ) -> bool {
     let Layer::Module(name) = layer else { return true };
-    key.and_then(LookupKey::module) == Some(name)
+    key.and_then(LookupKey::module_name) == Some(name)
         || config.path == *path
         || environment.layer(path) == Some(layer)
 }
@@ -165,13 +165,13 @@ impl Viewer<'_> {
             candidates: Vec::new(),
         };
         match &location.place {
-            Place::File { path, exists: false } => {
+            LevelTarget::File { path, exists: false } => {
                 named(LocationState::Missing, self.names.path(path))
             }
-            Place::File { path, .. } => {
+            LevelTarget::File { path, .. } => {
                 let key = self.key_in(level, path);
                 let state = match key {
-                    _ if level.backend.reader().is_none() => LocationState::Opaque,
+                    _ if level.backend.data_reader().is_none() => LocationState::Opaque,
                     None => LocationState::File,
                     Some(_) if self.contributes(path) => LocationState::Value,
                     Some(_) => LocationState::Overridden,
@@ -182,12 +182,12 @@ impl Viewer<'_> {
                     ..named(state, self.names.path(path))
                 }
             }
-            Place::NoMatch { pattern } => {
+            LevelTarget::NoMatch { pattern } => {
                 named(LocationState::Missing, self.names.path(&FilePath::new(pattern)))
             }
-            Place::Uri(uri) => named(LocationState::Opaque, uri),
-            Place::Nowhere => named(LocationState::Opaque, &level.backend.name),
-            Place::Undetermined(undetermined) => {
+            LevelTarget::Uri(uri) => named(LocationState::Opaque, uri),
+            LevelTarget::Nowhere => named(LocationState::Opaque, &level.backend.name),
+            LevelTarget::Undetermined(undetermined) => {
                 let candidate = |found: crate::hiera::hierarchy::CandidateFile| CandidateView {
                     name: self.names.path(&found.path).to_owned(),
                     key: self.key_in(level, &found.path),
@@ -195,7 +195,7 @@ impl Viewer<'_> {
                     when: found.when,
                 };
                 let candidates =
-                    undetermined.candidates(&self.view).into_iter().map(candidate).collect();
+                    undetermined.candidate_files(&self.view).into_iter().map(candidate).collect();
                 LocationView {
                     candidates,
                     ..named(LocationState::Undetermined, template.as_deref().unwrap_or_default())
@@ -206,8 +206,8 @@ impl Viewer<'_> {
 
     /// Returns the place where a file of this level has the key.
     fn key_in(&self, level: &Level, path: &FilePath) -> Option<Span> {
-        let data = self.view.data(path, level.backend.reader()?)?;
-        data.definition(&self.key?.root_text())
+        let data = self.view.file_data(path, level.backend.data_reader()?)?;
+        data.definition_span(&self.key?.root_text())
     }
 
     fn contributes(&self, file: &FilePath) -> bool {

@@ -63,7 +63,7 @@ pub fn inlay_hints(
     let length = file.text().map_or(0, |text| text.len());
     let mut hints = Vec::new();
     for part in data.parts().iter() {
-        let range = data.parts().range(part.id, length).unwrap_or_default();
+        let range = data.parts().part_range(part.id, length).unwrap_or_default();
         if range.end < within.start || within.end < range.start {
             continue;
         }
@@ -74,7 +74,7 @@ pub fn inlay_hints(
             hints.extend(hinting.value_of(token));
         }
         for (key, member) in part.data.members.iter().filter(|_| config.parameter_types) {
-            let place = member.key_origin.and_then(|origin| data.place(origin));
+            let place = member.key_origin.and_then(|origin| data.part_bytes(origin));
             hints.extend(
                 key.as_str().zip(place).and_then(|(key, place)| hinting.type_of(key, place)),
             );
@@ -96,7 +96,7 @@ struct Hinting<'a> {
 
 impl Hinting<'_> {
     fn value_of(&self, token: &TokenUse) -> Option<Hint> {
-        let place = self.data.place(token.span)?;
+        let place = self.data.part_bytes(token.span)?;
         let value = match &token.reference {
             Reference::Variable(key) => match self.scope.get_path(&key.text) {
                 Variable::Known(value) => value,
@@ -113,7 +113,7 @@ impl Hinting<'_> {
             cancel: Some(self.snapshot.cancel_token()),
             ..PrintOptions::default()
         };
-        let text = format!("= {}", cut(&print::inline(&value, &options)));
+        let text = format!("= {}", cut(&print::print_inline(&value, &options)));
         Some(Hint { offset: place.end, text, is_type: false })
     }
 

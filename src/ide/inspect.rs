@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use super::phrases::{Names, layer_name};
 use crate::hiera::data::{DataFile, EntryData, Reference, TokenUse};
-use crate::puppet::print::{self, PrintOptions, masked};
+use crate::puppet::print::{self, PrintOptions, mask_encrypted};
 use crate::puppet::value::{Data, Value};
 use crate::text::{Encoding, FilePath, TextRange};
 use crate::workspace::Snapshot;
@@ -67,7 +67,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn line(&mut self, depth: usize, text: &str) {
         // Encrypted text may also stand in names and in messages.
-        let _ = writeln!(self.out, "{:1$}{2}", "", 2 * depth, masked(text));
+        let _ = writeln!(self.out, "{:1$}{2}", "", 2 * depth, mask_encrypted(text));
     }
 
     /// Returns a range of bytes of the file as `line:column-line:column`.
@@ -83,7 +83,7 @@ impl Writer<'_> {
     fn trees(&mut self) {
         let length = self.file.text().map_or(0, |text| text.len());
         for part in self.data.parts().iter() {
-            let Some(range) = self.data.parts().range(part.id, length) else { continue };
+            let Some(range) = self.data.parts().part_range(part.id, length) else { continue };
             self.line(0, &format!("entry {}", self.place(range)));
             let Some(part) = self.file.part_at(range.start, self.snapshot.cancel_token()) else {
                 continue;
@@ -138,11 +138,11 @@ impl Writer<'_> {
     fn entries(&mut self) {
         let length = self.file.text().map_or(0, |text| text.len());
         for part in self.data.parts().iter() {
-            let Some(range) = self.data.parts().range(part.id, length) else { continue };
+            let Some(range) = self.data.parts().part_range(part.id, length) else { continue };
             self.line(0, &format!("entry {}", self.place(range)));
             self.entry(&part.data);
         }
-        if let Some(reason) = self.data.refused() {
+        if let Some(reason) = self.data.refusal() {
             self.line(0, &format!("Puppet refuses the file: {reason}"));
         }
     }
@@ -203,8 +203,8 @@ impl Writer<'_> {
         let others = if scope.open { "unknown" } else { "undefined" };
         self.line(0, &format!("scope {}: {kind}; other variables are {others}", scope.name));
         let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
-        for (name, value) in scope.variables() {
-            self.line(1, &format!("{name} = {}", short_json(&print::json(value, &options))));
+        for (name, value) in scope.known_variables() {
+            self.line(1, &format!("{name} = {}", short_json(&print::print_json(value, &options))));
         }
         let readers = self.snapshot.readers_of(environment, path);
         let nodes = self.snapshot.nodes_of(environment);
@@ -260,7 +260,7 @@ fn asks_for(token: &TokenUse, root: &str) -> bool {
 
 /// Returns a text in quotes, without its encrypted parts, cut when it is long.
 fn short(text: &str) -> String {
-    let text = masked(text);
+    let text = mask_encrypted(text);
     let cut: String = text.chars().take(SHORT).collect();
     let rest = if cut.len() < text.len() { "…" } else { "" };
     format!("{cut:?}{rest}")

@@ -48,7 +48,7 @@ pub fn options(strategy: &Strategy) -> String {
     let mut set = Vec::new();
     let prefix = options.given.as_ref().and_then(|given| given.get("knockout_prefix"));
     if let Some(prefix) = prefix.filter(|_| options.knockout_prefix.is_some()) {
-        let prefix = print::text(prefix, &PrintOptions::default());
+        let prefix = print::print_text(prefix, &PrintOptions::default());
         set.push(format!("knockout_prefix '{prefix}'"));
     }
     set.extend(options.sort_merged_arrays.then(|| "sort_merged_arrays".to_owned()));

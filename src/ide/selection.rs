@@ -70,7 +70,7 @@ fn token(snapshot: &Snapshot, file: &File, offset: u32) -> Vec<TextRange> {
     let environment = snapshot.environments().governing(&file.path).next();
     let data = environment.and_then(|it| snapshot.view(it).data_of(&file.path));
     let Some(data) = data else { return Vec::new() };
-    let Some(part) = data.parts().at(offset) else { return Vec::new() };
+    let Some(part) = data.parts().part_at_offset(offset) else { return Vec::new() };
     let places = part
         .data
         .tokens

@@ -130,7 +130,9 @@ impl<'a> FileColoring<'a> {
         let coloring = Coloring { file: self, text: self.text.slice(run), start: run.start };
         let mut tokens = Vec::new();
         for part in parts {
-            let Some(range) = self.data.parts().range(part.id, self.text.len()) else { continue };
+            let Some(range) = self.data.parts().part_range(part.id, self.text.len()) else {
+                continue;
+            };
             if within.is_none_or(|within| is_near(range, within)) {
                 coloring.part(part, range, &mut tokens);
             }
@@ -177,7 +179,7 @@ impl Coloring<'_> {
 
     /// Adds the parts of a token: its delimiters, its function and its name.
     fn token(&self, token: &TokenUse, out: &mut Vec<SemanticToken>) {
-        let place = |span| self.in_run(self.file.data.place(span)?);
+        let place = |span| self.in_run(self.file.data.part_bytes(span)?);
         let (Some(all), Some(name)) = (place(token.span), place(token.name_span)) else { return };
         let (kind, is_unresolved) = match &token.reference {
             Reference::Variable(_) => (TokenKind::Variable, false),

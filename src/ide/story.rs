@@ -7,7 +7,7 @@ use super::audience::Audience;
 use super::cursor::{Subject, asked_key, part_of, under_cursor};
 use super::evaluation::{self, Evaluations};
 use super::phrases::Names;
-use crate::hiera::explain::{self, Shown, Subject as Explained};
+use crate::hiera::explain::{self, ExplainOptions, Subject as Explained};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::request::LookupRequest;
@@ -63,7 +63,7 @@ pub fn story(
     let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
     let lookup = |scope: &Scope| page::lookup(snapshot, environment, key, scope);
     let resolution = lookup(&scope);
-    let mut request = LookupRequest::of(&key.text);
+    let mut request = LookupRequest::for_name(&key.text);
     let mut asked = String::new();
     if matches!(resolution.merge_source, MergeSource::Argument) {
         // Calls in code choose the merge strategy; the explanation uses the same one.
@@ -73,11 +73,11 @@ pub fn story(
     let explanation = resolver.explain(&request, Explained::Lookup);
     let names = Names { snapshot, root: &environment.root };
     let line = |span: Span| names.line(span);
-    let shown = Shown {
+    let shown = ExplainOptions {
         mask_encrypted: true,
         line: Some(&line),
         cancel: Some(snapshot.cancel_token()),
-        ..Shown::default()
+        ..ExplainOptions::default()
     };
     let readers = match scope.is_node {
         false if environment.reaches(path) => {
@@ -115,7 +115,7 @@ pub fn story(
     let without = if at.is_some() { "; functions of levels are not called for this" } else { "" };
     page.line(&format!("As puppet lookup {asked}--explain tells it, {audience}{without}"));
     page.line("");
-    page.line(explain::text(&explanation.tree, shown).trim_end());
+    page.line(explain::render_text(&explanation.tree, shown).trim_end());
     let (text, links) = page.finished();
     Some(Story { scope: audience, text, links })
 }

@@ -75,7 +75,7 @@ pub(in crate::ide) fn symbol(
 ) -> Option<KeySymbol> {
     let mut environments = snapshot.environments().governing(path);
     let environment = environments.find(|environment| environment.reaches(path))?;
-    let place = snapshot.view(environment).data_of(path)?.definition(key)?;
+    let place = snapshot.view(environment).data_of(path)?.definition_span(key)?;
     let file = Names { snapshot, root: &environment.root }.path(path);
     let container = match environment.matches(path).next() {
         Some((reach, _)) => format!("{} · {file}", level_title(&reach.layer, &reach.level.name)),

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::print::PrintOptions;
-use super::rich::{Pattern, Rich};
+use super::rich::{RegexPattern, Rich};
 use super::types::{self, DataType, Range, Signature, TypeSyntaxError, describe_signatures};
 use super::value::{Data, Provenance, Secrecy, Value};
 use crate::text::Span;
@@ -28,7 +28,7 @@ mod version;
 /// A conversion that `lookup_options` ask for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConvertTo {
-    target: Target,
+    target: ConversionTarget,
     /// The text that names the type, if it is a text.
     written: String,
     /// Why the text must not be shown.
@@ -44,7 +44,7 @@ pub struct ConvertTo {
 
 /// The target that a conversion names as its type.
 #[derive(Clone, Debug, PartialEq)]
-enum Target {
+enum ConversionTarget {
     Type(DataType),
     /// A text that is no type, and why.
     NoType(TypeSyntaxError),
@@ -55,7 +55,7 @@ enum Target {
 impl ConvertTo {
     /// Reads the `convert_to` of an entry of `lookup_options`: a type, or a list of a type and
     /// arguments. `None` for `null`, which asks for no conversion.
-    pub fn of(given: &Value) -> Option<ConvertTo> {
+    pub fn from_option(given: &Value) -> Option<ConvertTo> {
         let (named, arguments) = match given.data() {
             Data::Null => return None,
             Data::Array(items) => (items.first(), items.get(1..).unwrap_or_default().to_vec()),
@@ -63,16 +63,16 @@ impl ConvertTo {
         };
         let text = named.and_then(Value::as_str);
         let target = match text.map(types::parse) {
-            Some(Ok(data_type)) => Target::Type(data_type),
-            Some(Err(reason)) => Target::NoType(reason),
-            None => Target::NoText(named.map_or("Undef", Value::type_name)),
+            Some(Ok(data_type)) => ConversionTarget::Type(data_type),
+            Some(Err(reason)) => ConversionTarget::NoType(reason),
+            None => ConversionTarget::NoText(named.map_or("Undef", Value::type_name)),
         };
         Some(ConvertTo {
             target,
             written: text.unwrap_or_default().to_owned(),
             secrecy: named.map_or(Secrecy::NONE, Value::secrecy_of_parts),
             provenance: Provenance::of_all(named.map(std::slice::from_ref).unwrap_or_default())
-                .at(None),
+                .with_origin(None),
             may_make_sensitive: text.is_some_and(types::may_be_sensitive),
             arguments,
             span: given.origin,
@@ -98,29 +98,29 @@ impl ConvertTo {
     }
 
     /// Returns the type as written, or a mark in place of decrypted text.
-    pub fn shown(&self) -> &str {
+    pub fn type_text(&self) -> &str {
         PrintOptions::default().mark_for(self.secrecy).unwrap_or(&self.written)
     }
 
     /// Returns the type as Puppet writes it, or a mark in place of decrypted text.
     pub fn type_shown(&self) -> String {
         match &self.target {
-            Target::Type(data_type) if !self.secrecy.is_any() => data_type.to_string(),
-            _ => self.shown().to_owned(),
+            ConversionTarget::Type(data_type) if !self.secrecy.is_any() => data_type.to_string(),
+            _ => self.type_text().to_owned(),
         }
     }
 
     /// Returns the outcome of the conversion of a value.
-    fn done(&self, made: Made, value: Value) -> Conversion {
+    fn convert_result(&self, made: ConversionResult, value: Value) -> Conversion {
         match made {
-            Ok(made) => Conversion::Done(self.marked(made.with_origin(value.origin))),
+            Ok(made) => Conversion::Done(self.mark_value(made.with_origin(value.origin))),
             Err(Failure::Error(message)) => Conversion::Failed(message),
-            Err(Failure::Unknown) => Conversion::NotApplied(self.marked(value)),
+            Err(Failure::Unknown) => Conversion::NotApplied(self.mark_value(value)),
         }
     }
 
     /// Returns the value with the marks that the type gives all values that are not Sensitive.
-    fn marked(&self, value: Value) -> Value {
+    fn mark_value(&self, value: Value) -> Value {
         match value.data() {
             Data::Sensitive(_) => value,
             _ => value.into_secret(self.secrecy_of_values()),
@@ -150,9 +150,9 @@ enum Failure {
     Unknown,
 }
 
-type Made = Result<Value, Failure>;
+type ConversionResult = Result<Value, Failure>;
 
-fn error<T>(message: impl Into<String>) -> Result<T, Failure> {
+fn conversion_error<T>(message: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Error(message.into()))
 }
 
@@ -161,9 +161,9 @@ fn error<T>(message: impl Into<String>) -> Result<T, Failure> {
 /// `may_define` returns whether some module could define a type of this name.
 pub fn convert(value: Value, to: &ConvertTo, may_define: impl Fn(&str) -> bool) -> Conversion {
     let data_type = match &to.target {
-        Target::Type(data_type) => data_type,
-        Target::NoType(reason) => return Conversion::NoType(reason.to_string()),
-        Target::NoText(given) => {
+        ConversionTarget::Type(data_type) => data_type,
+        ConversionTarget::NoType(reason) => return Conversion::NoType(reason.to_string()),
+        ConversionTarget::NoText(given) => {
             return Conversion::Failed(format!(
                 "'new' parameter 'type' expects a Type value, got {given}"
             ));
@@ -173,37 +173,38 @@ pub fn convert(value: Value, to: &ConvertTo, may_define: impl Fn(&str) -> bool) 
     arguments.extend(to.arguments.iter().cloned());
     let is_undef = arguments.len() == 1 && matches!(value.data(), Data::Null);
     if is_undef && matches!(data_type, DataType::Optional(Some(_))) {
-        return to.done(Ok(value.clone()), value); // undef is an instance of any `Optional`.
+        return to.convert_result(Ok(value.clone()), value); // undef is an instance of any `Optional`.
     }
-    let of_undecided = match data_type.wrapped() {
+    let of_undecided = match data_type.constructed_type() {
         DataType::Undecided(text) => match types::init_of(text, to.provenance) {
-            Some(named) => Some(init::init(&named, &arguments)),
-            None => types::resource_type(text).map(|_| init::unsupported(data_type.wrapped())),
+            Some(named) => Some(init::convert_init(&named, &arguments)),
+            None => types::resource_type(text)
+                .map(|_| init::unsupported_type(data_type.constructed_type())),
         },
         _ => None,
     };
     if let Some(made) = of_undecided {
-        return to.done(made, value);
+        return to.convert_result(made, value);
     }
-    if data_type.undecided().is_some()
-        || data_type.unresolved().is_some_and(|name| may_define(&name))
+    if data_type.undecided_part().is_some()
+        || data_type.unresolved_name().is_some_and(|name| may_define(&name))
     {
-        return Conversion::NotApplied(to.marked(value));
+        return Conversion::NotApplied(to.mark_value(value));
     }
-    to.done(new(data_type, &arguments), value)
+    to.convert_result(new(data_type, &arguments), value)
 }
 
-fn new(data_type: &DataType, arguments: &[Value]) -> Made {
+fn new(data_type: &DataType, arguments: &[Value]) -> ConversionResult {
     if let [only] = arguments
         && *data_type != DataType::Init
-        && data_type.accepts(only)
+        && data_type.accepts_value(only)
     {
         return Ok(only.clone());
     }
     let made = construct(data_type, arguments)?;
     // Types count with 128 bits.
     if matches!(made.data(), Data::BigInteger(digits) if digits.len() > 38)
-        && !data_type.accepts(&made)
+        && !data_type.accepts_value(&made)
     {
         return Err(Failure::Unknown);
     }
@@ -213,36 +214,42 @@ fn new(data_type: &DataType, arguments: &[Value]) -> Made {
 }
 
 /// Calls the constructor of a type.
-fn construct(data_type: &DataType, arguments: &[Value]) -> Made {
+fn construct(data_type: &DataType, arguments: &[Value]) -> ConversionResult {
     match data_type {
-        DataType::Integer(_) => number::integer(arguments),
-        DataType::Float(_) => number::float(arguments),
-        DataType::Numeric => number::numeric(arguments),
-        DataType::Boolean(_) => boolean(arguments),
-        DataType::String(_) => string::string(arguments),
-        DataType::Array(..) | DataType::Tuple(..) => collection::array(arguments),
+        DataType::Integer(_) => number::convert_integer(arguments),
+        DataType::Float(_) => number::convert_float(arguments),
+        DataType::Numeric => number::convert_numeric(arguments),
+        DataType::Boolean(_) => convert_boolean(arguments),
+        DataType::String(_) => string::convert_string(arguments),
+        DataType::Array(..) | DataType::Tuple(..) => collection::convert_array(arguments),
         DataType::Hash(..) | DataType::Struct(_) => collection::hash(arguments),
-        DataType::Sensitive(_) => sensitive(arguments),
-        DataType::Timestamp(_) => time::timestamp(arguments),
-        DataType::Timespan(_) => time::timespan(arguments),
-        DataType::SemVer(_) => version::version(arguments),
-        DataType::SemVerRange => version::range(arguments),
-        DataType::Regexp(_) => regexp(arguments),
-        DataType::Binary => binary::binary(arguments),
-        DataType::Uri => uri::uri(arguments),
+        DataType::Sensitive(_) => convert_sensitive(arguments),
+        DataType::Timestamp(_) => time::convert_timestamp(arguments),
+        DataType::Timespan(_) => time::convert_timespan(arguments),
+        DataType::SemVer(_) => version::convert_version(arguments),
+        DataType::SemVerRange => version::convert_range(arguments),
+        DataType::Regexp(_) => convert_regexp(arguments),
+        DataType::Binary => binary::convert_binary(arguments),
+        DataType::Uri => uri::convert_uri(arguments),
         DataType::Type(_) => type_of(arguments),
         DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => {
             construct(inner, arguments)
         }
-        DataType::Optional(None) => error("undefined method `new_function' for nil:NilClass"),
-        DataType::NotUndef(None) => {
-            call("new_unit", &[(&[("from", DataType::Any)], 1)], &[], arguments, |_, arguments| {
-                Ok(arguments[0].clone())
-            })
+        DataType::Optional(None) => {
+            conversion_error("undefined method `new_function' for nil:NilClass")
         }
+        DataType::NotUndef(None) => call_function(
+            "new_unit",
+            &[(&[("from", DataType::Any)], 1)],
+            &[],
+            arguments,
+            |_, arguments| Ok(arguments[0].clone()),
+        ),
         DataType::Alias(alias) => construct(alias.resolved(), arguments),
         DataType::Foreign { name: "Object" | "TypeSet", .. } => Err(Failure::Unknown),
-        other => error(format!("Creation of new instance of type '{other}' is not supported")),
+        other => {
+            conversion_error(format!("Creation of new instance of type '{other}' is not supported"))
+        }
     }
 }
 
@@ -254,72 +261,73 @@ type OnMismatch<'a> = (Parameters<'a>, &'a dyn Fn(&[Value]) -> Result<String, St
 
 /// Calls a function as Puppet's dispatcher does: the first signature that takes the arguments, then
 /// the function's own words for arguments that none takes, else Puppet's account of all signatures.
-fn call(
+fn call_function(
     name: &str,
     signatures: &[Parameters<'_>],
     mismatches: &[OnMismatch<'_>],
     arguments: &[Value],
-    body: impl FnOnce(usize, &[Value]) -> Made,
-) -> Made {
+    body: impl FnOnce(usize, &[Value]) -> ConversionResult,
+) -> ConversionResult {
     let signature = |(parameters, required): &Parameters<'_>| Signature {
         parameters: parameters.iter().map(|(name, one)| ((*name).into(), one.clone())).collect(),
         required: *required,
         repeats: false,
     };
     let signatures: Vec<Signature> = signatures.iter().map(signature).collect();
-    if let Some(n) = signatures.iter().position(|signature| signature.takes(arguments)) {
+    if let Some(n) = signatures.iter().position(|signature| signature.takes_arguments(arguments)) {
         return body(n, arguments);
     }
-    match mismatches.iter().find(|(parameters, _)| signature(parameters).takes(arguments)) {
+    match mismatches.iter().find(|(parameters, _)| signature(parameters).takes_arguments(arguments))
+    {
         Some((_, say)) => match say(arguments) {
-            Ok(message) => error(format!("'{name}' {message}")),
-            Err(message) => error(message),
+            Ok(message) => conversion_error(format!("'{name}' {message}")),
+            Err(message) => conversion_error(message),
         },
-        None => error(describe_signatures(name, &signatures, arguments)),
+        None => conversion_error(describe_signatures(name, &signatures, arguments)),
     }
 }
 
-fn local(name: &'static str, resolved: DataType) -> DataType {
+fn local_type(name: &'static str, resolved: DataType) -> DataType {
     DataType::Local(name, Arc::new(resolved))
 }
 
-fn pattern(source: &str) -> DataType {
-    let compiled = Pattern::new(source).expect("a pattern of Puppet's own");
+fn pattern_type(source: &str) -> DataType {
+    let compiled = RegexPattern::new(source).expect("a pattern of Puppet's own");
     DataType::Pattern(vec![Arc::new(compiled)])
 }
 
 /// Returns `Integer[from, to]`.
-fn within(from: i128, to: Option<i128>) -> DataType {
+fn integer_type(from: i128, to: Option<i128>) -> DataType {
     DataType::Integer(Range { from: Some(from), to })
 }
 
 /// Returns `String[from]`.
 fn string_from(from: i128) -> DataType {
-    DataType::String(types::Text::Length(Range { from: Some(from), to: None }))
+    DataType::String(types::StringType::Length(Range { from: Some(from), to: None }))
 }
 
-fn member(name: &str, optional: bool, value: DataType) -> types::StructMember {
+fn struct_member(name: &str, optional: bool, value: DataType) -> types::StructMember {
     types::StructMember { name: name.into(), optional, value }
 }
 
 /// Returns `Value of type … cannot be converted to WANTED`, or the same of a string.
-fn refusal(wanted: &str, arguments: &[Value]) -> String {
+fn refusal_message(wanted: &str, arguments: &[Value]) -> String {
     match arguments[0].data() {
         Data::String(text) => format!("The string '{text}' cannot be converted to {wanted}"),
         _ => format!(
             "Value of type {} cannot be converted to {wanted}",
-            types::infer(&arguments[0]).generalized()
+            types::infer(&arguments[0]).generalize()
         ),
     }
 }
 
 /// Returns the provenance of a value that is made of these, without an origin.
 fn made_of(values: &[Value]) -> Provenance {
-    Provenance::of_all(values).at(None)
+    Provenance::of_all(values).with_origin(None)
 }
 
 /// Returns a rich value, made of `from`.
-fn rich(rich: Rich, from: &[Value]) -> Value {
+fn rich_value(rich: Rich, from: &[Value]) -> Value {
     Value::new(Data::Rich(Arc::new(rich)), made_of(from))
 }
 
@@ -327,7 +335,7 @@ fn is_true(value: Option<&Value>) -> bool {
     value.is_some_and(|value| matches!(value.data(), Data::Bool(true)))
 }
 
-fn boolean(arguments: &[Value]) -> Made {
+fn convert_boolean(arguments: &[Value]) -> ConversionResult {
     let strings = ["false", "no", "n", "true", "yes", "y"];
     let mut values: Vec<String> = strings.map(str::to_owned).to_vec();
     values.sort();
@@ -337,48 +345,54 @@ fn boolean(arguments: &[Value]) -> Made {
         DataType::BOOLEAN,
         DataType::Enum { values, fold: true },
     ]);
-    let on_error = |arguments: &[Value]| Ok(refusal("Boolean", arguments));
+    let on_error = |arguments: &[Value]| Ok(refusal_message("Boolean", arguments));
     let mismatch: OnMismatch<'_> = ((&[("from", DataType::Any)], 1), &on_error);
-    call("new_boolean", &[(&[("from", convertible)], 1)], &[mismatch], arguments, |_, arguments| {
-        let truth = match arguments[0].data() {
-            Data::Float(number) => *number != 0.0,
-            Data::Integer(number) => *number != 0,
-            Data::Bool(truth) => *truth,
-            Data::String(text) => !matches!(text.to_lowercase().as_str(), "false" | "no" | "n"),
-            _ => true,
-        };
-        Ok(Value::new(Data::Bool(truth), made_of(arguments)))
-    })
+    call_function(
+        "new_boolean",
+        &[(&[("from", convertible)], 1)],
+        &[mismatch],
+        arguments,
+        |_, arguments| {
+            let truth = match arguments[0].data() {
+                Data::Float(number) => *number != 0.0,
+                Data::Integer(number) => *number != 0,
+                Data::Bool(truth) => *truth,
+                Data::String(text) => !matches!(text.to_lowercase().as_str(), "false" | "no" | "n"),
+                _ => true,
+            };
+            Ok(Value::new(Data::Bool(truth), made_of(arguments)))
+        },
+    )
 }
 
-fn sensitive(arguments: &[Value]) -> Made {
+fn convert_sensitive(arguments: &[Value]) -> ConversionResult {
     let signatures: [Parameters<'_>; 2] = [
         (&[("value", DataType::Sensitive(Box::new(DataType::Any)))], 1),
         (&[("value", DataType::Any)], 1),
     ];
-    call("new_Sensitive", &signatures, &[], arguments, |n, arguments| {
+    call_function("new_Sensitive", &signatures, &[], arguments, |n, arguments| {
         let value = arguments[0].clone();
-        let from = value.provenance().at(None);
+        let from = value.provenance().with_origin(None);
         Ok(if n == 0 { value } else { Value::new(Data::Sensitive(Arc::new(value)), from) })
     })
 }
 
-fn regexp(arguments: &[Value]) -> Made {
+fn convert_regexp(arguments: &[Value]) -> ConversionResult {
     let signature: Parameters<'_> =
         (&[("pattern", DataType::STRING), ("escape", DataType::BOOLEAN)], 1);
-    call("new_float", &[signature], &[], arguments, |_, arguments| {
+    call_function("new_float", &[signature], &[], arguments, |_, arguments| {
         let source = arguments[0].to_text();
         let escape = is_true(arguments.get(1));
-        let source = if escape { escaped(&source) } else { source.into_owned() };
-        match Pattern::new(&source) {
-            Ok(pattern) => Ok(rich(Rich::Regexp(Arc::new(pattern)), arguments)),
-            Err(reason) => error(reason.message),
+        let source = if escape { escape_regexp(&source) } else { source.into_owned() };
+        match RegexPattern::new(&source) {
+            Ok(pattern) => Ok(rich_value(Rich::Regexp(Arc::new(pattern)), arguments)),
+            Err(reason) => conversion_error(reason.message),
         }
     })
 }
 
 /// Ruby's `Regexp.escape`.
-fn escaped(text: &str) -> String {
+fn escape_regexp(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -397,15 +411,23 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn type_of(arguments: &[Value]) -> Made {
-    call("new_type", &[(&[("type_string", string_from(1))], 1)], &[], arguments, |_, arguments| {
-        match types::parse(&arguments[0].to_text()) {
-            Ok(found) if found.undecided().is_some() || found.unresolved().is_some() => {
-                Err(Failure::Unknown)
+fn type_of(arguments: &[Value]) -> ConversionResult {
+    call_function(
+        "new_type",
+        &[(&[("type_string", string_from(1))], 1)],
+        &[],
+        arguments,
+        |_, arguments| {
+            match types::parse(&arguments[0].to_text()) {
+                Ok(found)
+                    if found.undecided_part().is_some() || found.unresolved_name().is_some() =>
+                {
+                    Err(Failure::Unknown)
+                }
+                Ok(found) => Ok(rich_value(Rich::Type(found), arguments)),
+                // The verdict of the parser of the whole language on such texts is not known here.
+                Err(_) => Err(Failure::Unknown),
             }
-            Ok(found) => Ok(rich(Rich::Type(found), arguments)),
-            // The verdict of the parser of the whole language on such texts is not known here.
-            Err(_) => Err(Failure::Unknown),
-        }
-    })
+        },
+    )
 }

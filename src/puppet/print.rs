@@ -37,8 +37,8 @@ pub const DECRYPTED: &str = "ENC[decrypted]";
 
 impl PrintOptions<'_> {
     /// Returns the error message with marks in place of encrypted texts, if these are masked.
-    pub fn mask(&self, message: String) -> String {
-        if self.mask_encrypted { masked(&message) } else { message }
+    pub fn mask_message(&self, message: String) -> String {
+        if self.mask_encrypted { mask_encrypted(&message) } else { message }
     }
 
     fn is_enough_json(&self, out: &str) -> bool {
@@ -61,13 +61,13 @@ impl PrintOptions<'_> {
     }
 
     /// Whether a mark takes the place of this value, parts and all.
-    fn hides(&self, value: &Value) -> bool {
+    fn is_hidden(&self, value: &Value) -> bool {
         self.mark_for(value.secrecy()).is_some()
     }
 }
 
 /// Returns the value as the text that it has within a string, or a mark if that text is a secret.
-pub fn text(value: &Value, options: &PrintOptions<'_>) -> String {
+pub fn print_text(value: &Value, options: &PrintOptions<'_>) -> String {
     match options.mark_for(value.secrecy_of_parts()) {
         Some(mark) => mark.to_owned(),
         None => value.to_text().into_owned(),
@@ -76,9 +76,9 @@ pub fn text(value: &Value, options: &PrintOptions<'_>) -> String {
 
 /// Returns the value as YAML in block form, with a line end behind each line. Psych reads the same
 /// value from it.
-pub fn yaml(value: &Value, options: &PrintOptions<'_>) -> String {
+pub fn print_yaml(value: &Value, options: &PrintOptions<'_>) -> String {
     let mut printer = YamlPrinter { options, out: String::new(), lines: 0, origins: Vec::new() };
-    printer.node(value, 0, true);
+    printer.write_node(value, 0, true);
     if !printer.out.ends_with('\n') {
         printer.out.push('\n');
     }
@@ -90,7 +90,7 @@ pub fn yaml(value: &Value, options: &PrintOptions<'_>) -> String {
 
 /// A line of YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct YamlLine {
     /// The text, without a line end.
     pub text: String,
     /// The place at which the leaf that starts on it is written; `None` for a line on which no leaf
@@ -99,13 +99,13 @@ pub struct Line {
 }
 
 /// Returns the value as [`yaml`] writes it, in lines with the origins of leaves.
-pub fn yaml_lines(value: &Value, options: &PrintOptions<'_>) -> Vec<Line> {
+pub fn yaml_lines(value: &Value, options: &PrintOptions<'_>) -> Vec<YamlLine> {
     let mut printer = YamlPrinter { options, out: String::new(), lines: 0, origins: Vec::new() };
-    printer.node(value, 0, true);
+    printer.write_node(value, 0, true);
     let origins = std::mem::take(&mut printer.origins);
     let line = |(number, text): (usize, &str)| {
         let at = origins.binary_search_by_key(&number, |(line, _)| *line);
-        Line { text: text.to_owned(), origin: at.ok().map(|at| origins[at].1) }
+        YamlLine { text: text.to_owned(), origin: at.ok().map(|at| origins[at].1) }
     };
     printer.out.lines().enumerate().map(line).collect()
 }
@@ -115,8 +115,8 @@ const MAX_ALIGNED: usize = 48;
 
 /// Returns lines with a comment behind those for whose origins `comment` gives one, in one column
 /// where the lines are not too long for it. Each line gets a line end.
-pub fn with_comments(lines: &[Line], comment: &dyn Fn(Span) -> Option<String>) -> String {
-    let width = |line: &Line| line.text.chars().count();
+pub fn with_comments(lines: &[YamlLine], comment: &dyn Fn(Span) -> Option<String>) -> String {
+    let width = |line: &YamlLine| line.text.chars().count();
     let comments: Vec<Option<String>> =
         lines.iter().map(|line| line.origin.and_then(comment)).collect();
     let commented = lines.iter().zip(&comments).filter(|(_, comment)| comment.is_some());
@@ -156,7 +156,7 @@ impl YamlPrinter<'_> {
 
     /// Writes a node; the cursor stands where its first character goes. `own_line`: whether that is
     /// the start of a line.
-    fn node(&mut self, value: &Value, indent: usize, own_line: bool) {
+    fn write_node(&mut self, value: &Value, indent: usize, own_line: bool) {
         if let Some(mark) = self.options.mark_for(value.secrecy()) {
             self.origins.extend(value.origin.map(|origin| (self.lines, origin)));
             self.out.push_str(mark);
@@ -175,7 +175,7 @@ impl YamlPrinter<'_> {
                     self.pad(if inline { 0 } else { indent });
                     self.out.push_str("- ");
                     // A collection in a list starts on the dash's own line.
-                    self.node(item, indent + 2, true);
+                    self.write_node(item, indent + 2, true);
                 }
             }
             Data::Hash(hash) if !hash.is_empty() => {
@@ -188,31 +188,36 @@ impl YamlPrinter<'_> {
                     }
                     let inline = own_line && n == 0;
                     self.pad(if inline { 0 } else { indent });
-                    self.out.push_str(&scalar(&key.to_value(None), self.options, indent, false));
+                    self.out.push_str(&print_scalar(
+                        &key.to_value(None),
+                        self.options,
+                        indent,
+                        false,
+                    ));
                     self.out.push(':');
                     match member.value.data() {
                         Data::Array(items)
-                            if !items.is_empty() && !self.options.hides(&member.value) =>
+                            if !items.is_empty() && !self.options.is_hidden(&member.value) =>
                         {
-                            self.node(&member.value, indent, false)
+                            self.write_node(&member.value, indent, false)
                         }
                         Data::Hash(hash)
-                            if !hash.is_empty() && !self.options.hides(&member.value) =>
+                            if !hash.is_empty() && !self.options.is_hidden(&member.value) =>
                         {
-                            self.node(&member.value, indent + 2, false)
+                            self.write_node(&member.value, indent + 2, false)
                         }
                         _ => {
                             self.out.push(' ');
-                            self.node(&member.value, indent + 2, true);
+                            self.write_node(&member.value, indent + 2, true);
                         }
                     }
                 }
             }
             Data::Sensitive(inner) if self.options.reveal_sensitive => {
-                self.node(inner, indent, own_line)
+                self.write_node(inner, indent, own_line)
             }
             _ => {
-                let text = scalar(value, self.options, indent, true);
+                let text = print_scalar(value, self.options, indent, true);
                 self.origins.extend(value.origin.map(|origin| (self.lines, origin)));
                 self.lines += text.matches('\n').count();
                 self.out.push_str(&text);
@@ -228,7 +233,7 @@ impl YamlPrinter<'_> {
 
 /// Returns the value as YAML on one line, in flow style. It is cut after `max_json` bytes or a
 /// little more.
-pub fn inline(value: &Value, options: &PrintOptions<'_>) -> String {
+pub fn print_inline(value: &Value, options: &PrintOptions<'_>) -> String {
     let mut out = String::new();
     write_inline(value, options, false, &mut out);
     out
@@ -267,7 +272,7 @@ fn write_inline(value: &Value, options: &PrintOptions<'_>, nested: bool, out: &m
             write_inline(inner, options, nested, out)
         }
         _ => {
-            let text = scalar(value, options, 0, false);
+            let text = print_scalar(value, options, 0, false);
             let is_quoted = text.starts_with(['\'', '"']);
             let has_indicator = nested && text.contains([',', '[', ']', '{', '}']);
             let is_text = matches!(value.data(), Data::String(_));
@@ -282,7 +287,7 @@ fn write_inline(value: &Value, options: &PrintOptions<'_>, nested: bool, out: &m
 
 /// Returns a scalar (or an empty collection) in the plainest style that Psych reads back as the
 /// same.
-fn scalar(value: &Value, options: &PrintOptions<'_>, indent: usize, blocks: bool) -> String {
+fn print_scalar(value: &Value, options: &PrintOptions<'_>, indent: usize, blocks: bool) -> String {
     match value.data() {
         Data::Null => "~".into(),
         Data::Bool(value) => value.to_string(),
@@ -298,14 +303,16 @@ fn scalar(value: &Value, options: &PrintOptions<'_>, indent: usize, blocks: bool
         Data::Array(_) => "[]".into(),
         Data::Hash(_) => "{}".into(),
         Data::Sensitive(_) => REDACTED.into(),
-        Data::Rich(rich) => string(&rich.text(), indent, blocks),
-        Data::String(text) if options.mask_encrypted && text.contains("ENC[") => masked(text),
-        Data::String(text) => string(text, indent, blocks),
+        Data::Rich(rich) => print_string(&rich.to_text(), indent, blocks),
+        Data::String(text) if options.mask_encrypted && text.contains("ENC[") => {
+            mask_encrypted(text)
+        }
+        Data::String(text) => print_string(text, indent, blocks),
     }
 }
 
 /// Returns the text with each encrypted part replaced by a mark.
-pub fn masked(text: &str) -> String {
+pub fn mask_encrypted(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(start) = rest.find("ENC[") {
@@ -318,11 +325,11 @@ pub fn masked(text: &str) -> String {
 }
 
 /// Returns a text as a scalar of YAML on one line that Psych reads as the same string.
-pub fn quoted(text: &str) -> String {
-    string(text, 0, false)
+pub fn quote_scalar(text: &str) -> String {
+    print_string(text, 0, false)
 }
 
-fn string(text: &str, indent: usize, blocks: bool) -> String {
+fn print_string(text: &str, indent: usize, blocks: bool) -> String {
     if is_plain(text) {
         return text.to_owned();
     }
@@ -373,7 +380,7 @@ fn is_plain(text: &str) -> bool {
 ///
 /// A value that JSON cannot express becomes `{"__ptype": TYPE, "__pvalue": TEXT}`; keys that are no
 /// strings become text.
-pub fn json(value: &Value, options: &PrintOptions<'_>) -> String {
+pub fn print_json(value: &Value, options: &PrintOptions<'_>) -> String {
     let mut out = String::new();
     write_json(value, options, &mut out);
     out
@@ -389,13 +396,13 @@ fn write_json(value: &Value, options: &PrintOptions<'_>, out: &mut String) {
         Data::Integer(value) => write!(out, "{value}").expect("writing to a string"),
         Data::BigInteger(digits) => out.push_str(digits),
         Data::Float(value) if value.is_finite() => out.push_str(&float_text(*value)),
-        Data::Float(value) => tagged("Float", &float_text(*value), out),
+        Data::Float(value) => write_tagged("Float", &float_text(*value), out),
         Data::String(text) if options.mask_encrypted && text.contains("ENC[") => {
-            json_string(&masked(text), out)
+            json_string(&mask_encrypted(text), out)
         }
         Data::String(text) => json_string(text, out),
         Data::Symbol(text) => json_string(text, out),
-        Data::Binary(bytes) => tagged("Binary", &base64::encode(bytes), out),
+        Data::Binary(bytes) => write_tagged("Binary", &base64::encode(bytes), out),
         Data::Array(items) => {
             out.push('[');
             for (n, item) in items.iter().enumerate() {
@@ -432,13 +439,13 @@ fn write_json(value: &Value, options: &PrintOptions<'_>, out: &mut String) {
             out.push_str("{\"__ptype\":");
             json_string(rich.type_name(), out);
             out.push_str(",\"__pvalue\":");
-            json_string(&rich.text(), out);
+            json_string(&rich.to_text(), out);
             out.push('}');
         }
     }
 }
 
-fn tagged(kind: &str, text: &str, out: &mut String) {
+fn write_tagged(kind: &str, text: &str, out: &mut String) {
     write!(out, "{{\"__ptype\":\"{kind}\",\"__pvalue\":\"{text}\"}}").expect("writing to a string");
 }
 
@@ -450,14 +457,14 @@ pub fn json_string(text: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hiera::data::{DataFile, Format};
+    use crate::hiera::data::{DataFile, DataFormat};
     use crate::puppet::value::Provenance;
     use crate::text::FileId;
     use crate::yaml::parse;
 
     fn read(text: &str) -> Value {
-        DataFile::whole(&parse(text), text, FileId::new(0), Format::Yaml)
-            .root()
+        DataFile::read_whole(&parse(text), text, FileId::new(0), DataFormat::Yaml)
+            .root_value()
             .expect("a document")
     }
 
@@ -466,7 +473,7 @@ mod tests {
         let value = read("k: {a: [1, 'x, y', two words], 'b c': {}, d: ~, e: \"x\\ny\"}\n");
         let value = value.get("k").unwrap();
         assert_eq!(
-            inline(value, &PrintOptions::default()),
+            print_inline(value, &PrintOptions::default()),
             r#"{a: [1, 'x, y', two words], b c: {}, d: ~, e: "x\ny"}"#
         );
     }
@@ -485,7 +492,7 @@ mod tests {
         let source = "a: 'yes'\nb: yes\nc: '0644'\nd: 0644\ne: [1, [2, {x: y}], {}, []]\nf: {g: {h: [1.5, ~]}, 'i: j': \"tab\\t\"}\nk: |\n  two\n  lines\nl: |-\n  one\n\n  two\nm: '- x'\nn: 'a #b'\no: \"\"\np: '12:30'\nq: {1: a}\nr: [|\n block]\n";
         let source = source.rsplit_once("r: ").expect("the last line").0;
         let value = read(source);
-        let printed = yaml(&value, &PrintOptions::default());
+        let printed = print_yaml(&value, &PrintOptions::default());
         assert_eq!(read(&printed), value, "{printed}");
     }
 
@@ -493,30 +500,39 @@ mod tests {
     fn secrets_are_hidden() {
         let sensitive = Value::new(
             Data::Sensitive(std::sync::Arc::new("s3cret".into())),
-            Provenance::written(None),
+            Provenance::from_source(None),
         );
-        assert_eq!(yaml(&sensitive, &PrintOptions::default()), "Sensitive [value redacted]\n");
-        assert_eq!(json(&sensitive, &PrintOptions::default()), "\"Sensitive [value redacted]\"");
+        assert_eq!(
+            print_yaml(&sensitive, &PrintOptions::default()),
+            "Sensitive [value redacted]\n"
+        );
+        assert_eq!(
+            print_json(&sensitive, &PrintOptions::default()),
+            "\"Sensitive [value redacted]\""
+        );
         let reveal = PrintOptions { reveal_sensitive: true, ..PrintOptions::default() };
-        assert_eq!(json(&sensitive, &reveal), r#"{"__ptype":"Sensitive","__pvalue":"s3cret"}"#);
+        assert_eq!(
+            print_json(&sensitive, &reveal),
+            r#"{"__ptype":"Sensitive","__pvalue":"s3cret"}"#
+        );
         let mask = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
-        assert_eq!(yaml(&"x ENC[PKCS7,abc] y".into(), &mask), "x ENC[encrypted] y\n");
+        assert_eq!(print_yaml(&"x ENC[PKCS7,abc] y".into(), &mask), "x ENC[encrypted] y\n");
     }
 
     #[test]
     fn json_has_a_word_for_everything() {
         let value = read("{1: .inf, b: 123456789012345678901234567890, c: 1.0, d: !!binary //8=}");
         let expected = r#"{"1":{"__ptype":"Float","__pvalue":"Infinity"},"b":123456789012345678901234567890,"c":1.0,"d":{"__ptype":"Binary","__pvalue":"//8="}}"#;
-        assert_eq!(json(&value, &PrintOptions::default()), expected);
+        assert_eq!(print_json(&value, &PrintOptions::default()), expected);
     }
 
     #[test]
     fn long_values_are_cut() {
         let options = PrintOptions { max_lines: Some(2), ..PrintOptions::default() };
-        assert_eq!(yaml(&read("[1, 2, 3, 4]"), &options), "- 1\n- 2\n# …\n");
+        assert_eq!(print_yaml(&read("[1, 2, 3, 4]"), &options), "- 1\n- 2\n# …\n");
         let options = PrintOptions { max_json: Some(4), ..PrintOptions::default() };
-        assert_eq!(json(&read("[[1, 2], {a: 3}, 4]"), &options), "[[1,2]");
-        assert_eq!(json(&read("{a: {b: 1}, c: 2}"), &options), "{\"a\":{");
+        assert_eq!(print_json(&read("[[1, 2], {a: 3}, 4]"), &options), "[[1,2]");
+        assert_eq!(print_json(&read("{a: {b: 1}, c: 2}"), &options), "{\"a\":{");
     }
 
     #[test]
@@ -524,7 +540,7 @@ mod tests {
         let value = read("[1, [2, 3], {a: 4, b: 5}]");
         let cancelled = CancelToken::new(|| true);
         let options = PrintOptions { cancel: Some(&cancelled), ..PrintOptions::default() };
-        assert!(!yaml(&value, &options).contains('1'));
-        assert!(!json(&value, &options).contains('1'));
+        assert!(!print_yaml(&value, &options).contains('1'));
+        assert!(!print_json(&value, &options).contains('1'));
     }
 }

@@ -11,8 +11,8 @@ pub(super) mod pattern;
 pub(super) mod semver;
 mod time;
 
-pub use pattern::Pattern;
-pub use semver::{Version, VersionRange};
+pub use pattern::RegexPattern;
+pub use semver::{SemanticVersion, VersionRange};
 pub use time::{NANOS_PER_SECOND, civil_from_days, days_from_civil, timespan_text, timestamp_text};
 
 /// Such a value.
@@ -23,11 +23,11 @@ pub enum Rich {
     /// A duration in nanoseconds.
     Timespan(i128),
     /// A version.
-    SemVer(Version),
+    SemVer(SemanticVersion),
     /// A range of versions.
     SemVerRange(VersionRange),
     /// A regular expression.
-    Regexp(Arc<Pattern>),
+    Regexp(Arc<RegexPattern>),
     /// A URI, as written.
     Uri(String),
     /// Bytes.
@@ -66,7 +66,7 @@ impl Rich {
     }
 
     /// Returns its text beside the name of its type in JSON: Puppet's `String.new` of it.
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         match self {
             // With letters beyond ASCII a regular expression has an option, and Puppet shows all
             // options.
@@ -87,7 +87,7 @@ impl fmt::Display for Rich {
             Rich::Timespan(nanos) => f.write_str(&timespan_text(*nanos)),
             Rich::SemVer(version) => version.fmt(f),
             Rich::SemVerRange(range) => range.fmt(f),
-            Rich::Regexp(pattern) => write!(f, "(?-mix:{})", pattern.escaped()),
+            Rich::Regexp(pattern) => write!(f, "(?-mix:{})", pattern.escaped_source()),
             Rich::Uri(text) => f.write_str(text),
             Rich::Binary(bytes) => f.write_str(&base64::encode(bytes)),
             Rich::Type(data_type) => data_type.fmt(f),

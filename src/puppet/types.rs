@@ -10,7 +10,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::rich::pattern::Pattern;
+use super::rich::pattern::RegexPattern;
 use super::rich::semver::VersionRange;
 
 mod assign;
@@ -35,15 +35,15 @@ pub use expression::TypeSyntaxError;
 pub use guard::Known;
 pub use infer::{infer, infer_set};
 pub use init::{InitType, init_of, resource_type};
-pub use kinds::Kind;
+pub use kinds::ValueKind;
 pub use names::{NamedAlias, NamedType, TypeNames, TypeTable};
 pub use parse::parse;
 pub use sensitive::may_be_sensitive;
 pub(crate) use signatures::describe_signatures;
-pub use signatures::{Refusal, Signature, refusal};
+pub use signatures::{ArgumentRefusal, Signature, refuse_arguments};
 
 /// Parses a type of Puppet's own code.
-pub(crate) fn known(text: &str) -> DataType {
+pub(crate) fn parse_known(text: &str) -> DataType {
     parse(text).expect("a type that was written here")
 }
 
@@ -69,7 +69,7 @@ pub enum DataType {
     /// A float within bounds.
     Float(Range<f64>),
     /// A string.
-    String(Text),
+    String(StringType),
     /// A boolean, or just one of the two.
     Boolean(Option<bool>),
     /// One of these strings.
@@ -80,9 +80,9 @@ pub enum DataType {
         fold: bool,
     },
     /// A string that matches one of these.
-    Pattern(Vec<Arc<Pattern>>),
+    Pattern(Vec<Arc<RegexPattern>>),
     /// A regular expression, or just this one.
-    Regexp(Option<Arc<Pattern>>),
+    Regexp(Option<Arc<RegexPattern>>),
     /// A version within one of these ranges.
     SemVer(Vec<VersionRange>),
     /// A range of versions.
@@ -143,7 +143,7 @@ pub enum DataType {
 
 /// The knowledge about a string.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Text {
+pub enum StringType {
     /// Nothing.
     Any,
     /// How many characters it has.
@@ -195,22 +195,22 @@ impl<T: PartialOrd + Copy> Range<T> {
     pub const ANY: Range<T> = Range { from: None, to: None };
 
     /// Just this one.
-    pub fn exactly(value: T) -> Range<T> {
+    pub fn from_single(value: T) -> Range<T> {
         Range { from: Some(value), to: Some(value) }
     }
 
     /// Whether `value` is within.
-    pub fn holds(&self, value: T) -> bool {
+    pub fn holds_value(&self, value: T) -> bool {
         self.from.is_none_or(|from| from <= value) && self.to.is_none_or(|to| value <= to)
     }
 
     /// Whether all of `other` is within.
-    pub fn covers(&self, other: &Range<T>) -> bool {
+    pub fn covers_range(&self, other: &Range<T>) -> bool {
         self.from.is_none_or(|from| other.from.is_some_and(|other| from <= other))
             && self.to.is_none_or(|to| other.to.is_some_and(|other| other <= to))
     }
 
-    fn meets(&self, other: &Range<T>) -> bool {
+    fn meets_range(&self, other: &Range<T>) -> bool {
         let before = |end: Option<T>, start: Option<T>| {
             end.is_some_and(|end| start.is_some_and(|start| end < start))
         };
@@ -242,25 +242,25 @@ impl DataType {
     /// `Float` without bounds.
     pub const FLOAT: DataType = DataType::Float(Range::ANY);
     /// `String` of any length.
-    pub const STRING: DataType = DataType::String(Text::Any);
+    pub const STRING: DataType = DataType::String(StringType::Any);
     /// `Boolean`.
     pub const BOOLEAN: DataType = DataType::Boolean(None);
 
     /// Returns `Array[element, size]`. The elements of an empty array have no type.
-    pub fn array(element: DataType, size: Size) -> DataType {
-        let none = size == Some(Range::exactly(0));
+    pub fn array_type(element: DataType, size: Size) -> DataType {
+        let none = size == Some(Range::from_single(0));
         DataType::Array(Box::new(if none { DataType::Unit } else { element }), size)
     }
 
     /// Returns `Hash[key, value, size]`.
     pub fn hash(key: DataType, value: DataType, size: Size) -> DataType {
-        let none = size == Some(Range::exactly(0));
+        let none = size == Some(Range::from_single(0));
         let (key, value) = if none { (DataType::Unit, DataType::Unit) } else { (key, value) };
         DataType::Hash(Box::new(key), Box::new(value), size)
     }
 
     /// Returns one of `types`; just the type if it is only one.
-    pub fn variant(types: Vec<DataType>) -> DataType {
+    pub fn variant_type(types: Vec<DataType>) -> DataType {
         let mut flat: Vec<DataType> = Vec::new();
         for one in types {
             let parts = if let DataType::Variant(parts) = one { parts } else { vec![one] };
@@ -274,12 +274,12 @@ impl DataType {
     }
 
     /// Returns `undef` or `inner`.
-    pub fn optional(inner: DataType) -> DataType {
+    pub fn optional_type(inner: DataType) -> DataType {
         DataType::Optional(Some(Box::new(inner)))
     }
 
     /// Returns the types within.
-    fn parts(&self) -> Vec<&DataType> {
+    fn inner_types(&self) -> Vec<&DataType> {
         match self {
             DataType::Array(inner, _) | DataType::Sensitive(inner) => vec![inner],
             DataType::Optional(inner)
@@ -295,7 +295,7 @@ impl DataType {
     }
 
     /// Returns the first unknown name in it, or in the targets of its aliases.
-    pub fn unresolved(&self) -> Option<String> {
+    pub fn unresolved_name(&self) -> Option<String> {
         self.find(&mut Vec::new(), &|one| match one {
             DataType::Reference(name) => Some(name.clone()),
             _ => None,
@@ -303,7 +303,7 @@ impl DataType {
     }
 
     /// Returns the first part of it, or of the targets of its aliases, that only Puppet can decide.
-    pub fn undecided(&self) -> Option<String> {
+    pub fn undecided_part(&self) -> Option<String> {
         self.find(&mut Vec::new(), &|one| match one {
             DataType::Undecided(text) => Some(text.clone()),
             _ => None,
@@ -312,9 +312,11 @@ impl DataType {
 
     /// Returns the type whose constructor is called for it: the type within an `Optional` or a
     /// `NotUndef`.
-    pub fn wrapped(&self) -> &DataType {
+    pub fn constructed_type(&self) -> &DataType {
         match self {
-            DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => inner.wrapped(),
+            DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => {
+                inner.constructed_type()
+            }
             other => other,
         }
     }
@@ -341,9 +343,8 @@ impl DataType {
                 seen.push(alias.clone());
                 alias.with_target(|target| target.find(seen, ask))
             }
-            _ => {
-                ask(self).or_else(|| self.parts().into_iter().find_map(|part| part.find(seen, ask)))
-            }
+            _ => ask(self)
+                .or_else(|| self.inner_types().into_iter().find_map(|part| part.find(seen, ask))),
         }
     }
 }
@@ -368,7 +369,7 @@ impl Alias {
                 DataType::ScalarData,
                 DataType::Undef,
                 DataType::hash(DataType::STRING, DataType::Alias(Alias::Data), None),
-                DataType::array(DataType::Alias(Alias::Data), None),
+                DataType::array_type(DataType::Alias(Alias::Data), None),
             ]),
             Alias::RichDataKey => DataType::Variant(vec![DataType::STRING, DataType::Numeric]),
             Alias::RichData => DataType::Variant(vec![
@@ -387,7 +388,7 @@ impl Alias {
                     DataType::Alias(Alias::RichData),
                     None,
                 ),
-                DataType::array(DataType::Alias(Alias::RichData), None),
+                DataType::array_type(DataType::Alias(Alias::RichData), None),
             ]),
             Alias::LookupKey => DataType::Alias(Alias::RichDataKey),
             Alias::LookupValue => DataType::Alias(Alias::RichData),

@@ -109,7 +109,7 @@ impl Value {
             legal &= part.legal;
             inner_depth = inner_depth.max(part.depth);
             weight = weight.saturating_add(part.weight);
-            within = within.and(part.within);
+            within = within.union(part.within);
         };
         match &data {
             Data::Array(items) => items.iter().for_each(&mut add),
@@ -118,7 +118,7 @@ impl Value {
                 for key in hash.keys() {
                     live |= key.is_live();
                     legal &= key.is_legal();
-                    whole = whole.and(key.secrecy);
+                    whole = whole.union(key.secrecy);
                     weight = weight.saturating_add(key.weight());
                 }
             }
@@ -145,23 +145,23 @@ impl Value {
     }
 
     /// Returns `null`.
-    pub fn null(origin: Option<Span>) -> Value {
-        Value::new(Data::Null, Provenance::written(origin))
+    pub fn new_null(origin: Option<Span>) -> Value {
+        Value::new(Data::Null, Provenance::from_source(origin))
     }
 
     /// Returns a string.
-    pub fn string(text: &str, from: Provenance) -> Value {
+    pub fn new_string(text: &str, from: Provenance) -> Value {
         Value::new(Data::String(text.into()), from)
     }
 
     /// Returns a string that a fact, a setting or an argument gives: no file holds it, and it was
     /// not decrypted.
-    pub fn given(text: &str) -> Value {
-        Value::string(text, Provenance::written(None))
+    pub fn from_argument(text: &str) -> Value {
+        Value::new_string(text, Provenance::from_source(None))
     }
 
     /// Returns a list.
-    pub fn array(items: Vec<Value>, from: Provenance) -> Value {
+    pub fn new_array(items: Vec<Value>, from: Provenance) -> Value {
         Value::new(Data::Array(Arc::new(items)), from)
     }
 
@@ -172,12 +172,12 @@ impl Value {
 
     /// Returns a list whose marks are those of its elements.
     pub fn array_of(items: Vec<Value>, origin: Option<Span>) -> Value {
-        Value::array(items, Provenance::written(origin))
+        Value::new_array(items, Provenance::from_source(origin))
     }
 
     /// Returns a hash whose marks are those of its keys and values.
     pub fn hash_of(hash: Hash, origin: Option<Span>) -> Value {
-        Value::hash(hash, Provenance::written(origin))
+        Value::hash(hash, Provenance::from_source(origin))
     }
 
     /// Returns the data, for reading.
@@ -232,12 +232,12 @@ impl Value {
 
     /// Returns the value with these marks on itself and on all of its parts.
     pub fn into_secret(mut self, marks: Secrecy) -> Value {
-        let whole = self.whole.and(marks);
+        let whole = self.whole.union(marks);
         if self.whole == whole {
             return self;
         }
         self.whole = whole;
-        self.within = self.within.and(marks);
+        self.within = self.within.union(marks);
         match &mut self.data {
             Data::Array(items) => {
                 Arc::make_mut(items).iter_mut().for_each(|item| item.mark_secret(marks));
@@ -246,7 +246,7 @@ impl Value {
                 let marked =
                     std::mem::take(Arc::make_mut(hash)).into_iter().map(|(key, member)| {
                         let value = member.value.into_secret(marks);
-                        let secrecy = key.secrecy.and(marks);
+                        let secrecy = key.secrecy.union(marks);
                         (Key { secrecy, ..key }, Member { value, ..member })
                     });
                 *hash = Arc::new(marked.collect());
@@ -258,7 +258,7 @@ impl Value {
     }
 
     fn mark_secret(&mut self, marks: Secrecy) {
-        *self = std::mem::replace(self, Value::null(None)).into_secret(marks);
+        *self = std::mem::replace(self, Value::new_null(None)).into_secret(marks);
     }
 
     /// Returns the reason why all of it must not be shown.
@@ -325,7 +325,7 @@ fn text_weight(bytes: usize) -> u32 {
 /// A text of the program's own, which cannot have been decrypted.
 impl From<&'static str> for Value {
     fn from(text: &'static str) -> Value {
-        Value::string(text, Provenance::written(None))
+        Value::new_string(text, Provenance::from_source(None))
     }
 }
 
@@ -422,8 +422,8 @@ impl Key {
     }
 
     /// Returns a string key that is not made of other values.
-    pub fn string(text: &str) -> Key {
-        Key::new(Data::String(text.into()), Provenance::written(None))
+    pub fn new_string(text: &str) -> Key {
+        Key::new(Data::String(text.into()), Provenance::from_source(None))
     }
 
     /// How much it holds, as [`Value::weight`] counts; a key that is no string counts as one.
@@ -523,7 +523,7 @@ mod tests {
 
     fn hash_of(key: Key, value: Value) -> Value {
         let member = Member { key_origin: None, value };
-        Value::hash(Hash::from_iter([(key, member)]), Provenance::written(None))
+        Value::hash(Hash::from_iter([(key, member)]), Provenance::from_source(None))
     }
 
     fn secret() -> Value {
@@ -532,10 +532,10 @@ mod tests {
 
     #[test]
     fn equality_is_rubys() {
-        let key = |data| Key::new(data, Provenance::written(None));
+        let key = |data| Key::new(data, Provenance::from_source(None));
         assert_ne!(key(Data::Integer(1)), key(Data::Float(1.0)));
-        assert_ne!(key(Data::Integer(1)), Key::string("1"));
-        assert_eq!(hash_of(Key::string("a"), "x".into()).get("a"), Some(&"x".into()));
+        assert_ne!(key(Data::Integer(1)), Key::new_string("1"));
+        assert_eq!(hash_of(Key::new_string("a"), "x".into()).get("a"), Some(&"x".into()));
     }
 
     #[test]
@@ -543,13 +543,13 @@ mod tests {
         let (data, from) = secret().into_parts();
         assert!(Value::new(data, from).is_secret());
         let (data, from) = Value::from("y").into_parts();
-        assert!(Value::new(data, from.and(secret().provenance())).is_secret());
+        assert!(Value::new(data, from.with_marks(secret().provenance())).is_secret());
         assert!(Key::from(secret()).to_value(None).is_secret());
     }
 
     #[test]
     fn a_secret_element_marks_the_list_in_part() {
-        let list = Value::array(vec![secret(), "y".into()], Provenance::written(None));
+        let list = Value::new_array(vec![secret(), "y".into()], Provenance::from_source(None));
         assert!(list.holds_secret() && !list.is_secret());
         assert!(list.provenance_of_parts().is_secret() && !list.provenance().is_secret());
         assert!(!list.as_array().expect("a list")[1].holds_secret());
@@ -568,7 +568,7 @@ mod tests {
 
     #[test]
     fn a_secret_key_marks_all_of_its_hash() {
-        let hash = hash_of(Key::from(secret()), hash_of(Key::string("a"), "y".into()));
+        let hash = hash_of(Key::from(secret()), hash_of(Key::new_string("a"), "y".into()));
         assert!(hash.is_secret());
         let inner = hash.get("x").expect("the key is equal to its text");
         assert!(inner.is_secret() && inner.get("a").expect("it is there").is_secret());

@@ -28,7 +28,7 @@ impl PuppetVersion {
     }
 
     /// Returns the product's name in its own messages.
-    pub fn vendor(self) -> &'static str {
+    pub fn vendor_name(self) -> &'static str {
         if self.major >= 9 { "OpenVox" } else { "Puppet" }
     }
 }

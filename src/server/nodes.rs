@@ -121,8 +121,8 @@ fn selected(snapshot: &Snapshot) -> Option<String> {
 fn variables(scope: &Scope) -> serde_json::Map<String, serde_json::Value> {
     let json = |value: &crate::puppet::Value| {
         let text =
-            crate::puppet::print::json(value, &crate::puppet::print::PrintOptions::default());
+            crate::puppet::print::print_json(value, &crate::puppet::print::PrintOptions::default());
         serde_json::from_str(&text).unwrap_or_default()
     };
-    scope.variables().map(|(name, value)| (name.to_owned(), json(value))).collect()
+    scope.known_variables().map(|(name, value)| (name.to_owned(), json(value))).collect()
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::problem::SettingProblem;
 use super::reader::leaves_workspace;
 use super::{FILE_NAME, places};
-use crate::hiera::data::Format;
+use crate::hiera::data::DataFormat;
 use crate::text::similar::nearest_name;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
@@ -88,10 +88,10 @@ impl Looking<'_> {
         let Some(file) = self.snapshot.file(path) else {
             return false;
         };
-        let data = file.data(Format::Yaml);
+        let data = file.data(DataFormat::Yaml);
         let has = |key: &str| data.get(key).is_some();
         file.config_version().is_some()
-            || data.refused().is_some()
+            || data.refusal().is_some()
             || ["version", "hierarchy", "backends"].iter().any(|key| has(key))
     }
 

@@ -5,7 +5,7 @@ use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::scope::Scope;
-use crate::puppet::print::{Line, PrintOptions, json, with_comments};
+use crate::puppet::print::{PrintOptions, YamlLine, print_json, with_comments};
 use crate::settings::{Origin, Settings};
 use crate::text::{FileId, FilePath, Span, TextRange};
 use crate::workspace::fs::{MemoryFs, OsFs};
@@ -25,7 +25,7 @@ fn answer(text: &str, key: &str) -> String {
     let resolver = Resolver::new(snapshot.context(&environment, &view, &scope));
     let found = resolver.lookup(&LookupKey::parse(key).expect("it is a key"), None);
     match found.value {
-        Ok(Some(value)) => json(&value, &PrintOptions::default()),
+        Ok(Some(value)) => print_json(&value, &PrintOptions::default()),
         Ok(None) => "not found".to_owned(),
         Err(error) => error.to_string(),
     }
@@ -314,7 +314,7 @@ fn a_folder_of_more_files_than_are_listed_is_cut_short() {
 
 #[test]
 fn long_lines_do_not_move_the_comments_of_others() {
-    let line = |text: &str| Line {
+    let line = |text: &str| YamlLine {
         text: text.to_owned(),
         origin: Some(Span::in_file(FileId::new(0), TextRange::new_empty(0))),
     };

@@ -13,7 +13,7 @@ use super::discovery::{Candidate, Discovery};
 use super::environments::{Environment, Environments, OtherConfig, UnusedConfig};
 use super::kinds::{FileKind, is_named};
 use super::names::Names;
-use crate::hiera::config::{HieraConfig, Layer, Version};
+use crate::hiera::config::{ConfigVersion, HieraConfig, Layer};
 use crate::hiera::hierarchy::pattern_of;
 use crate::text::FilePath;
 
@@ -98,8 +98,8 @@ fn candidates(
             let is_config = FileKind::of(&file.path, discovery.settings) == FileKind::HieraConfig;
             let role = match version {
                 // The user has named the one that there is.
-                Some(Version::V3) if has_global => return None,
-                Some(Version::V3) => Layer::Global,
+                Some(ConfigVersion::V3) if has_global => return None,
+                Some(ConfigVersion::V3) => Layer::Global,
                 Some(_) => Layer::Environment,
                 None if is_config => Layer::Environment,
                 None => return None,

@@ -3,7 +3,7 @@
 
 use super::mapping::PathMappings;
 use super::names::Names;
-use crate::hiera::config::{HieraConfig, Version};
+use crate::hiera::config::{ConfigVersion, HieraConfig};
 use crate::hiera::hierarchy::pattern_of;
 use crate::text::FilePath;
 
@@ -62,8 +62,8 @@ impl DatadirPlacer<'_> {
     /// is to be deployed to another folder. A relative datadir in an environment's own config
     /// holds, unless it leads through the folder of all environments.
     fn may_be_elsewhere(&self, config: &HieraConfig, written: &str) -> bool {
-        let is_deployed =
-            config.version == Version::V3 || config.base() != *self.root && !self.is_sample;
+        let is_deployed = config.version == ConfigVersion::V3
+            || config.base_folder() != *self.root && !self.is_sample;
         let names_environment =
             written.split('/').any(|part| part == "environments" || part.contains("environment}"));
         written.starts_with('/') || is_deployed || names_environment
@@ -72,7 +72,7 @@ impl DatadirPlacer<'_> {
     fn seek(&self, config: &HieraConfig, written: &str) -> Option<String> {
         let parts: Vec<&str> =
             written.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
-        let above = std::iter::successors(Some(config.base()), FilePath::parent);
+        let above = std::iter::successors(Some(config.base_folder()), FilePath::parent);
         let folders: Vec<FilePath> =
             above.take_while(|folder| folder.is_within(self.ceiling)).collect();
         for first in 0..parts.len() {
@@ -116,5 +116,9 @@ fn literal_folder(config: &HieraConfig, datadir: &str) -> FilePath {
         Some(token) => datadir[..token].rsplit_once('/').map_or("", |(folder, _)| folder),
         None => datadir,
     };
-    config.base().join(if literal.is_empty() && datadir.starts_with('/') { "/" } else { literal })
+    config.base_folder().join(if literal.is_empty() && datadir.starts_with('/') {
+        "/"
+    } else {
+        literal
+    })
 }

@@ -14,8 +14,8 @@ use super::kinds::{
     is_module_name, is_named, is_test,
 };
 use super::names::Names;
-use crate::hiera::config::{ConfigSource, HieraConfig, Layer, Version, select};
-use crate::hiera::data::Format;
+use crate::hiera::config::{ConfigSource, ConfigVersion, HieraConfig, Layer, select};
+use crate::hiera::data::DataFormat;
 use crate::puppet::PuppetVersion;
 use crate::puppet::ruby::glob::EntryKind;
 use crate::text::FilePath;
@@ -268,7 +268,7 @@ impl Discovery<'_> {
     fn own_global_config(&self, outer: &Outer<'_>) -> Option<HieraConfig> {
         let path = self.config_path(outer.root);
         let file = self.configs.file(&path)?;
-        if file.config_version() != Some(Version::V3) {
+        if file.config_version() != Some(ConfigVersion::V3) {
             return None;
         }
         self.written_config(&path, &Layer::Global, outer.puppet)
@@ -461,7 +461,7 @@ impl Discovery<'_> {
         let file = self.configs.file(path)?;
         let text = file.text().cloned().unwrap_or_default();
         let source = ConfigSource { file: file.id, path, text: &text, layer, puppet };
-        let mut config = HieraConfig::read(source, &file.data(Format::Yaml));
+        let mut config = HieraConfig::read(source, &file.data(DataFormat::Yaml));
         config.describe_backends(&self.settings.of_file(path).backends);
         Some(config)
     }

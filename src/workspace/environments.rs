@@ -9,8 +9,8 @@ use super::datadirs::SoughtDatadir;
 use super::kinds::has_data_name;
 use super::nodes::node::Node;
 use super::overview::Overview;
-use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
-use crate::hiera::data::Format;
+use crate::hiera::config::{DataReader, HieraConfig, Layer, Level, Template};
+use crate::hiera::data::DataFormat;
 use crate::hiera::hierarchy::{datadir_start, folder_pattern_of, pattern_of};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
@@ -135,7 +135,7 @@ pub struct Reach {
 impl Reach {
     /// Whether a function that hiera-ls does not know reads the files there.
     pub fn is_of_function(&self) -> bool {
-        self.level.backend.reader().is_none()
+        self.level.backend.data_reader().is_none()
     }
 }
 
@@ -247,8 +247,8 @@ impl Environment {
     }
 
     /// Returns the reader of a data file: that of the first level that can reach it.
-    pub fn reader(&self, path: &FilePath) -> Option<Reader> {
-        self.reach[self.role(path).reach?].level.backend.reader()
+    pub fn reader(&self, path: &FilePath) -> Option<DataReader> {
+        self.reach[self.role(path).reach?].level.backend.data_reader()
     }
 
     /// Whether the file's format is unknown: only an opaque backend reads it, and its extension is
@@ -329,7 +329,7 @@ impl Environment {
     /// whether the source of a function is here: that function may differ from the published one.
     pub fn may_have_unread(&self, root: &str, has_source: impl Fn(&str) -> bool) -> bool {
         let may_hold =
-            |level: &Arc<Level>| !level.excludes(root) || has_source(&level.backend.name);
+            |level: &Arc<Level>| !level.excludes_key(root) || has_source(&level.backend.name);
         self.unread.iter().any(may_hold)
     }
 
@@ -340,11 +340,11 @@ impl Environment {
         let mut unread = Vec::new();
         for (layer, config) in self.configs() {
             for level in config.levels() {
-                if level.backend.reader().is_none() {
+                if level.backend.data_reader().is_none() {
                     unread.push(level.clone());
                 }
                 let datadir = datadir_start(config, level);
-                if datadir != config.base()
+                if datadir != config.base_folder()
                     && !self.root.is_within(&datadir)
                     && !datadirs.contains(&datadir)
                 {
@@ -365,9 +365,9 @@ impl Environment {
             }
         }
         // The index reads the files of opaque backends as YAML.
-        let mut formats = reach
-            .iter()
-            .map(|reach| reach.level.backend.reader().map_or(Format::Yaml, Reader::format));
+        let mut formats = reach.iter().map(|reach| {
+            reach.level.backend.data_reader().map_or(DataFormat::Yaml, DataReader::format)
+        });
         self.are_formats_one =
             formats.next().is_none_or(|first| formats.all(|other| other == first));
         // The first location whose pattern matches a file decides how it is read. Locations whose
@@ -412,12 +412,12 @@ impl Environment {
     /// the environment alone, which is the one that holds the file.
     pub(super) fn infer_scope(&self, path: &FilePath) -> Scope {
         let mut scope = Scope::open(path.relative_to(&self.root).unwrap_or(path.as_str()));
-        scope.set("environment", Value::given(&self.name));
+        scope.set_variable("environment", Value::from_argument(&self.name));
         let matches: Vec<(&Reach, PatternMatch)> = self.matches(path).collect();
         let agreed = self.agreed(path);
         // The environment's name in the path wins over the name of the environment's folder.
         for (name, value) in &agreed {
-            scope.set_path(name, Value::given(value));
+            scope.set_path(name, Value::from_argument(value));
         }
         let settled = |(reach, _): &&(&Reach, PatternMatch)| {
             reach.pattern.variables().iter().all(|name| agreed.contains_key(name))

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::fs::{ReadError, Stamp};
 use super::kinds::{CodeLanguage, code_language, is_short_yaml};
-use crate::hiera::config::{Version, may_hold_config, version_by_content};
-use crate::hiera::data::{DataFile, Edited, Format, Refusal};
+use crate::hiera::config::{ConfigVersion, may_hold_config, version_by_content};
+use crate::hiera::data::{DataFile, DataFormat, Edited, FileRefusal};
 use crate::manifest::{self, Manifest};
 use crate::text::CancelToken;
 use crate::text::{FileId, FilePath, PartId, Span, Text, TextRange};
@@ -39,7 +39,7 @@ struct Read {
     /// The declarations and reads of its code, as a file of this module.
     code: OnceLock<(Option<Arc<str>>, Arc<Manifest>)>,
     /// The version of the config that it is by its content.
-    config_version: OnceLock<Option<Version>>,
+    config_version: OnceLock<Option<ConfigVersion>>,
 }
 
 /// A version is equal to itself alone.
@@ -125,7 +125,7 @@ impl File {
         let reading = match (self.slot(self.format()).get(), &self.reading) {
             (Some(data), _) => Reading::Edited(data.clone(), edit),
             (None, Reading::Edited(data, earlier)) => {
-                Reading::Edited(data.clone(), earlier.then(edit))
+                Reading::Edited(data.clone(), earlier.combine(edit))
             }
             (None, _) => Reading::InParts,
         };
@@ -160,23 +160,23 @@ impl File {
     }
 
     /// Returns the version of the config that it is by its content; `None` for any other file.
-    pub fn config_version(&self) -> Option<Version> {
+    pub fn config_version(&self) -> Option<ConfigVersion> {
         *self.read.config_version.get_or_init(|| {
             let text = self.text().filter(|text| is_short_yaml(&self.path, text.len()))?.to_str();
             if !may_hold_config(&text) {
                 return None;
             }
-            version_by_content(&text, &self.data(Format::Yaml).root()?)
+            version_by_content(&text, &self.data(DataFormat::Yaml).root_value()?)
         })
     }
 
     /// Returns the format by its name; JSON is YAML to `yaml_data`, so the level that reads it may
     /// decide otherwise.
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> DataFormat {
         match self.path.extension() {
-            Some("json") => Format::Json,
-            Some("conf" | "hocon") => Format::Hocon,
-            _ => Format::Yaml,
+            Some("json") => DataFormat::Json,
+            Some("conf" | "hocon") => DataFormat::Hocon,
+            _ => DataFormat::Yaml,
         }
     }
 
@@ -189,8 +189,8 @@ impl File {
         let parts = data.parts();
         // A value may end where the closing brace of JSON, or the marker of a second document, begins.
         let is_end = |id| data.is_behind_document(id) && parts.start(id) == Some(offset);
-        let at = parts.at(offset).map(|part| match offset.checked_sub(1) {
-            Some(before) if is_end(part.id) => parts.at(before).unwrap_or(part),
+        let at = parts.part_at_offset(offset).map(|part| match offset.checked_sub(1) {
+            Some(before) if is_end(part.id) => parts.part_at_offset(before).unwrap_or(part),
             _ => part,
         });
         let id = match at {
@@ -199,7 +199,8 @@ impl File {
             // Before the first entry there is no data.
             None => return None,
         };
-        let range = data.parts().range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
+        let range =
+            data.parts().part_range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
         let in_place = data.entry_in_place(id, text);
         let text = text.slice(range);
         let tree = match (id, self.read.tree.get()) {
@@ -257,15 +258,15 @@ impl File {
     }
 
     /// Returns its data, read in the given way.
-    pub fn data(&self, format: Format) -> Arc<DataFile> {
+    pub fn data(&self, format: DataFormat) -> Arc<DataFile> {
         self.slot(format).get_or_init(|| Arc::new(self.read_data(format))).clone()
     }
 
-    fn slot(&self, format: Format) -> &OnceLock<Arc<DataFile>> {
+    fn slot(&self, format: DataFormat) -> &OnceLock<Arc<DataFile>> {
         match format {
-            Format::Yaml => &self.read.yaml,
-            Format::Json => &self.read.json,
-            Format::Hocon => &self.read.hocon,
+            DataFormat::Yaml => &self.read.yaml,
+            DataFormat::Json => &self.read.json,
+            DataFormat::Hocon => &self.read.hocon,
         }
     }
 
@@ -273,36 +274,36 @@ impl File {
     pub fn place(&self, span: Span) -> Option<TextRange> {
         match span.part {
             PartId::WHOLE => Some(span.range),
-            _ => self.data(self.format()).place(span),
+            _ => self.data(self.format()).part_bytes(span),
         }
     }
 
-    fn read_data(&self, format: Format) -> DataFile {
+    fn read_data(&self, format: DataFormat) -> DataFile {
         let refusal = match &self.content {
             Content::Text(text) => return self.read_text(text, format),
-            Content::NotUtf8(at) => {
-                Refusal::Unreadable(format!("invalid UTF-8 at byte {at}: Puppet reads UTF-8 only"))
-            }
-            Content::Unreadable(ReadError::TooLarge(size)) => Refusal::Unread(format!(
+            Content::NotUtf8(at) => FileRefusal::Unreadable(format!(
+                "invalid UTF-8 at byte {at}: Puppet reads UTF-8 only"
+            )),
+            Content::Unreadable(ReadError::TooLarge(size)) => FileRefusal::Unread(format!(
                 "the file is too large to be read here: {} MB",
                 size / 1_000_000
             )),
             Content::Unreadable(ReadError::IsFolder) => {
-                Refusal::Unreadable("Is a directory".to_owned())
+                FileRefusal::Unreadable("Is a directory".to_owned())
             }
-            Content::Unreadable(ReadError::Other(message)) => Refusal::Unread(message.clone()),
+            Content::Unreadable(ReadError::Other(message)) => FileRefusal::Unread(message.clone()),
         };
-        DataFile::unreadable(self.id, refusal)
+        DataFile::new_unreadable(self.id, refusal)
     }
 
-    fn read_text(&self, text: &Text, format: Format) -> DataFile {
+    fn read_text(&self, text: &Text, format: DataFormat) -> DataFile {
         // Only the data in the format of the file's name is read in parts. A level may read the
         // file in another format: that data is one part, so that a part's number identifies its
         // data.
         let is_in_parts = format == self.format();
         if is_in_parts
             && let Reading::Edited(before, edit) = &self.reading
-            && let Some(data) = before.edited(*edit, text, self.id)
+            && let Some(data) = before.apply_edit(*edit, text, self.id)
         {
             return data;
         }
@@ -313,7 +314,8 @@ impl File {
             }
             _ => None,
         };
-        in_parts.unwrap_or_else(|| DataFile::whole(&parse(&text, format), &text, self.id, format))
+        in_parts
+            .unwrap_or_else(|| DataFile::read_whole(&parse(&text, format), &text, self.id, format))
     }
 }
 
@@ -330,16 +332,16 @@ pub struct TextPart<'a> {
     pub tree: Arc<Tree>,
 }
 
-fn parse(text: &str, format: Format) -> Tree {
+fn parse(text: &str, format: DataFormat) -> Tree {
     // Never cancelled.
     parse_while(text, format, &CancelToken::default()).unwrap_or_default()
 }
 
 /// Parses a text; `None` when cancelled. Only YAML checks for that, the only format of long files.
-fn parse_while(text: &str, format: Format, cancel: &CancelToken) -> Option<Tree> {
+fn parse_while(text: &str, format: DataFormat, cancel: &CancelToken) -> Option<Tree> {
     match format {
-        Format::Yaml => yaml::parse_for_editing_while(text, &|| !cancel.is_cancelled()),
-        Format::Json => Some(yaml::parse_json(text)),
-        Format::Hocon => Some(yaml::parse_hocon(text)),
+        DataFormat::Yaml => yaml::parse_for_editing_while(text, &|| !cancel.is_cancelled()),
+        DataFormat::Json => Some(yaml::parse_json(text)),
+        DataFormat::Hocon => Some(yaml::parse_hocon(text)),
     }
 }

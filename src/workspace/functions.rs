@@ -106,7 +106,8 @@ impl Snapshot {
     pub fn code_of_levels(&self, environment: &Environment) -> Vec<LevelCode> {
         let mut all: Vec<LevelCode> = Vec::new();
         let levels = environment.configs().flat_map(|(_, config)| config.levels());
-        for backend in levels.map(|level| &level.backend).filter(|one| one.reader().is_none()) {
+        for backend in levels.map(|level| &level.backend).filter(|one| one.data_reader().is_none())
+        {
             let is_hiera3 = backend.kind == BackendKind::Hiera3;
             let file = match is_hiera3 {
                 true => self.hiera3_source(environment, &backend.name),

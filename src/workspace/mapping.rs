@@ -3,7 +3,7 @@
 
 use regex::Regex;
 
-use crate::hiera::pattern::{Piece, pieces};
+use crate::hiera::pattern::{PatternPiece, parse_pieces};
 use crate::text::FilePath;
 
 /// The rules of `pathMappings`, in order.
@@ -42,10 +42,14 @@ impl PathMappings {
             return Err(format!("a deployed path of {} bytes is too long", deployed.len()));
         }
         let mut source = String::from("^");
-        for piece in pieces(deployed.trim_end_matches('/'), false) {
+        for piece in parse_pieces(deployed.trim_end_matches('/'), false) {
             match piece {
-                Piece::Literal(text) | Piece::Glob(text) => source.push_str(&regex::escape(&text)),
-                Piece::Variable(_) | Piece::Any => source.push_str(r"(?:%\{[^}]*\}|[^/]+)"),
+                PatternPiece::Literal(text) | PatternPiece::Glob(text) => {
+                    source.push_str(&regex::escape(&text))
+                }
+                PatternPiece::Variable(_) | PatternPiece::Any => {
+                    source.push_str(r"(?:%\{[^}]*\}|[^/]+)")
+                }
             }
         }
         source.push_str("(?:/|$)");

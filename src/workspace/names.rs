@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::fs::Entry;
 use super::memo::Memo;
 use crate::hiera::pattern::Pattern;
-use crate::puppet::ruby::glob::{EntryKind, Listing, glob, glob_folders};
+use crate::puppet::ruby::glob::{EntryKind, Listing, glob_files, glob_folders};
 use crate::text::FilePath;
 
 /// The most globs to keep: with variables in them there may be any number.
@@ -71,7 +71,7 @@ impl Names {
         std::iter::from_fn(move || {
             while files.is_empty() {
                 let folder = folders.pop()?;
-                for (name, kind) in self.list(&folder).iter() {
+                for (name, kind) in self.list_folder(&folder).iter() {
                     match kind {
                         EntryKind::File => files.push(folder.join(name)),
                         EntryKind::Folder | EntryKind::LinkedFolder => {
@@ -86,7 +86,7 @@ impl Names {
 
     /// Returns the files that a pattern names, in Ruby's order.
     pub fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
-        self.globs.get_or(&pattern.to_owned(), || glob(pattern, self).into())
+        self.globs.get_or(&pattern.to_owned(), || glob_files(pattern, self).into())
     }
 
     /// Returns the folders that an absolute pattern names, in Ruby's order.
@@ -102,7 +102,7 @@ impl Default for Names {
 }
 
 impl Listing for Names {
-    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
+    fn list_folder(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
         Cow::Borrowed(self.children.get(folder).map_or(&[], Vec::as_slice))
     }
 }

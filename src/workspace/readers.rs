@@ -11,9 +11,9 @@ use super::environments::{Environment, Reach};
 use super::nodes::node::Node;
 use super::snapshot::Snapshot;
 use super::view::EnvironmentView;
-use crate::hiera::config::{HieraConfig, Version};
-use crate::hiera::hierarchy::locate;
-use crate::hiera::hierarchy::located::Place;
+use crate::hiera::config::{ConfigVersion, HieraConfig};
+use crate::hiera::hierarchy::locate_levels;
+use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::PatternMatch;
 use crate::hiera::scope::{Scope, Variable};
@@ -110,21 +110,26 @@ impl<'a> FileReaders<'a> {
         scope: &Scope,
         view: &EnvironmentView<'_>,
     ) -> Option<Reads> {
-        let located =
-            locate(route.config, std::slice::from_ref(&route.reach.level), scope, view, None)
-                .unwrap_or_default();
+        let located = locate_levels(
+            route.config,
+            std::slice::from_ref(&route.reach.level),
+            scope,
+            view,
+            None,
+        )
+        .unwrap_or_default();
         let places = || located.iter().flat_map(|level| &level.locations).map(|it| &it.place);
-        if places()
-            .any(|place| matches!(place, Place::File { path: found, .. } if found == self.path))
-        {
+        if places().any(
+            |place| matches!(place, LevelTarget::File { path: found, .. } if found == self.path),
+        ) {
             return Some(Reads::Certainly);
         }
-        let may_be = |place: &Place| match place {
-            Place::Undetermined(undetermined) => undetermined
+        let may_be = |place: &LevelTarget| match place {
+            LevelTarget::Undetermined(undetermined) => undetermined
                 .pattern
                 .as_ref()
                 .and_then(|pattern| pattern.bind(self.path.as_str()))
-                .is_some_and(|found| scope.allows(found.bindings())),
+                .is_some_and(|found| scope.may_have(found.bindings())),
             _ => false,
         };
         places().any(may_be).then_some(Reads::Possibly)
@@ -161,7 +166,7 @@ fn is_of_the_node(variable: &LookupKey) -> bool {
 /// added, or Hiera 3 reads the variables, texts alone do not decide it.
 fn needs(config: &HieraConfig, reach: &Reach, path: &FilePath) -> Vec<(LookupKey, String)> {
     let are_adjacent = reach.template.text.contains("}%{"); // One of two may be empty, and the other all.
-    if reach.level.extension.is_some() || config.version == Version::V3 || are_adjacent {
+    if reach.level.extension.is_some() || config.version == ConfigVersion::V3 || are_adjacent {
         return Vec::new();
     }
     let Some(PatternMatch::Bound(bindings)) = reach.pattern.bind(path.as_str()) else {
@@ -296,13 +301,15 @@ hierarchy:
         let reads = |scope: &Scope| {
             environment.configs().any(|(_, config)| {
                 let levels: Vec<_> = config.levels().cloned().collect();
-                let located = locate(config, &levels, scope, &view, None).expect("no token is bad");
+                let located =
+                    locate_levels(config, &levels, scope, &view, None).expect("no token is bad");
                 let mut places = located
                     .iter()
                     .flat_map(|level| &level.locations)
                     .map(|location| &location.place);
-                places
-                    .any(|place| matches!(place, Place::File { path: found, .. } if found == path))
+                places.any(
+                    |place| matches!(place, LevelTarget::File { path: found, .. } if found == path),
+                )
             })
         };
         snapshot

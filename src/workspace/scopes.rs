@@ -25,7 +25,7 @@ impl Snapshot {
         let node = &*self.nodes_of(environment)[*number];
         let is_named = |(_, value): (&str, &Value)| holds_text(value, &node.name);
         let is_own =
-            node.is_given || self.inferred_scope(environment, path).variables().any(is_named);
+            node.is_given || self.inferred_scope(environment, path).known_variables().any(is_named);
         is_own.then_some(node)
     }
 
@@ -55,7 +55,7 @@ impl Snapshot {
     /// Returns the scope of a node of which only the environment is known.
     pub fn any_scope(&self, environment: &Environment) -> Scope {
         let mut scope = Scope::open("any node");
-        scope.set("environment", Value::given(&environment.name));
+        scope.set_variable("environment", Value::from_argument(&environment.name));
         scope
     }
 
@@ -76,17 +76,17 @@ impl Snapshot {
         let mut scope = Scope::open(files.first()?.as_str());
         let inferred: Vec<Arc<Scope>> =
             files.iter().map(|path| self.inferred_scope(environment, path)).collect();
-        scope.set("environment", Value::given(&environment.name));
+        scope.set_variable("environment", Value::from_argument(&environment.name));
         let mut is_told = false;
         for (path, one) in files.iter().zip(&inferred) {
-            for (name, value) in one.variables() {
+            for (name, value) in one.known_variables() {
                 // Most paths do not show the environment.
                 if name == "environment" {
                     if !environment.tells_environment(path) {
                         continue;
                     }
                     if !std::mem::replace(&mut is_told, true) {
-                        scope.set(name, value.clone());
+                        scope.set_variable(name, value.clone());
                         continue;
                     }
                 }
@@ -94,7 +94,7 @@ impl Snapshot {
                     Variable::Known(known) => united(&known, value)?,
                     _ => value.clone(),
                 };
-                scope.set(name, value);
+                scope.set_variable(name, value);
             }
             match (&scope.pinned, &one.pinned) {
                 (Some(known), Some(other)) if known != other => return None,
@@ -130,5 +130,5 @@ fn united(one: &Value, other: &Value) -> Option<Value> {
         };
         both.insert(key.clone(), Member { key_origin: None, value });
     }
-    Some(Value::hash(both, Provenance::written(None)))
+    Some(Value::hash(both, Provenance::from_source(None)))
 }

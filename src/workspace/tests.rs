@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::fixture::Fixture;
 use crate::hiera::scope::Scope;
-use crate::puppet::print::{PrintOptions, json};
+use crate::puppet::print::{PrintOptions, print_json};
 use crate::text::CancelToken;
 use crate::text::work;
 use crate::text::{FilePath, TextRange};
@@ -46,9 +46,9 @@ a: 1
 fn known(scope: &Scope) -> String {
     let options = PrintOptions::default();
     let each = scope
-        .variables()
+        .known_variables()
         .filter(|(name, _)| *name != "environment")
-        .map(|(name, value)| format!("{name}={}", json(value, &options)));
+        .map(|(name, value)| format!("{name}={}", print_json(value, &options)));
     let mut all: Vec<String> = each.collect();
     all.sort();
     all.join(" ")
@@ -368,7 +368,7 @@ a: 1
 
 fn known_environment(scope: &Scope) -> String {
     scope
-        .variables()
+        .known_variables()
         .find(|(name, _)| *name == "environment")
         .map(|(_, value)| value.to_text().into_owned())
         .unwrap_or_default()

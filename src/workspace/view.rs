@@ -8,7 +8,7 @@ use super::file::Content;
 use super::fs::{Entry, FileSystem, OsFs};
 use super::functions::FunctionSource;
 use super::snapshot::Snapshot;
-use crate::hiera::config::{Layer, Reader};
+use crate::hiera::config::{DataReader, Layer};
 use crate::hiera::data::DataFile;
 use crate::hiera::error::LookupError;
 use crate::hiera::eyaml::KeySource;
@@ -78,7 +78,7 @@ pub struct EnvironmentView<'a> {
 }
 
 impl Sources for EnvironmentView<'_> {
-    fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>> {
+    fn file_data(&self, path: &FilePath, reader: DataReader) -> Option<Arc<DataFile>> {
         Some(self.snapshot.file(path)?.data(reader.format()))
     }
 
@@ -99,7 +99,7 @@ impl Sources for EnvironmentView<'_> {
         self.snapshot.file(path).is_some_and(|file| matches!(file.content, Content::Unreadable(_)))
     }
 
-    fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
+    fn glob_files(&self, pattern: &str) -> Arc<[FilePath]> {
         self.snapshot.names.glob(pattern)
     }
 
@@ -120,7 +120,7 @@ impl Sources for EnvironmentView<'_> {
         self.snapshot.paths_starting_with(prefix).cloned().collect()
     }
 
-    fn located(
+    fn located_levels(
         &self,
         scope: &Scope,
         layer: &Layer,
@@ -130,7 +130,7 @@ impl Sources for EnvironmentView<'_> {
             .map_or_else(locate, |environment| environment.cache.located(scope, layer, locate))
     }
 
-    fn module(&self, name: &str) -> ModuleLayer {
+    fn module_layer(&self, name: &str) -> ModuleLayer {
         match self.environment.and_then(|environment| environment.modules.get(name)) {
             None => ModuleLayer::NotFound,
             Some(module) => {
@@ -146,8 +146,8 @@ impl EnvironmentView<'_> {
         let reader = self
             .environment
             .and_then(|environment| environment.reader(path))
-            .unwrap_or(Reader::Yaml);
-        self.data(path, reader)
+            .unwrap_or(DataReader::Yaml);
+        self.file_data(path, reader)
     }
 
     /// Returns the members under a root key in the files that the environment's levels read, in the

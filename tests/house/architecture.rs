@@ -72,8 +72,8 @@ const HOMES: [(&str, &[&str]); 17] = [
     // Constructors of values that are not made from other values, so that no mark of decrypted text
     // can be lost.
     ("Provenance::written(", &FRESH_VALUES),
-    ("Value::given(", &FRESH_VALUES),
-    ("Key::string(", &FRESH_VALUES),
+    ("Value::from_argument(", &FRESH_VALUES),
+    ("Key::new_string(", &FRESH_VALUES),
     ("yaml_rust2", &["diagnostics/rules/not_yaml_1_2.rs"]),
 ];
 

@@ -97,7 +97,7 @@ fn compare(root: &Path, most: usize) -> usize {
         .iter()
         .map(|((node, assumed), of_node)| {
             let mut own = (*nodes[*node].scope_in(&environment.name)).clone();
-            own.assume(assumed);
+            own.assume_values(assumed);
             let mut scope = scope_as_json(&own);
             of_node.iter().flat_map(|one| &one.unknown).for_each(|name| set(&mut scope, name));
             let keys = of_node
@@ -245,12 +245,12 @@ fn opened(root: &Path) -> Snapshot {
 
 /// The variables of a node as the top scope that the oracle takes.
 fn scope_as_json(scope: &Scope) -> Value {
-    let variables = scope.variables().map(|(name, value)| (name.to_owned(), as_json(value)));
+    let variables = scope.known_variables().map(|(name, value)| (name.to_owned(), as_json(value)));
     Value::Object(variables.collect::<Map<_, _>>())
 }
 
 fn as_json(value: &hiera_ls::puppet::Value) -> Value {
-    serde_json::from_str(&print::json(value, &PrintOptions::default()))
+    serde_json::from_str(&print::print_json(value, &PrintOptions::default()))
         .expect("it was printed as JSON")
 }
 

@@ -14,7 +14,7 @@ use hiera_ls::cli::{self, Arguments, Status};
 use hiera_ls::diagnostics::check_all;
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{Context, Resolver};
-use hiera_ls::puppet::print::{PrintOptions, json};
+use hiera_ls::puppet::print::{PrintOptions, print_json};
 use hiera_ls::settings::{self, Opened};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::fs::{
@@ -103,7 +103,7 @@ fn answers(opened: &Opened) -> BTreeMap<(String, String), Option<String>> {
             for key in &keys {
                 let found = resolver.lookup(&LookupKey::of_root(key), None);
                 let value = found.value.ok().map(|value| match value {
-                    Some(value) => json(&value, &PrintOptions::default()),
+                    Some(value) => print_json(&value, &PrintOptions::default()),
                     None => "not found".into(),
                 });
                 all.insert((node.name.to_string(), key.to_string()), value);

@@ -145,7 +145,7 @@ fn rename_key(snapshot: &Snapshot, key: &str, new: &str) -> Result<SourceChange,
     let path = snapshot.keys().definitions(key).first().expect("a file defines it");
     let file = snapshot.file(path).expect("it is there");
     let data = file.data(file.format());
-    let Some(span) = data.definition(key) else { return Err("no place".to_owned()) };
+    let Some(span) = data.definition_span(key) else { return Err("no place".to_owned()) };
     let position = FilePosition { file: file.id, offset: snapshot.place(span).start + 1 };
     rename(snapshot, position, new).map_err(|error| shown(&error.to_string()))
 }

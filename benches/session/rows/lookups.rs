@@ -116,7 +116,7 @@ pub fn library(bench: &Bench) -> Vec<Figure> {
     };
 
     let answer = |resolver: &Resolver<'_>, merge| {
-        keys.iter().filter(|key| matches!(resolver.value(key, merge), Ok(Some(_)))).count()
+        keys.iter().filter(|key| matches!(resolver.lookup_value(key, merge), Ok(Some(_)))).count()
     };
     assert!(answer(&resolver(0), Some(&deep)) > 0, "the first node has some key");
     let timed = |n: usize| {

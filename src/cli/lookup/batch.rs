@@ -203,15 +203,15 @@ impl Question {
         answer.push_str(&self.named.to_string());
         let mut unsettled = Vec::new();
         let found = match &self.request {
-            Ok(request) => {
-                resolver.answer(request, &mut unsettled).map_err(|error| error.printed(options))
-            }
+            Ok(request) => resolver
+                .answer_request(request, &mut unsettled)
+                .map_err(|error| error.print_message(options)),
             Err(message) => Err(message.clone()),
         };
         match found {
             Ok(Some(found)) => {
                 answer.push_str(",\"found\":true,\"value\":");
-                answer.push_str(&print::json(&found.value, options));
+                answer.push_str(&print::print_json(&found.value, options));
                 if !found.unapplied_conversions.is_empty() {
                     let each = found
                         .unapplied_conversions

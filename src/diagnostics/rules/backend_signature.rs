@@ -22,7 +22,7 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
             "{}: a {} function is called with {}",
             refused.message,
             custom.level.backend.kind.key(),
-            custom.level.backend.kind.arguments()
+            custom.level.backend.kind.argument_phrase()
         );
         let severity = custom.severity(context, Severity::Error);
         let finding = Finding { severity, ..Finding::new(&RULE, custom.span, message) };

@@ -3,9 +3,9 @@
 //! on running code has no findings.
 
 use crate::diagnostics::rule::{FileContext, Severity};
-use crate::hiera::config::{Argument, CONTEXT_TYPE, HieraConfig, Level};
+use crate::hiera::config::{CONTEXT_TYPE, FunctionArgument, HieraConfig, Level};
 use crate::manifest::model::{FunctionParameter, FunctionSignature};
-use crate::puppet::types::{DataType, Kind, Signature, Text, refusal};
+use crate::puppet::types::{DataType, Signature, StringType, ValueKind, refuse_arguments};
 use crate::text::{FilePath, Span};
 use crate::workspace::functions::{DeclaredFunction, FunctionSource, plain_name};
 
@@ -73,25 +73,26 @@ impl CustomLevel<'_> {
     pub(super) fn refused(&self, context: &FileContext<'_>) -> Option<Refused> {
         let (_, function) = self.declared(context).filter(|(_, it)| it.name == self.name)?;
         let declared = function.signatures?;
-        let arguments = self.level.arguments();
+        let arguments = self.level.level_arguments();
         let signatures: Vec<Signature> =
             declared.iter().map(|one| signature(one, &arguments, context)).collect();
         let given: Vec<DataType> = arguments.iter().map(given).collect();
         if declared.iter().any(|one| one.needs_block) {
-            let needs_block = declared.len() == 1 && refusal("", &signatures, &given).is_none();
+            let needs_block =
+                declared.len() == 1 && refuse_arguments("", &signatures, &given).is_none();
             let message = format!("'{}' expects a block", self.name);
             return needs_block.then_some(Refused { message, is_of_options: false });
         }
-        let refused = refusal(&self.name, &signatures, &given)?;
+        let refused = refuse_arguments(&self.name, &signatures, &given)?;
         // The text of the location is known when a lookup finds it.
         if ["path", "uri"].iter().any(|it| refused.message.contains(&format!("entry '{it}' "))) {
             return None;
         }
-        let is_options = |at: usize| matches!(arguments[at], Argument::Options(_));
+        let is_options = |at: usize| matches!(arguments[at], FunctionArgument::Options(_));
         let is_of_options = refused.argument.is_some_and(is_options)
             && refused
                 .argument
-                .is_some_and(|at| signatures[0].parameters[at].1.may_take(Kind::Hash));
+                .is_some_and(|at| signatures[0].parameters[at].1.may_take(ValueKind::Hash));
         Some(Refused { message: refused.message, is_of_options })
     }
 }
@@ -100,7 +101,7 @@ impl CustomLevel<'_> {
 /// decided here, or takes some values of the argument, takes it.
 fn signature(
     declared: &FunctionSignature,
-    arguments: &[Argument],
+    arguments: &[FunctionArgument],
     context: &FileContext<'_>,
 ) -> Signature {
     let index = context.snapshot.manifests(context.environment);
@@ -126,23 +127,25 @@ fn signature(
 }
 
 /// Whether a type takes some values of an argument that is not known exactly.
-fn may_take(data_type: &DataType, argument: &Argument) -> bool {
+fn may_take(data_type: &DataType, argument: &FunctionArgument) -> bool {
     match argument {
-        Argument::Key => data_type.may_take(Kind::Text),
-        Argument::Segments => data_type.may_take(Kind::List),
-        Argument::Options(None) => data_type.may_take(Kind::Hash),
-        Argument::Options(Some(_)) | Argument::Context => false,
+        FunctionArgument::Key => data_type.may_take(ValueKind::Text),
+        FunctionArgument::Segments => data_type.may_take(ValueKind::List),
+        FunctionArgument::Options(None) => data_type.may_take(ValueKind::Hash),
+        FunctionArgument::Options(Some(_)) | FunctionArgument::Context => false,
     }
 }
 
 /// Returns the type of an argument, as Puppet shows it.
-fn given(argument: &Argument) -> DataType {
+fn given(argument: &FunctionArgument) -> DataType {
     match argument {
-        Argument::Key => DataType::String(Text::Any),
-        Argument::Segments => DataType::Tuple(vec![DataType::String(Text::Any)], None),
-        Argument::Options(Some(exact)) => exact.clone(),
-        Argument::Options(None) => any_hash(),
-        Argument::Context => context_type(),
+        FunctionArgument::Key => DataType::String(StringType::Any),
+        FunctionArgument::Segments => {
+            DataType::Tuple(vec![DataType::String(StringType::Any)], None)
+        }
+        FunctionArgument::Options(Some(exact)) => exact.clone(),
+        FunctionArgument::Options(None) => any_hash(),
+        FunctionArgument::Context => context_type(),
     }
 }
 
@@ -151,5 +154,5 @@ fn context_type() -> DataType {
 }
 
 fn any_hash() -> DataType {
-    DataType::hash(DataType::String(Text::Any), DataType::Any, None)
+    DataType::hash(DataType::String(StringType::Any), DataType::Any, None)
 }

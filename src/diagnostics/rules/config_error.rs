@@ -41,7 +41,7 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
 fn folders_for_files(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     for level in config
         .levels()
-        .filter(|level| level.backend.reader().is_some())
+        .filter(|level| level.backend.data_reader().is_some())
         .filter(|level| level.extension.is_none() && !level.datadir.text.contains("%{"))
     {
         let Locations::Paths(paths) = &level.locations else { continue };

@@ -1,7 +1,7 @@
 //! `config-version`
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
-use crate::hiera::config::{ConfigProblemKind, HieraConfig, Version};
+use crate::hiera::config::{ConfigProblemKind, ConfigVersion, HieraConfig};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     for problem in &config.problems {
         let message = match problem.kind {
-            ConfigProblemKind::Version(_) if config.version == Version::V3 => {
+            ConfigProblemKind::Version(_) if config.version == ConfigVersion::V3 => {
                 format!("{}, where it must be `version: 5`", problem.message)
             }
             ConfigProblemKind::Version(_) => problem.message.clone(),

@@ -1,7 +1,7 @@
 //! `foreign-module-key`
 
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
-use crate::hiera::config::{Layer, Reader};
+use crate::hiera::config::{DataReader, Layer};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -14,7 +14,8 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let (environment, path) = (context.file.environment, &context.file.file.path);
-    if !matches!(context.layer, Layer::Module(_)) || environment.reader(path) == Some(Reader::Eyaml)
+    if !matches!(context.layer, Layer::Module(_))
+        || environment.reader(path) == Some(DataReader::Eyaml)
     {
         return; // Only data_hash functions are held to the rule.
     }

@@ -1,7 +1,7 @@
 //! `hiera3-shared-config`
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
-use crate::hiera::config::{BackendKind, HieraConfig, Version};
+use crate::hiera::config::{BackendKind, ConfigVersion, HieraConfig};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    if config.version != Version::V5 {
+    if config.version != ConfigVersion::V5 {
         return; // There all backends have one configuration by design.
     }
     let mut levels = config.levels().filter(|level| level.backend.kind == BackendKind::Hiera3);

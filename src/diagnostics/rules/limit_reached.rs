@@ -1,7 +1,7 @@
 //! `limit-reached`
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
-use crate::hiera::data::{Problem, ProblemKind, Refusal};
+use crate::hiera::data::{FileRefusal, Problem, ProblemKind};
 use crate::text::{Limit, Span};
 
 /// The rule.
@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    let ProblemKind::Unloadable(Refusal::Bound(limit)) = &problem.kind else { return };
+    let ProblemKind::Unloadable(FileRefusal::Bound(limit)) = &problem.kind else { return };
     findings.push(Finding::new(
         &RULE,
         problem.span,

@@ -10,7 +10,7 @@ use circles::{Circles, Hop};
 use super::limit_reached;
 use crate::diagnostics::rule::{Check, DataContext, Finding, Related, Rule, Severity};
 use crate::hiera::data::{Reference, TokenUse};
-use crate::hiera::error::{Frame, LookupErrorKind};
+use crate::hiera::error::{LookupErrorKind, LookupFrame};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::scope::Scope;
@@ -205,7 +205,7 @@ fn said(names: &str) -> String {
 }
 
 fn finding(context: &DataContext<'_>, token: &TokenUse, circle: &Circle) -> Finding {
-    let frames: Vec<&Frame> = circle.frames.iter().chain([&circle.again]).collect();
+    let frames: Vec<&LookupFrame> = circle.frames.iter().chain([&circle.again]).collect();
     let names: Vec<&str> = frames.iter().map(|frame| &*frame.text).collect();
     let mut finding = Finding::new(&RULE, token.span, said(&names.join(" -> ")));
     for hop in frames.windows(2) {
@@ -233,9 +233,9 @@ fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
 /// A cycle that the resolver ran into.
 struct Circle {
     /// The lookups in progress, the first one first.
-    frames: Vec<Frame>,
+    frames: Vec<LookupFrame>,
     /// The one that would begin again.
-    again: Frame,
+    again: LookupFrame,
 }
 
 /// A definition on a cycle: a root key in a file.

@@ -109,7 +109,7 @@ fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Opti
         }
         finding.related.extend(place_of_strategy(context, &resolution));
         Some(finding.with_related(
-            file.view.data_of(other).and_then(|data| data.definition(key)),
+            file.view.data_of(other).and_then(|data| data.definition_span(key)),
             "to be merged with this",
         ))
     })
@@ -135,7 +135,7 @@ fn place_of_strategy(context: &EntryContext<'_>, resolution: &Resolution) -> Opt
 /// Returns the finding that a key is merged for more nodes than it was tried for.
 fn untried(context: &EntryContext<'_>, key: &str) -> Option<Finding> {
     let file = &context.file;
-    let span = file.view.data_of(&file.file.path)?.definition(key)?;
+    let span = file.view.data_of(&file.file.path)?.definition_span(key)?;
     let message = format!(
         "'{key}' is merged with so many other files that it was tried with {MAX_OTHERS} of them"
     );

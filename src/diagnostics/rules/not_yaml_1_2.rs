@@ -5,7 +5,7 @@ use yaml_rust2::parser::{MarkedEventReceiver, Parser};
 use yaml_rust2::scanner::Marker;
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
-use crate::hiera::data::Format;
+use crate::hiera::data::DataFormat;
 use crate::text::{Encoding, LineCol, Span, TextRange};
 use crate::workspace::file::File;
 
@@ -21,8 +21,8 @@ pub(crate) static RULE: Rule = Rule {
 /// Reports the place where a strict parser of YAML 1.2 fails; yaml-rust2 represents these parsers.
 fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let file = context.file;
-    let Some(text) = file.text().filter(|_| file.format() == Format::Yaml) else { return };
-    if file.data(Format::Yaml).refused().is_some() {
+    let Some(text) = file.text().filter(|_| file.format() == DataFormat::Yaml) else { return };
+    if file.data(DataFormat::Yaml).refusal().is_some() {
         return; // Puppet cannot read it either: another rule reports that.
     }
     let whole = text.to_str();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::unread::in_code;
 use crate::diagnostics::rule::EntryContext;
 use crate::hiera::eyaml::is_attempted;
-use crate::hiera::interpolation::{Method, TokenKind, tokens};
+use crate::hiera::interpolation::{Method, TokenKind, parse_tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
 use crate::hiera::lookup_options::LookupOptions;
@@ -158,7 +158,7 @@ fn may_be_treated(context: &EntryContext<'_>, key: &LookupKey) -> bool {
             return true;
         }
         let Ok(options) = LookupOptions::new(Some(member.value)) else { return true };
-        options.entry(&root).is_some_and(|entry| {
+        options.find_entry(&root).is_some_and(|entry| {
             ["merge", "convert_to"].iter().any(|name| entry.value.get(name).is_some())
         })
     })
@@ -170,7 +170,7 @@ fn as_written(value: &Value) -> Known {
     match value.data() {
         Data::String(text) if value.is_live() => {
             let is_alias = |kind: &TokenKind| matches!(kind, TokenKind::Call { method, .. } if Method::from_name(method) == Some(Method::Alias));
-            let has_alias = tokens(text).iter().any(|token| is_alias(&token.kind));
+            let has_alias = parse_tokens(text).iter().any(|token| is_alias(&token.kind));
             if has_alias { Known::Nothing } else { Known::Kind }
         }
         Data::String(text) if is_attempted(text) => Known::Kind,

@@ -1,8 +1,8 @@
 //! `undecrypted-value`
 
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
-use crate::hiera::config::{Level, Reader};
-use crate::hiera::eyaml::{EncryptedPart, KeyPair, is_attempted, parts};
+use crate::hiera::config::{DataReader, Level};
+use crate::hiera::eyaml::{EncryptedPart, KeyPair, encrypted_parts, is_attempted};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::value::{Data, Hash, Value};
 use crate::text::Span;
@@ -71,8 +71,9 @@ fn encrypted(value: &Value) -> Option<(bool, Span)> {
     match value.data() {
         Data::String(text) if is_attempted(text) => {
             // `eyaml` always writes a scheme; text in prose has none.
-            let part =
-                parts(text).into_iter().find(|part: &EncryptedPart<'_>| part.scheme.is_some())?;
+            let part = encrypted_parts(text)
+                .into_iter()
+                .find(|part: &EncryptedPart<'_>| part.scheme.is_some())?;
             Some((part.is_pkcs7(), value.origin?))
         }
         Data::Array(items) => items.iter().find_map(encrypted),
@@ -82,12 +83,12 @@ fn encrypted(value: &Value) -> Option<(bool, Span)> {
 }
 
 fn fate(level: &Level, is_pkcs7: bool) -> Fate {
-    match level.backend.reader() {
+    match level.backend.data_reader() {
         None => Fate::Decrypted, // It may be anything.
-        Some(Reader::Yaml | Reader::Json | Reader::Hocon) => Fate::PassedOn,
+        Some(DataReader::Yaml | DataReader::Json | DataReader::Hocon) => Fate::PassedOn,
         // A plug-in has keys of its own.
-        Some(Reader::Eyaml) if !is_pkcs7 => Fate::Decrypted,
-        Some(Reader::Eyaml) => {
+        Some(DataReader::Eyaml) if !is_pkcs7 => Fate::Decrypted,
+        Some(DataReader::Eyaml) => {
             let none = Hash::default();
             let options = level.options.as_ref().and_then(Value::as_hash).unwrap_or(&none);
             KeyPair::from_options(options).map_or_else(Fate::Fails, |_| Fate::Decrypted)

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity, in_words};
 use crate::hiera::data::{Reference, TokenUse};
-use crate::hiera::key::{LookupKey, Segment};
+use crate::hiera::key::{KeySegment, LookupKey};
 use crate::hiera::sources::Sources;
 use crate::puppet::value::{Data, Member, Value};
 use crate::workspace::index::{Siblings, key_prefix};
@@ -58,7 +58,7 @@ fn finding(
 fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> Finding {
     let environment = context.file.environment;
     let root = key.root_text();
-    let elsewhere = key.module().filter(|module| !environment.modules.contains_key(*module));
+    let elsewhere = key.module_name().filter(|module| !environment.modules.contains_key(*module));
     let place = match elsewhere {
         Some(module) => format!(
             " (the module {module} is not on the module path here, so its own data was not seen)"
@@ -219,18 +219,18 @@ fn dead_end(key: &LookupKey, definitions: Vec<Value>) -> Option<DeadEnd> {
 
 /// Whether Puppet fails to look for the subkey in such a value, instead of not finding it. Source:
 /// semantics 3.3.
-fn cannot_hold(value: &Value, segment: &Segment) -> bool {
+fn cannot_hold(value: &Value, segment: &KeySegment) -> bool {
     match value.data() {
         Data::Null | Data::Hash(_) => false,
-        Data::Array(_) => matches!(segment, Segment::Name(_)),
+        Data::Array(_) => matches!(segment, KeySegment::Name(_)),
         _ => true,
     }
 }
 
-fn step(value: &Value, segment: &Segment) -> Option<Value> {
+fn step(value: &Value, segment: &KeySegment) -> Option<Value> {
     match segment {
-        Segment::Name(name) => value.get(name).cloned(),
-        Segment::Index(index) => match value.as_array() {
+        KeySegment::Name(name) => value.get(name).cloned(),
+        KeySegment::Index(index) => match value.as_array() {
             // Merged lists are longer than each of their parts.
             Some(items) => usize::try_from(*index)
                 .ok()

@@ -1,7 +1,7 @@
 //! `unloadable-value`
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
-use crate::hiera::data::{Problem, ProblemKind, Refusal};
+use crate::hiera::data::{FileRefusal, Problem, ProblemKind};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::Unloadable(refusal) = &problem.kind else { return };
-    if matches!(refusal, Refusal::Bound(_)) {
+    if matches!(refusal, FileRefusal::Bound(_)) {
         return; // a limit of hiera-ls, not Puppet's
     }
     if context.environment.is_read_by_functions(&context.file.path) {

@@ -1,7 +1,7 @@
 //! `unreachable-key`
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
-use crate::hiera::config::{Layer, Reader};
+use crate::hiera::config::{DataReader, Layer};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
@@ -27,7 +27,7 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
     };
     let (environment, path) = (context.environment, &context.file.path);
     let in_module = matches!(environment.layer(path), Some(Layer::Module(_)))
-        && environment.reader(path) != Some(Reader::Eyaml);
+        && environment.reader(path) != Some(DataReader::Eyaml);
     let consequence = if in_module {
         "Puppet crashes on it in a module's data"
     } else {

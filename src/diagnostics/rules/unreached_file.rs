@@ -2,7 +2,7 @@
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::config::{ConfigProblemKind, HieraConfig};
-use crate::hiera::data::Format;
+use crate::hiera::data::DataFormat;
 use crate::text::{Span, TextRange};
 
 /// The rule.
@@ -42,7 +42,7 @@ fn is_broken(config: &HieraConfig, context: &FileContext<'_>) -> bool {
     let refused = context
         .snapshot
         .file(&config.path)
-        .is_some_and(|file| file.data(Format::Yaml).refused().is_some());
+        .is_some_and(|file| file.data(DataFormat::Yaml).refusal().is_some());
     refused
         || config.problems.iter().any(|problem| {
             matches!(

@@ -20,7 +20,9 @@ fn check(text: &str, known: &[(&str, &str)], mut lookups: usize, expect: Expect)
     let question =
         Question { snapshot, environment, root: "k", lookup: &lookup, max_lookups: usize::MAX };
     let mut scope = Scope::open("test");
-    scope.assume(&known.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect());
+    scope.assume_values(
+        &known.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
+    );
     let first = lookup(&scope);
     let cases = alternatives(&question, &scope, &first, &|value| value == "foreign", &mut lookups);
     let line = |case: &Case| {
@@ -28,7 +30,7 @@ fn check(text: &str, known: &[(&str, &str)], mut lookups: usize, expect: Expect)
             case.when.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         let Some(found) = &case.resolution else { return format!("{when:?}: not looked up\n") };
         let value = match found.value.as_ref().expect("no lookup fails") {
-            Some(value) => print::inline(value, &print::PrintOptions::default()),
+            Some(value) => print::print_inline(value, &print::PrintOptions::default()),
             None => "none".into(),
         };
         let open = found.unsettled.len();
@@ -245,7 +247,7 @@ fn the_first_case_that_holds_is_the_answer_of_each_node() {
         for role in ["web", "db"] {
             for name in ["RedHat", "Debian", "Suse"] {
                 for major in ["8", "9", "10"] {
-                    let mut node = Scope::closed("node", []);
+                    let mut node = Scope::new_closed("node", []);
                     let pairs = [
                         ("role", role),
                         ("os.name", name),
@@ -256,7 +258,7 @@ fn the_first_case_that_holds_is_the_answer_of_each_node() {
                         .iter()
                         .map(|(name, value)| ((*name).into(), (*value).into()))
                         .collect();
-                    node.assume(&all);
+                    node.assume_values(&all);
                     let holds = |case: &&Case| {
                         case.when.iter().all(|(name, value)| all.get(name) == Some(value))
                     };

@@ -1,7 +1,7 @@
 //! The arguments that Puppet passes to the function of a level, as types. Source: semantics 9.
 
 use super::{BackendKind, Level, Locations};
-use crate::puppet::types::{DataType, Range, Size, StructMember, Text, infer_set};
+use crate::puppet::types::{DataType, Range, Size, StringType, StructMember, infer_set};
 use crate::puppet::value::{Data, Value};
 
 /// The name of the type of the last argument.
@@ -12,7 +12,7 @@ const NO_MEMBERS: Size = Some(Range { from: Some(0), to: Some(0) });
 
 /// An argument that Puppet passes to the function of a level.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Argument {
+pub enum FunctionArgument {
     /// The root key: a text that differs from lookup to lookup.
     Key,
     /// The segments of a dotted key: a list of texts and integers.
@@ -27,12 +27,16 @@ pub enum Argument {
 impl Level {
     /// Returns the arguments of the level's function, in order; none for a backend that is no
     /// function of Hiera 5.
-    pub fn arguments(&self) -> Vec<Argument> {
-        let options = || Argument::Options(self.options_type());
+    pub fn level_arguments(&self) -> Vec<FunctionArgument> {
+        let options = || FunctionArgument::Options(self.options_type());
         match self.backend.kind {
-            BackendKind::DataHash => vec![options(), Argument::Context],
-            BackendKind::LookupKey => vec![Argument::Key, options(), Argument::Context],
-            BackendKind::DataDig => vec![Argument::Segments, options(), Argument::Context],
+            BackendKind::DataHash => vec![options(), FunctionArgument::Context],
+            BackendKind::LookupKey => {
+                vec![FunctionArgument::Key, options(), FunctionArgument::Context]
+            }
+            BackendKind::DataDig => {
+                vec![FunctionArgument::Segments, options(), FunctionArgument::Context]
+            }
             BackendKind::Hiera3 | BackendKind::LegacyFunction => Vec::new(),
         }
     }
@@ -59,7 +63,7 @@ impl Level {
         };
         if let Some(location) = location {
             members.retain(|member| member.name != location);
-            let value = DataType::String(Text::Length(Range { from: Some(1), to: None }));
+            let value = DataType::String(StringType::Length(Range { from: Some(1), to: None }));
             members.push(StructMember { name: location.into(), optional: false, value });
         }
         Some(match members.is_empty() {

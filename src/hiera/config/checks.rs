@@ -2,10 +2,10 @@
 //! system.
 
 use super::ConfigProblemKind;
-use super::reading::Reading;
+use super::reading::ConfigReader;
 use crate::puppet::value::{Data, Hash, Value};
 
-impl Reading<'_> {
+impl ConfigReader<'_> {
     pub(super) fn unknown_keys(&mut self, hash: &Hash, subject: &str, known: &[&str]) {
         for (key, member) in hash {
             if !key.as_str().is_some_and(|key| known.contains(&key)) {
@@ -18,26 +18,28 @@ impl Reading<'_> {
         }
     }
 
-    pub(super) fn strings(&mut self, hash: &Hash, subject: &str, keys: &[&str]) {
+    pub(super) fn check_strings(&mut self, hash: &Hash, subject: &str, keys: &[&str]) {
         for key in keys {
             if let Some(member) = hash.get(*key) {
-                self.string(&member.value, &format!("{subject}entry '{key}'"));
+                self.check_string(&member.value, &format!("{subject}entry '{key}'"));
             }
         }
     }
 
-    pub(super) fn string(&mut self, value: &Value, subject: &str) {
+    pub(super) fn check_string(&mut self, value: &Value, subject: &str) {
         match value.data() {
-            Data::String(text) if text.is_empty() => self.mismatch(value, subject, "a String[1]"),
+            Data::String(text) if text.is_empty() => {
+                self.report_mismatch(value, subject, "a String[1]")
+            }
             Data::String(_) => {}
-            _ => self.mismatch(value, subject, "a String"),
+            _ => self.report_mismatch(value, subject, "a String"),
         }
     }
 
     pub(super) fn expect_hash<'v>(&mut self, value: &'v Value, subject: &str) -> Option<&'v Hash> {
         let hash = value.as_hash();
         if hash.is_none() {
-            self.mismatch(value, subject, "a Hash");
+            self.report_mismatch(value, subject, "a Hash");
         }
         hash
     }
@@ -50,7 +52,7 @@ impl Reading<'_> {
     ) -> Option<&'v Hash> {
         let hash = value.as_hash();
         if hash.is_none() {
-            self.mismatch(value, subject, "a Struct");
+            self.report_mismatch(value, subject, "a Struct");
         }
         hash
     }
@@ -62,12 +64,12 @@ impl Reading<'_> {
     ) -> Option<&'v [Value]> {
         let items = value.as_array();
         if items.is_none() {
-            self.mismatch(value, subject, "an Array");
+            self.report_mismatch(value, subject, "an Array");
         }
         items
     }
 
-    pub(super) fn mismatch(&mut self, value: &Value, subject: &str, wanted: &str) {
+    pub(super) fn report_mismatch(&mut self, value: &Value, subject: &str, wanted: &str) {
         self.mismatch_of(value, subject, &format!("{wanted} value"));
     }
 

@@ -1,6 +1,6 @@
 //! Recognizes configs by their content, not by their file names.
 
-use super::Version;
+use super::ConfigVersion;
 use crate::puppet::value::{Data, Value};
 
 /// Returns the version of a `hiera.yaml` with this text; `None` for the text of any other file.
@@ -8,7 +8,7 @@ use crate::puppet::value::{Data, Value};
 /// `root` is the value of the whole text. Version 5 has `version: 5` and a hierarchy of hashes.
 /// Version 3 has a hierarchy or backends, and either has `version: 3` or writes these keys as
 /// symbols, as Hiera 3 does. A hash that lacks both may be a config whose version was forgotten.
-pub fn version_by_content(text: &str, root: &Value) -> Option<Version> {
+pub fn version_by_content(text: &str, root: &Value) -> Option<ConfigVersion> {
     let hash = root.as_hash()?;
     let version = hash.get("version").map(|member| member.value.data());
     let hierarchy = root.get("hierarchy");
@@ -17,14 +17,14 @@ pub fn version_by_content(text: &str, root: &Value) -> Option<Version> {
     };
     match version {
         Some(Data::Integer(5)) => {
-            has_levels(&|level| level.as_hash().is_some()).then_some(Version::V5)
+            has_levels(&|level| level.as_hash().is_some()).then_some(ConfigVersion::V5)
         }
         None | Some(Data::Integer(3)) => {
             let is_text = |value: &Value| value.as_str().is_some();
             let is_hierarchy = hierarchy.is_none_or(is_text) || has_levels(&is_text);
             let says_so = version.is_some() || has_symbol_keys(text);
             let has_keys = hierarchy.is_some() || root.get("backends").is_some();
-            (is_hierarchy && has_keys && says_so).then_some(Version::V3)
+            (is_hierarchy && has_keys && says_so).then_some(ConfigVersion::V3)
         }
         Some(_) => None,
     }
@@ -42,29 +42,29 @@ fn has_symbol_keys(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hiera::data::{DataFile, Format};
+    use crate::hiera::data::{DataFile, DataFormat};
     use crate::text::FileId;
     use crate::yaml;
 
-    fn version(text: &str) -> Option<Version> {
+    fn version(text: &str) -> Option<ConfigVersion> {
         let tree = yaml::parse(text);
-        let data = DataFile::whole(&tree, text, FileId::new(0), Format::Yaml);
-        version_by_content(text, &data.root()?)
+        let data = DataFile::read_whole(&tree, text, FileId::new(0), DataFormat::Yaml);
+        version_by_content(text, &data.root_value()?)
     }
 
     #[test]
     fn a_config_is_known_by_its_keys() {
         for (text, expected) in [
-            ("version: 5\nhierarchy: [{name: A, path: a.yaml}]\n", Some(Version::V5)),
-            ("version: 5\nhierarchy: []\n", Some(Version::V5)),
-            ("---\n:backends: [yaml]\n", Some(Version::V3)),
-            (":hierarchy:\n  - common\n", Some(Version::V3)),
-            (":hierarchy: common\n", Some(Version::V3)),
-            ("version: 3\nbackends: [yaml]\nhierarchy: [common]\n", Some(Version::V3)),
+            ("version: 5\nhierarchy: [{name: A, path: a.yaml}]\n", Some(ConfigVersion::V5)),
+            ("version: 5\nhierarchy: []\n", Some(ConfigVersion::V5)),
+            ("---\n:backends: [yaml]\n", Some(ConfigVersion::V3)),
+            (":hierarchy:\n  - common\n", Some(ConfigVersion::V3)),
+            (":hierarchy: common\n", Some(ConfigVersion::V3)),
+            ("version: 3\nbackends: [yaml]\nhierarchy: [common]\n", Some(ConfigVersion::V3)),
             ("version: 3\n", None),
             ("hierarchy: [a]\n", None),
             ("hierarchy: [{name: A, path: a.yaml}]\n", None),
-            (":version: 5\n:hierarchy: [{:name: a, :path: a.yaml}]\n", Some(Version::V5)),
+            (":version: 5\n:hierarchy: [{:name: a, :path: a.yaml}]\n", Some(ConfigVersion::V5)),
             ("version: 5\nhierarchy: [a, b]\n", None),
             ("version: 5\n", None),
             ("version: 4\nhierarchy: [{name: a}]\n", None),

@@ -53,7 +53,8 @@ impl HieraConfig {
 }
 
 fn levels_of(level: &Arc<Level>, described: &DescribedBackends) -> Vec<Arc<Level>> {
-    let files = described.get(&*level.backend.name).filter(|_| level.backend.reader().is_none());
+    let files =
+        described.get(&*level.backend.name).filter(|_| level.backend.data_reader().is_none());
     let (Some(files), Locations::Paths(paths)) = (files, &level.locations) else {
         return vec![level.clone()];
     };

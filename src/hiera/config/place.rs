@@ -36,7 +36,7 @@ impl HieraConfig {
     }
 
     fn error_in_line(&self, message: &str, line: Option<u32>) -> LookupError {
-        LookupError::config(match line {
+        LookupError::invalid_config(match line {
             Some(line) => format!("{message} (file: {}, line: {line})", self.path),
             None => format!("{message} (file: {})", self.path),
         })

@@ -92,7 +92,7 @@ impl HieraConfig {
     /// Returns the problem that makes lookups in this layer fail, if there is one: the first that
     /// Puppet sees. Puppet checks the structure, then the version and keys that exclude each other,
     /// and looks at tokens when it needs the levels.
-    pub fn fatal(&self) -> Option<&ConfigProblem> {
+    pub fn fatal_problem(&self) -> Option<&ConfigProblem> {
         use ConfigProblemKind::{Backend, Duplicate, FunctionInConfig, Library, Token, Uri};
         let when_used = [Duplicate, FunctionInConfig, Token, Uri, Backend, Library];
         let at_load = self
@@ -107,14 +107,14 @@ impl HieraConfig {
     /// Returns whether this is a config of version 3 where none may stand, and nothing else is
     /// wrong with it: unless Puppet is strict, it passes over it with a warning.
     pub(in crate::hiera) fn may_be_passed_over(&self) -> bool {
-        let kind = self.fatal().map(|problem| problem.kind);
-        self.version == super::Version::V3
+        let kind = self.fatal_problem().map(|problem| problem.kind);
+        self.version == super::ConfigVersion::V3
             && matches!(kind, Some(ConfigProblemKind::Unreadable | ConfigProblemKind::Version(_)))
     }
 
     /// Returns whether Puppet gets so far as to have this config: its problems then show when its
     /// levels are needed.
-    pub(in crate::hiera) fn loads(&self) -> bool {
+    pub(in crate::hiera) fn is_loaded(&self) -> bool {
         let refused = |problem: &ConfigProblem| problem.kind.rank_at_load().is_some();
         self.refused.is_none() && !self.problems.iter().any(refused)
     }
@@ -132,7 +132,7 @@ impl HieraConfig {
     }
 
     /// Returns the error of lookups that need this config, for its fatal problem.
-    pub(in crate::hiera) fn refusal(&self, problem: &ConfigProblem) -> LookupError {
+    pub(in crate::hiera) fn lookup_error(&self, problem: &ConfigProblem) -> LookupError {
         let error = match problem.kind {
             ConfigProblemKind::Structure => {
                 let structure = self

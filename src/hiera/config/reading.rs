@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use super::problem::VersionProblem;
 use super::templates::{TemplateError, template_error};
-use super::{BackendKind, ConfigProblem, ConfigProblemKind, ConfigSource, Layer, Level, Version};
+use super::{
+    BackendKind, ConfigProblem, ConfigProblemKind, ConfigSource, ConfigVersion, Layer, Level,
+};
 use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::text::{Span, TextRange};
 
 /// The reader of one `hiera.yaml`; each version has a room of its own for its half of it.
-pub(super) struct Reading<'a> {
+pub(super) struct ConfigReader<'a> {
     pub(super) source: ConfigSource<'a>,
     /// The problems that Puppet finds when it reads the file.
     pub(super) problems: Vec<ConfigProblem>,
@@ -33,36 +35,40 @@ pub(super) type LevelNames = HashMap<Arc<str>, Option<Span>>;
 /// Why a version cannot be used, where it is written, and Puppet's message.
 type NoVersion = (VersionProblem, Option<Span>, String);
 
-impl Reading<'_> {
+impl ConfigReader<'_> {
     /// Reads a config of any version. A file that is no hash counts as an empty config of version
     /// 3; Puppet logs a warning and continues.
-    pub(super) fn config(&mut self, root: Option<&Value>) -> (Version, Levels) {
+    pub(super) fn read_config(&mut self, root: Option<&Value>) -> (ConfigVersion, Levels) {
         let Some((root, hash)) = root.and_then(|root| Some((root, root.as_hash()?))) else {
             let span = root.and_then(|root| root.origin);
             if *self.source.layer == Layer::Global {
                 let message = "File exists but does not contain a valid YAML hash. Falling back to Hiera version 3 default config";
                 self.report(ConfigProblemKind::Deprecated, span, message.into());
-                return (Version::V3, self.version_3(&Hash::default()));
+                return (ConfigVersion::V3, self.version_3(&Hash::default()));
             }
-            self.report(ConfigProblemKind::Unreadable, span, self.misplaced(Version::V3));
-            return (Version::V3, Levels::default());
+            self.report(
+                ConfigProblemKind::Unreadable,
+                span,
+                self.misplaced_message(ConfigVersion::V3),
+            );
+            return (ConfigVersion::V3, Levels::default());
         };
-        let (version, span) = match self.version(root, hash) {
+        let (version, span) = match self.read_version(root, hash) {
             Ok(version) => version,
             Err((kind, span, message)) => {
                 self.report(ConfigProblemKind::Version(kind), span, message);
-                return (Version::V5, Levels::default());
+                return (ConfigVersion::V5, Levels::default());
             }
         };
         let levels = match version {
-            Version::V3 => self.version_3(hash),
-            Version::V4 => self.version_4(hash),
-            Version::V5 => self.version_5(hash),
+            ConfigVersion::V3 => self.version_3(hash),
+            ConfigVersion::V4 => self.version_4(hash),
+            ConfigVersion::V5 => self.version_5(hash),
         };
         let has_its_place = match version {
-            Version::V3 => *self.source.layer == Layer::Global,
-            Version::V4 => *self.source.layer != Layer::Global,
-            Version::V5 => return (version, levels),
+            ConfigVersion::V3 => *self.source.layer == Layer::Global,
+            ConfigVersion::V4 => *self.source.layer != Layer::Global,
+            ConfigVersion::V5 => return (version, levels),
         };
         if has_its_place {
             let message = format!(
@@ -74,13 +80,17 @@ impl Reading<'_> {
         // Puppet checks its structure first, and uses nothing of it.
         self.when_used.clear();
         let kind = ConfigProblemKind::Version(VersionProblem::Unusable);
-        self.report(kind, span, self.misplaced(version));
+        self.report(kind, span, self.misplaced_message(version));
         (version, Levels::default())
     }
 
     /// Returns the version and where it is written. Errors: Puppet's message for a version that it
     /// does not know.
-    fn version(&self, root: &Value, hash: &Hash) -> Result<(Version, Option<Span>), NoVersion> {
+    fn read_version(
+        &self,
+        root: &Value,
+        hash: &Hash,
+    ) -> Result<(ConfigVersion, Option<Span>), NoVersion> {
         let member = hash.get("version");
         let span = member
             .and_then(|member| member.value.origin.or(member.key_origin))
@@ -93,7 +103,7 @@ impl Reading<'_> {
             Data::Float(version) => *version as i64,
             Data::String(text) => leading_integer(text),
             other => {
-                let value = Value::new(other.clone(), Provenance::written(None));
+                let value = Value::new(other.clone(), Provenance::from_source(None));
                 return Err((
                     VersionProblem::NoNumber,
                     span,
@@ -106,9 +116,9 @@ impl Reading<'_> {
             }
         };
         let version = match number {
-            3 => Version::V3,
-            4 => Version::V4,
-            5 => Version::V5,
+            3 => ConfigVersion::V3,
+            4 => ConfigVersion::V4,
+            5 => ConfigVersion::V5,
             other => {
                 return Err((
                     VersionProblem::Unusable,
@@ -118,7 +128,7 @@ impl Reading<'_> {
             }
         };
         if !matches!(given, Data::Integer(_) | Data::Null) {
-            let found = Value::new(given.clone(), Provenance::written(None)).type_name();
+            let found = Value::new(given.clone(), Provenance::from_source(None)).type_name();
             let message = format!("entry 'version' expects an Integer value, got {found}");
             return Err((VersionProblem::WrongType, span, message));
         }
@@ -126,7 +136,7 @@ impl Reading<'_> {
     }
 
     /// Returns Puppet's message for a version that may not stand here.
-    fn misplaced(&self, version: Version) -> String {
+    fn misplaced_message(&self, version: ConfigVersion) -> String {
         let place = match self.source.layer {
             Layer::Global => "the global layer",
             Layer::Environment => "an environment",
@@ -136,11 +146,11 @@ impl Reading<'_> {
     }
 
     pub(super) fn report(&mut self, kind: ConfigProblemKind, span: Option<Span>, message: String) {
-        let problem = self.problem(kind, span, message);
+        let problem = self.new_problem(kind, span, message);
         self.problems.push(problem);
     }
 
-    pub(super) fn problem(
+    pub(super) fn new_problem(
         &self,
         kind: ConfigProblemKind,
         span: Option<Span>,
@@ -153,7 +163,7 @@ impl Reading<'_> {
     /// Returns the problem of a string with a token that cannot be read.
     pub(super) fn malformed_token(&self, string: &str, span: Option<Span>) -> ConfigProblem {
         let error = TemplateError::Malformed(string.to_owned());
-        let problem = self.problem(ConfigProblemKind::Token, span, error.to_string());
+        let problem = self.new_problem(ConfigProblemKind::Token, span, error.to_string());
         ConfigProblem { string: Some(string.to_owned()), ..problem }
     }
 
@@ -162,7 +172,7 @@ impl Reading<'_> {
         if let Some(first) = others.get(&level.name) {
             let message = format!("Hierarchy name '{}' defined more than once", level.name);
             let sought = Some(format!(r#"\s+name:\s+['"]?{}(?:[^\w]|$)"#, level.name));
-            let problem = self.problem(ConfigProblemKind::Duplicate, place, message);
+            let problem = self.new_problem(ConfigProblemKind::Duplicate, place, message);
             self.when_used.push(ConfigProblem { related: *first, sought, ..problem });
         }
     }
@@ -173,7 +183,7 @@ impl Reading<'_> {
             let Some(error) = template_error(&text) else { continue };
             let problem = match &error {
                 TemplateError::Call => {
-                    self.problem(ConfigProblemKind::FunctionInConfig, span, error.to_string())
+                    self.new_problem(ConfigProblemKind::FunctionInConfig, span, error.to_string())
                 }
                 TemplateError::Malformed(string) => self.malformed_token(string, span),
             };
@@ -186,13 +196,13 @@ impl Reading<'_> {
     }
 
     /// Puppet 7 comes with the library of Hiera 3, later ones do not.
-    pub(super) fn library(&mut self, level: &Level) {
+    pub(super) fn check_library(&mut self, level: &Level) {
         if level.backend.kind != BackendKind::Hiera3 || self.source.puppet.major < 8 {
             return; // as with most
         }
         let is_refused = self.problems.iter().any(|known| Some(known.span) == level.backend.span);
         if !is_refused {
-            let problem = self.problem(
+            let problem = self.new_problem(
                 ConfigProblemKind::Library,
                 level.backend.span,
                 "Hiera 3 is not installed".into(),
@@ -208,7 +218,7 @@ impl Reading<'_> {
 
     /// Reports a conflict whose line Puppet finds by a search in the file.
     pub(super) fn report_sought(&mut self, span: Option<Span>, message: String, sought: String) {
-        let problem = self.problem(ConfigProblemKind::Conflict, span, message);
+        let problem = self.new_problem(ConfigProblemKind::Conflict, span, message);
         self.problems.push(ConfigProblem { sought: Some(sought), ..problem });
     }
 }

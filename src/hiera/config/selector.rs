@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::default_template;
 use super::{
-    Backend, BackendKind, ConfigProblem, ConfigProblemKind, HieraConfig, Layer, Level, Locations,
-    Version,
+    Backend, BackendKind, ConfigProblem, ConfigProblemKind, ConfigVersion, HieraConfig, Layer,
+    Level, Locations,
 };
 use crate::text::{FileId, FilePath, Span, TextRange};
 
@@ -23,7 +23,7 @@ pub fn select(
 ) -> Option<HieraConfig> {
     // The selector counts only beside version 4, or without a config. Version 5 wins; version 3 is
     // ignored, or is an error.
-    let is_older = written.as_ref().is_none_or(|config| config.version == Version::V4);
+    let is_older = written.as_ref().is_none_or(|config| config.version == ConfigVersion::V4);
     let Some(selector) = selector.filter(|_| is_older) else { return written };
     let (setting, scope): (_, Arc<str>) = match layer {
         Layer::Module(name) => ("module_data_provider", name.clone()),
@@ -43,12 +43,15 @@ pub fn select(
                 extension: None,
                 options: None,
             };
-            Some(HieraConfig { hierarchy: vec![Arc::new(level)], ..HieraConfig::unwritten(path) })
+            Some(HieraConfig {
+                hierarchy: vec![Arc::new(level)],
+                ..HieraConfig::new_unwritten(path)
+            })
         }
         other => {
             let message = format!("Environment '{environment}', cannot find {setting} '{other}'");
             let file = written.and_then(|config| config.file);
-            Some(HieraConfig::failing(message, file, path))
+            Some(HieraConfig::new_failing(message, file, path))
         }
     }
 }
@@ -57,11 +60,11 @@ impl HieraConfig {
     /// Returns the config at `path` of an environment that Puppet refuses for its environment.conf,
     /// with Puppet's words for that.
     pub fn refused_by(message: String, path: &FilePath) -> HieraConfig {
-        HieraConfig::failing(message, None, path)
+        HieraConfig::new_failing(message, None, path)
     }
 
     /// Returns a config without levels for which every lookup fails.
-    fn failing(message: String, file: Option<FileId>, path: &FilePath) -> HieraConfig {
+    fn new_failing(message: String, file: Option<FileId>, path: &FilePath) -> HieraConfig {
         let problem = ConfigProblem {
             kind: ConfigProblemKind::Provider,
             message,
@@ -70,6 +73,6 @@ impl HieraConfig {
             sought: None,
             string: None,
         };
-        HieraConfig { problems: vec![problem], ..HieraConfig::unwritten(path) }
+        HieraConfig { problems: vec![problem], ..HieraConfig::new_unwritten(path) }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::hiera::interpolation::{TokenKind, tokens};
+use crate::hiera::interpolation::{TokenKind, parse_tokens};
 use crate::puppet::value::{Data, Value};
 use crate::text::Span;
 
@@ -39,7 +39,7 @@ impl fmt::Display for TemplateError {
 
 /// Returns the first thing that is wrong with the tokens of a string of `hiera.yaml`.
 pub fn template_error(text: &str) -> Option<TemplateError> {
-    tokens(text).into_iter().find_map(|token| match token.kind {
+    parse_tokens(text).into_iter().find_map(|token| match token.kind {
         TokenKind::Call { .. } => Some(TemplateError::Call),
         TokenKind::Malformed => Some(TemplateError::Malformed(text.to_owned())),
         TokenKind::Empty | TokenKind::Variable { .. } => None,
@@ -61,6 +61,6 @@ pub(super) fn strings_of(value: &Value, out: &mut Vec<(Arc<str>, Option<Span>)>)
     }
 }
 
-pub(super) fn template(value: &Value) -> Option<Template> {
+pub(super) fn read_template(value: &Value) -> Option<Template> {
     Some(Template { text: value.as_str()?.into(), span: value.origin })
 }

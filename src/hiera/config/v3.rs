@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::checks::is_absent;
-use super::reading::{Levels, Reading};
-use super::templates::{Template, strings_of, template};
+use super::reading::{ConfigReader, Levels};
+use super::templates::{Template, read_template, strings_of};
 use super::{
     Backend, BackendKind, ConfigProblem, ConfigProblemKind, Level, Locations, default_template,
 };
@@ -18,7 +18,7 @@ const DEFAULT_HIERARCHY: [&str; 2] = ["nodes/%{::trusted.certname}", "common"];
 /// How `merge_behavior` may be set. It counts for `hiera_hash()` in manifests, never for lookups.
 const MERGE_BEHAVIORS: [&str; 3] = ["deep", "deeper", "native"];
 
-impl Reading<'_> {
+impl ConfigReader<'_> {
     pub(super) fn version_3(&mut self, hash: &Hash) -> Levels {
         let given =
             |key: &str| hash.get(key).map(|member| &member.value).filter(|value| !is_absent(value));
@@ -36,7 +36,7 @@ impl Reading<'_> {
             let own = given(&backend.text).filter(|own| own.as_hash().is_some());
             if let Some(first) = levels.iter().find(|other| other.name == backend.text) {
                 let message = format!("Backend '{}' is defined more than once", backend.text);
-                let problem = self.problem(ConfigProblemKind::Duplicate, backend.span, message);
+                let problem = self.new_problem(ConfigProblemKind::Duplicate, backend.span, message);
                 let sought = Some(format!(r"[^\w]{}(?:[^\w]|$)", backend.text));
                 self.when_used.push(ConfigProblem { related: first.span, sought, ..problem });
             }
@@ -47,7 +47,7 @@ impl Reading<'_> {
             }
             self.tokens_of(texts.clone());
             let level = self.level_3(backend, own, &hierarchy);
-            self.library(&level);
+            self.check_library(&level);
             levels.push(level);
         }
         Levels { hierarchy: levels, ..Levels::default() }
@@ -56,7 +56,7 @@ impl Reading<'_> {
     fn structure_3(&mut self, hash: &Hash, backends: &[Template]) {
         let given = |key: &str| hash.get(key).map(|member| &member.value);
         if let Some(logger) = given("logger") {
-            self.string(logger, "entry 'logger'");
+            self.check_string(logger, "entry 'logger'");
         }
         if let Some(behavior) = given("merge_behavior").filter(|behavior| !is_absent(behavior))
             && !behavior.as_str().is_some_and(|text| MERGE_BEHAVIORS.contains(&text))
@@ -109,15 +109,15 @@ impl Reading<'_> {
                 self.mismatch_of(value, &subject, "a value of type String[1] or Array[String[1]]");
                 Some(Vec::new())
             }
-            Data::String(_) => template(value).map(|template| vec![template]),
+            Data::String(_) => read_template(value).map(|template| vec![template]),
             Data::Array(items) => {
                 if items.iter().any(|item| item.as_str().is_none_or(str::is_empty)) {
-                    self.mismatch(value, &format!("{subject} variant 0"), "a String");
+                    self.report_mismatch(value, &format!("{subject} variant 0"), "a String");
                 }
                 for (index, item) in items.iter().enumerate() {
-                    self.string(item, &format!("{subject} variant 1 index {index}"));
+                    self.check_string(item, &format!("{subject} variant 1 index {index}"));
                 }
-                Some(items.iter().filter_map(template).collect())
+                Some(items.iter().filter_map(read_template).collect())
             }
             _ => {
                 self.mismatch_of(value, &subject, "a value of type String or Array");
@@ -155,7 +155,7 @@ impl Reading<'_> {
         let datadir = setting("datadir");
         if let Some(datadir) = datadir.filter(|datadir| datadir.as_str().is_none()) {
             let message = format!("no implicit conversion of {} into String", datadir.class_name());
-            let problem = self.problem(ConfigProblemKind::Backend, datadir.origin, message);
+            let problem = self.new_problem(ConfigProblemKind::Backend, datadir.origin, message);
             self.when_used.push(problem);
         }
         let (kind, function) = match &*backend.text {
@@ -183,7 +183,7 @@ impl Reading<'_> {
                 _ => Locations::Paths(hierarchy.to_vec()),
             },
             datadir: datadir
-                .and_then(template)
+                .and_then(read_template)
                 .unwrap_or_else(|| default_template(DEFAULT_DATADIR)),
             extension: Some(extension.into()),
             options: own.cloned(),

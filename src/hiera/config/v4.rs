@@ -4,23 +4,23 @@
 use std::sync::Arc;
 
 use super::checks::is_absent;
-use super::reading::{LevelNames, Levels, Reading, first_key};
-use super::templates::{Template, template};
+use super::reading::{ConfigReader, LevelNames, Levels, first_key};
+use super::templates::{Template, read_template};
 use super::{
     Backend, BackendKind, ConfigProblem, ConfigProblemKind, Level, Locations, default_template,
 };
 use crate::puppet::value::{Data, Hash, Value};
 
-impl Reading<'_> {
+impl ConfigReader<'_> {
     pub(super) fn version_4(&mut self, hash: &Hash) -> Levels {
         let given =
             |key: &str| hash.get(key).map(|member| &member.value).filter(|value| !is_absent(value));
         self.unknown_keys(hash, "", &["version", "datadir", "hierarchy"]);
         if let Some(datadir) = given("datadir") {
-            self.string(datadir, "entry 'datadir'");
+            self.check_string(datadir, "entry 'datadir'");
         }
         let datadir =
-            given("datadir").and_then(template).unwrap_or_else(|| default_template("data"));
+            given("datadir").and_then(read_template).unwrap_or_else(|| default_template("data"));
         let Some(list) = given("hierarchy") else {
             let name = default_template("common");
             return Levels { hierarchy: vec![common_level(name, datadir)], ..Levels::default() };
@@ -58,13 +58,13 @@ impl Reading<'_> {
             );
         }
         let subject = format!("{subject} ");
-        self.strings(level, &subject, &["backend", "name", "datadir", "path"]);
+        self.check_strings(level, &subject, &["backend", "name", "datadir", "path"]);
         if let Some(paths) = level.get("paths") {
             let subject = format!("{subject}entry 'paths'");
             for (index, path) in
                 self.expect_array(&paths.value, &subject).unwrap_or_default().iter().enumerate()
             {
-                self.string(path, &format!("{subject} index {index}"));
+                self.check_string(path, &format!("{subject} index {index}"));
             }
         }
         self.unknown_keys(level, &subject, &["backend", "name", "datadir", "path", "paths"]);
@@ -77,7 +77,7 @@ impl Reading<'_> {
         datadir: &Template,
         others: &LevelNames,
     ) -> Option<Level> {
-        let given = |key: &str| hash.get(key).and_then(|member| template(&member.value));
+        let given = |key: &str| hash.get(key).and_then(|member| read_template(&member.value));
         let (name, backend) = (given("name")?, given("backend")?);
         let (function, extension) = match &*backend.text {
             "yaml" => ("yaml_data", ".yaml"),
@@ -87,7 +87,7 @@ impl Reading<'_> {
         };
         // `paths` wins over `path`, and the name is the path where neither is given.
         let paths = match hash.get("paths").map(|member| member.value.data()) {
-            Some(Data::Array(paths)) => paths.iter().filter_map(template).collect(),
+            Some(Data::Array(paths)) => paths.iter().filter_map(read_template).collect(),
             _ => vec![given("path").unwrap_or_else(|| name.clone())],
         };
         let level = Level {
@@ -102,7 +102,7 @@ impl Reading<'_> {
         self.name_is_new(&level, name.span, others);
         if function.is_empty() {
             let message = format!("No data provider is registered for backend '{}'", backend.text);
-            let problem = self.problem(ConfigProblemKind::Backend, backend.span, message);
+            let problem = self.new_problem(ConfigProblemKind::Backend, backend.span, message);
             let sought = Some(format!(r"[^\w]{}(?:[^\w]|$)", backend.text));
             self.when_used.push(ConfigProblem { sought, ..problem });
             return None;

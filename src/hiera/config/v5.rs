@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::checks::is_absent;
-use super::reading::{LevelNames, Levels, Reading, first_key};
-use super::templates::{Template, strings_of, template};
+use super::reading::{ConfigReader, LevelNames, Levels, first_key};
+use super::templates::{Template, read_template, strings_of};
 use super::{
     Backend, BackendKind, ConfigProblemKind, Layer, Level, Locations, default_backend,
     default_level, default_template,
@@ -29,7 +29,7 @@ struct Defaults {
     options: Option<Value>,
 }
 
-impl Reading<'_> {
+impl ConfigReader<'_> {
     pub(super) fn version_5(&mut self, hash: &Hash) -> Levels {
         self.unknown_keys(
             hash,
@@ -47,12 +47,12 @@ impl Reading<'_> {
                 "entry 'defaults' ",
                 &["data_hash", "lookup_key", "data_dig", "datadir", "options"],
             );
-            self.strings(
+            self.check_strings(
                 defaults,
                 "entry 'defaults' ",
                 &["data_hash", "lookup_key", "data_dig", "datadir"],
             );
-            self.options(defaults, "entry 'defaults' ");
+            self.check_options(defaults, "entry 'defaults' ");
         }
         let lists = ["hierarchy", "default_hierarchy", "plan_hierarchy"];
         let [hierarchy, default_hierarchy, plan_hierarchy] =
@@ -61,10 +61,10 @@ impl Reading<'_> {
             self.problems.sort_by_key(|problem| problem.span.range.start);
         }
         let structure_is_sound = self.problems.is_empty();
-        let defaults = self.defaults(defaults_hash);
+        let defaults = self.read_defaults(defaults_hash);
         let plan = plan_hierarchy.unwrap_or_default();
         let levels = match &hierarchy {
-            Some(levels) => self.levels(levels, &defaults),
+            Some(levels) => self.read_levels(levels, &defaults),
             None if structure_is_sound || !hash.contains_key("hierarchy") => {
                 vec![self.common_level(&defaults)]
             }
@@ -79,12 +79,12 @@ impl Reading<'_> {
             let message = "'default_hierarchy' is only allowed in the module layer";
             self.report_sought(span, message.into(), r"(?:^|\s+)default_hierarchy:".into());
         }
-        let default_levels = self.levels(&default_hierarchy.unwrap_or_default(), &defaults);
+        let default_levels = self.read_levels(&default_hierarchy.unwrap_or_default(), &defaults);
         if !structure_is_sound {
             self.when_called.clear(); // A key that is missing may be the one that is misspelt.
         }
         let found_so_far = (self.when_used.len(), self.when_called.len());
-        self.levels(&plan, &defaults);
+        self.read_levels(&plan, &defaults);
         // No lookup goes through the levels of plans.
         self.when_used.truncate(found_so_far.0);
         self.when_called.truncate(found_so_far.1);
@@ -99,7 +99,7 @@ impl Reading<'_> {
             _ if key == "hierarchy" && is_absent(value) => return None,
             Data::Array(items) => items,
             _ => {
-                self.mismatch(value, &format!("entry '{key}'"), "an Array");
+                self.report_mismatch(value, &format!("entry '{key}'"), "an Array");
                 return None;
             }
         };
@@ -137,7 +137,7 @@ impl Reading<'_> {
             "uri",
             "datadir",
         ];
-        self.strings(level, subject, &strings);
+        self.check_strings(level, subject, &strings);
         for key in ["paths", "globs", "uris", "mapped_paths"] {
             let Some(member) = level.get(key) else { continue };
             let subject = format!("{subject}entry '{key}'");
@@ -152,10 +152,10 @@ impl Reading<'_> {
                 );
             }
             for (index, item) in items.iter().enumerate() {
-                self.string(item, &format!("{subject} index {index}"));
+                self.check_string(item, &format!("{subject} index {index}"));
             }
         }
-        self.options(level, subject);
+        self.check_options(level, subject);
         let known: Vec<&str> = strings
             .iter()
             .chain(&["paths", "globs", "uris", "mapped_paths", "options"])
@@ -164,7 +164,7 @@ impl Reading<'_> {
         self.unknown_keys(level, subject, &known);
     }
 
-    fn options(&mut self, of: &Hash, subject: &str) {
+    fn check_options(&mut self, of: &Hash, subject: &str) {
         let Some(member) = of.get("options") else { return };
         let subject = format!("{subject}entry 'options'");
         let Some(options) = self.expect_hash(&member.value, &subject) else { return };
@@ -180,7 +180,7 @@ impl Reading<'_> {
         }
     }
 
-    fn defaults(&mut self, hash: Option<&Hash>) -> Defaults {
+    fn read_defaults(&mut self, hash: Option<&Hash>) -> Defaults {
         let Some(hash) = hash else {
             return Defaults {
                 backend: Some(default_backend()),
@@ -188,7 +188,7 @@ impl Reading<'_> {
                 options: None,
             };
         };
-        let backends = backends(hash);
+        let backends = read_backends(hash);
         if let [_, second, ..] = backends.as_slice() {
             self.report_first(
                 second.span,
@@ -200,7 +200,7 @@ impl Reading<'_> {
             backend: backends.into_iter().next(),
             datadir: hash
                 .get("datadir")
-                .and_then(|member| template(&member.value))
+                .and_then(|member| read_template(&member.value))
                 .unwrap_or_else(|| default_template("data")),
             options: hash
                 .get("options")
@@ -215,7 +215,7 @@ impl Reading<'_> {
         };
         for key in ["path", "uri"] {
             if let Some(member) = options.get(key) {
-                let vendor = self.source.puppet.vendor();
+                let vendor = self.source.puppet.vendor_name();
                 self.report_first(
                     member.key_origin,
                     format!("Option key '{key}' used in {place} is reserved by {vendor}"),
@@ -224,19 +224,19 @@ impl Reading<'_> {
         }
     }
 
-    fn levels(&mut self, items: &[&Value], defaults: &Defaults) -> Vec<Level> {
+    fn read_levels(&mut self, items: &[&Value], defaults: &Defaults) -> Vec<Level> {
         let mut levels: Vec<Level> = Vec::new();
         let mut names = LevelNames::new();
         for item in items {
             let Some(hash) = item.as_hash() else { continue };
-            let Some(level) = self.level(item, hash, defaults) else { continue };
+            let Some(level) = self.read_level(item, hash, defaults) else { continue };
             let name = hash.get("name").and_then(|member| member.value.origin);
             let is_named = hash.get("name").is_some_and(|member| member.value.as_str().is_some());
             if is_named {
                 self.name_is_new(&level, name, &names);
             }
-            self.tokens(&level);
-            self.library(&level);
+            self.check_tokens(&level);
+            self.check_library(&level);
             self.backend_needs(&level, name.or_else(|| first_key(hash)).or(item.origin));
             names.entry(level.name.clone()).or_insert(level.span);
             levels.push(level);
@@ -244,13 +244,13 @@ impl Reading<'_> {
         levels
     }
 
-    fn level(&mut self, item: &Value, hash: &Hash, defaults: &Defaults) -> Option<Level> {
+    fn read_level(&mut self, item: &Value, hash: &Hash, defaults: &Defaults) -> Option<Level> {
         let name_value = hash.get("name").map(|member| &member.value);
         let name: Arc<str> =
             name_value.and_then(Value::as_str).unwrap_or("(without a name)").into();
         let place =
             name_value.and_then(|value| value.origin).or_else(|| first_key(hash)).or(item.origin);
-        let backends = backends(hash);
+        let backends = read_backends(hash);
         if let [_, second, ..] = backends.as_slice() {
             let message = format!(
                 "Only one of data_hash, lookup_key, data_dig, or hiera3_backend can be defined in hierarchy '{name}'"
@@ -295,10 +295,10 @@ impl Reading<'_> {
             name,
             span: item.origin,
             backend: backend?,
-            locations: locations(hash, given.first().copied()),
+            locations: read_locations(hash, given.first().copied()),
             datadir: hash
                 .get("datadir")
-                .and_then(|member| template(&member.value))
+                .and_then(|member| read_template(&member.value))
                 .unwrap_or_else(|| defaults.datadir.clone()),
             extension: None,
             options: own_options.or_else(|| defaults.options.clone()),
@@ -309,12 +309,12 @@ impl Reading<'_> {
     fn backend_needs(&mut self, level: &Level, place: Option<Span>) {
         if let Some(message) = level.call_error() {
             let span = level.options.as_ref().and_then(|options| options.origin).or(place);
-            self.when_called.push(self.problem(ConfigProblemKind::Call, span, message));
+            self.when_called.push(self.new_problem(ConfigProblemKind::Call, span, message));
         }
     }
 
     /// Tokens in hiera.yaml may name variables and nothing else.
-    fn tokens(&mut self, level: &Level) {
+    fn check_tokens(&mut self, level: &Level) {
         if let Locations::Mapped { variable, .. } = &level.locations
             && LookupKey::parse(&variable.text).is_err()
         {
@@ -326,7 +326,7 @@ impl Reading<'_> {
                 .filter(|uri| !uri.text.contains("%{") && uri.text.contains(NEVER_IN_A_URI))
             {
                 let message = format!("bad URI(is not URI?): {:?}", &*uri.text);
-                self.when_used.push(self.problem(ConfigProblemKind::Uri, uri.span, message));
+                self.when_used.push(self.new_problem(ConfigProblemKind::Uri, uri.span, message));
             }
         }
         let mut texts: Vec<(Arc<str>, Option<Span>)> = std::iter::once(&level.datadir)
@@ -358,7 +358,7 @@ impl Reading<'_> {
 /// Characters that no URI may contain.
 const NEVER_IN_A_URI: [char; 9] = [' ', '<', '>', '"', '\\', '^', '`', '{', '}'];
 
-fn backends(hash: &Hash) -> Vec<Backend> {
+fn read_backends(hash: &Hash) -> Vec<Backend> {
     let named = |kind: BackendKind| {
         let member = hash.get(kind.key())?;
         Some(Backend::new(kind, member.value.as_str()?.into(), member.value.origin))
@@ -366,12 +366,12 @@ fn backends(hash: &Hash) -> Vec<Backend> {
     FUNCTION_KINDS.into_iter().filter_map(named).collect()
 }
 
-fn locations(hash: &Hash, key: Option<&str>) -> Locations {
+fn read_locations(hash: &Hash, key: Option<&str>) -> Locations {
     let Some(key) = key else { return Locations::None };
     let value = &hash[key].value;
     let templates: Vec<Template> = match value.data() {
-        Data::Array(items) => items.iter().filter_map(template).collect(),
-        _ => template(value).into_iter().collect(),
+        Data::Array(items) => items.iter().filter_map(read_template).collect(),
+        _ => read_template(value).into_iter().collect(),
     };
     match key {
         "path" | "paths" => Locations::Paths(templates),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::hiera::config::{ConfigSource, HieraConfig, Layer, Level};
-use crate::hiera::data::{DataFile, Format};
+use crate::hiera::data::{DataFile, DataFormat};
 use crate::puppet::PuppetVersion;
 use crate::text::{FileId, FilePath, Text};
 use crate::yaml::parse;
@@ -14,7 +14,7 @@ fn level(function: &str, options: &str) -> Arc<Level> {
          options: {options}}}\n"
     );
     let file = FileId::new(0);
-    let data = DataFile::whole(&parse(&text), &text, file, Format::Yaml);
+    let data = DataFile::read_whole(&parse(&text), &text, file, DataFormat::Yaml);
     let source = ConfigSource {
         file,
         path: &FilePath::new("/r/hiera.yaml"),
@@ -30,23 +30,23 @@ fn level(function: &str, options: &str) -> Arc<Level> {
 fn a_key_counts_if_the_first_match_is_the_whole_key() {
     let level = level("hiera_vault", "{confine_to_keys: ['^vault_.*', 'password', '^.*_secret$']}");
     for excluded in ["k", "db_password", "my_secret_x", "lookup_options"] {
-        assert!(level.excludes(excluded), "{excluded}");
+        assert!(level.excludes_key(excluded), "{excluded}");
     }
     for counted in ["password", "my_secret", "vault_a"] {
-        assert!(!level.excludes(counted), "{counted}");
+        assert!(!level.excludes_key(counted), "{counted}");
     }
 }
 
 #[test]
 fn the_first_alternative_that_matches_decides() {
     let level = level("hiera_http", "{confine_to_keys: ['pass', 'password']}");
-    assert!(level.excludes("password"), "Ruby's union takes `pass` first");
-    assert!(!level.excludes("pass"));
+    assert!(level.excludes_key("password"), "Ruby's union takes `pass` first");
+    assert!(!level.excludes_key("pass"));
 }
 
 #[test]
 fn a_union_of_nothing_excludes_every_key() {
-    assert!(level("hiera_vault", "{confine_to_keys: []}").excludes("k"));
+    assert!(level("hiera_vault", "{confine_to_keys: []}").excludes_key("k"));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn what_is_not_certain_excludes_nothing() {
         "{confine_to_keys: ['(']}",
         "{confine_to_keys: [1]}",
     ] {
-        assert!(!level("hiera_vault", options).excludes("k"), "{options}");
+        assert!(!level("hiera_vault", options).excludes_key("k"), "{options}");
     }
-    assert!(!level("other_function", "{confine_to_keys: ['^a$']}").excludes("k"));
+    assert!(!level("other_function", "{confine_to_keys: ['^a$']}").excludes_key("k"));
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::parts::Place;
+use super::parts::PartOffset;
 use super::{Part, Parts};
 use crate::puppet::value::{Data, Value};
 use crate::text::{PartId, Span};
@@ -84,7 +84,7 @@ struct Uses {
 }
 
 /// Returns the names in a part's anchors, and whether the part defines them.
-fn names(part: &Part) -> impl Iterator<Item = (&Arc<str>, bool)> {
+fn anchor_names(part: &Part) -> impl Iterator<Item = (&Arc<str>, bool)> {
     part.data.anchors.iter().flat_map(|anchors| {
         let defined = anchors.defined.keys().map(|name| (name, true));
         defined.chain(anchors.used.iter().map(|name| (name, false)))
@@ -95,60 +95,72 @@ impl Anchors {
     pub(super) fn new(parts: &Parts) -> Anchors {
         let mut anchors = Anchors::default();
         for part in parts.iter() {
-            for (name, is_definition) in names(part) {
-                anchors.uses(name, is_definition).push(part.id);
+            for (name, is_definition) in anchor_names(part) {
+                anchors.anchor_uses(name, is_definition).push(part.id);
             }
         }
         anchors
     }
 
     /// Returns the last part before a place that defines this name.
-    pub(super) fn defining(&self, name: &str, parts: &Parts, before: Place) -> Option<Place> {
+    pub(super) fn find_definition(
+        &self,
+        name: &str,
+        parts: &Parts,
+        before: PartOffset,
+    ) -> Option<PartOffset> {
         let defined_in = &self.names.get(name)?.defined_in;
-        let count = defined_in.partition_point(|id| parts.place(*id) < Some(before));
-        parts.place(*defined_in.get(count.checked_sub(1)?)?)
+        let count = defined_in.partition_point(|id| parts.place_of_part(*id) < Some(before));
+        parts.place_of_part(*defined_in.get(count.checked_sub(1)?)?)
     }
 
     /// Returns the parts behind a place whose aliases of this name take the anchor that is defined
     /// there: up to the next part that defines it, which may use it first.
-    pub(super) fn users(&self, name: &str, parts: &Parts, behind: Place) -> Vec<Place> {
+    pub(super) fn find_users(
+        &self,
+        name: &str,
+        parts: &Parts,
+        behind: PartOffset,
+    ) -> Vec<PartOffset> {
         let Some(uses) = self.names.get(name) else { return Vec::new() };
-        let is_above = |id: &PartId| parts.place(*id) <= Some(behind);
+        let is_above = |id: &PartId| parts.place_of_part(*id) <= Some(behind);
         let next = uses.defined_in.get(uses.defined_in.partition_point(is_above));
-        let next = next.and_then(|id| parts.place(*id));
+        let next = next.and_then(|id| parts.place_of_part(*id));
         let used_in = &uses.used_in[uses.used_in.partition_point(is_above)..];
-        let places = used_in.iter().filter_map(|id| parts.place(*id));
+        let places = used_in.iter().filter_map(|id| parts.place_of_part(*id));
         places.take_while(|place| next.is_none_or(|next| *place <= next)).collect()
     }
 
     /// Returns the anchors after some parts took the places of others; `parts` are those of the
     /// file now.
-    pub(super) fn replaced(&self, old: &[&Part], new: &[Part], parts: &Parts) -> Anchors {
+    pub(super) fn replace_parts(&self, old: &[&Part], new: &[Part], parts: &Parts) -> Anchors {
         let mut anchors = self.clone();
-        let is_as_before =
-            |(old, new): (&&Part, &Part)| old.id == new.id && names(old).eq(names(new));
+        let is_as_before = |(old, new): (&&Part, &Part)| {
+            old.id == new.id && anchor_names(old).eq(anchor_names(new))
+        };
         if old.len() == new.len() && old.iter().zip(new).all(is_as_before) {
             return anchors;
         }
         for part in old {
-            for (name, is_definition) in names(part) {
-                anchors.uses(name, is_definition).retain(|id| *id != part.id);
+            for (name, is_definition) in anchor_names(part) {
+                anchors.anchor_uses(name, is_definition).retain(|id| *id != part.id);
                 if anchors.names.get(name).is_some_and(Uses::is_empty) {
                     anchors.names.remove(name);
                 }
             }
         }
         for part in new {
-            for (name, is_definition) in names(part) {
-                let ids = anchors.uses(name, is_definition);
-                let at = ids.partition_point(|id| parts.place(*id) < parts.place(part.id));
+            for (name, is_definition) in anchor_names(part) {
+                let ids = anchors.anchor_uses(name, is_definition);
+                let at = ids
+                    .partition_point(|id| parts.place_of_part(*id) < parts.place_of_part(part.id));
                 ids.insert(at, part.id);
             }
         }
         anchors
     }
 
-    fn uses(&mut self, name: &Arc<str>, is_definition: bool) -> &mut Vec<PartId> {
+    fn anchor_uses(&mut self, name: &Arc<str>, is_definition: bool) -> &mut Vec<PartId> {
         let uses = self.names.entry(name.clone()).or_default();
         if is_definition { &mut uses.defined_in } else { &mut uses.used_in }
     }

@@ -12,9 +12,10 @@ const MAX_IGNORED_BYTES: usize = 64 << 10;
 /// Reads the text behind the first document, from the marker of the second one on, as a part of its
 /// own: without data, and with a problem if the text has keys or values. Source: semantics 4.1,
 /// Psych reads one document.
-pub(super) fn behind(tree: &Tree, text: &str, (file, part): (FileId, PartId)) -> EntryData {
+pub(super) fn read_ignored(tree: &Tree, text: &str, (file, part): (FileId, PartId)) -> EntryData {
     let mut data = EntryData { is_behind_document: true, ..EntryData::default() };
-    let found = tree.second_document.and_then(|marker| Some((marker, ignored(text, marker)?)));
+    let found =
+        tree.second_document.and_then(|marker| Some((marker, ignored_problem(text, marker)?)));
     data.problems.extend(found.map(|(range, kind)| Problem {
         kind,
         span: Span { file, part, range },
@@ -25,7 +26,7 @@ pub(super) fn behind(tree: &Tree, text: &str, (file, part): (FileId, PartId)) ->
 
 /// Returns the problem of documents that follow the first one; `marker` is that of the second one.
 /// `None` if they have no content.
-pub(super) fn ignored(text: &str, marker: TextRange) -> Option<ProblemKind> {
+pub(super) fn ignored_problem(text: &str, marker: TextRange) -> Option<ProblemKind> {
     let rest = &text[marker.start as usize..];
     let cut = yaml::char_floor(rest, MAX_IGNORED_BYTES.min(rest.len()));
     let mut rest = &rest[..cut];

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::anchors::{Anchored, changed_names};
-use super::parts::Place;
+use super::parts::PartOffset;
 use super::roots::Roots;
 use super::{
-    DataFile, EntryData, Format, Part, Parts, Refusal, added_parts, documents, first_refused, load,
-    message,
+    DataFile, DataFormat, EntryData, FileRefusal, Part, Parts, added_parts, documents,
+    first_refused, load, message,
 };
 use crate::text::budget::MAX_FILE_PARTS;
 use crate::text::{Budget, FileId, PartId, Span, Text, TextRange};
@@ -36,7 +36,7 @@ impl Edited {
     }
 
     /// Combines this edit with a later edit of the resulting text.
-    pub fn then(self, next: Edited) -> Edited {
+    pub fn combine(self, next: Edited) -> Edited {
         // The part of the first edit's outcome that the second leaves alone keeps its distance to
         // the ends of both texts.
         let old_end = self.old_end.max(self.old_position(next.old_end));
@@ -67,11 +67,11 @@ struct Reread {
 
 impl DataFile {
     /// Returns a file in parts; `None` when it cannot be cut.
-    pub fn in_parts(text: &str, file: FileId, format: Format) -> Option<DataFile> {
+    pub fn in_parts(text: &str, file: FileId, format: DataFormat) -> Option<DataFile> {
         let syntax = match format {
-            Format::Yaml => Syntax::Yaml,
-            Format::Json => Syntax::Json,
-            Format::Hocon => return None,
+            DataFormat::Yaml => Syntax::Yaml,
+            DataFormat::Json => Syntax::Json,
+            DataFormat::Hocon => return None,
         };
         let entries = yaml::cut_text(text, syntax)?;
         let budget = Budget::of_file();
@@ -79,8 +79,8 @@ impl DataFile {
         let part = |(entry, number): (&TopEntry, u32)| {
             let above = |name: &str| defined.get(name).cloned();
             let piece = &text[entry.range.as_usize()];
-            let part = part(entry, piece, syntax, (file, PartId(number)), &above, &budget);
-            defined.extend(definitions(&part));
+            let part = read_part(entry, piece, syntax, (file, PartId(number)), &above, &budget);
+            defined.extend(anchor_definitions(&part));
             part
         };
         let mut data = DataFile::of_parts(Parts::new(entries.iter().zip(1..).map(part).collect()));
@@ -88,7 +88,7 @@ impl DataFile {
             return None; // where the limit is reached depends on all entries
         }
         data.syntax = syntax;
-        data.broken = broken(entries, (1..).map(PartId));
+        data.broken = refused_parts(entries, (1..).map(PartId));
         if !data.broken.is_empty() {
             data.verdict = data.verdict_of(&Text::new(text));
         }
@@ -99,14 +99,14 @@ impl DataFile {
     /// edit touches, and refused entries whose error depends on the text behind them.
     ///
     /// `None` when they cannot be parsed alone: then the caller must parse the whole text.
-    pub fn edited(&self, edit: Edited, text: &Text, file: FileId) -> Option<DataFile> {
-        let mut cutter = Cutter::new(text, self.syntax, self.window(edit)?);
+    pub fn apply_edit(&self, edit: Edited, text: &Text, file: FileId) -> Option<DataFile> {
+        let mut cutter = Cutter::new(text, self.syntax, self.reread_window(edit)?);
         let budget = Budget::of_file();
         let mut rereads: Vec<Reread> = Vec::new();
-        for first in self.unsettled(edit)? {
-            let is_read = rereads
-                .last()
-                .is_some_and(|above| self.parts.place(above.last) >= self.parts.place(first));
+        for first in self.find_unsettled(edit)? {
+            let is_read = rereads.last().is_some_and(|above| {
+                self.parts.place_of_part(above.last) >= self.parts.place_of_part(first)
+            });
             if !is_read {
                 rereads.push(self.reread(first, edit, &mut cutter)?);
             }
@@ -115,7 +115,7 @@ impl DataFile {
         let mut affected = Vec::new();
         // From the last one up: above an edit nothing moves.
         for reread in rereads.into_iter().rev() {
-            data = data.replaced(reread, &mut cutter, (file, &budget), &mut affected)?;
+            data = data.replace_entries(reread, &mut cutter, (file, &budget), &mut affected)?;
         }
         data = data.with_anchors_settled(affected, &mut cutter, (file, &budget))?;
         if data.added_parts > MAX_FILE_PARTS {
@@ -136,8 +136,8 @@ impl DataFile {
         if self.syntax == Syntax::Yaml {
             self.broken.iter().find(|(part, _)| *part == id)?;
         }
-        let range = self.parts.range(id, text.len())?;
-        let is_first = self.parts.place(id) == self.parts.first();
+        let range = self.parts.part_range(id, text.len())?;
+        let is_first = self.parts.place_of_part(id) == self.parts.first_place();
         Cutter::new(text, self.syntax, range).cut_entry(range.start, is_first)
     }
 
@@ -149,12 +149,12 @@ impl DataFile {
 
     /// Returns the parts from which on entries must be read again, in order: those above the edit
     /// that were refused for something in its place, and the first one that it touches.
-    fn unsettled(&self, edit: Edited) -> Option<Vec<PartId>> {
+    fn find_unsettled(&self, edit: Edited) -> Option<Vec<PartId>> {
         let parts = &self.parts;
         let touched = self.first_touched(edit)?;
         let depends = |(id, refused): &&(PartId, Refused)| {
             let start = parts.start(*id).unwrap_or_default();
-            parts.place(*id) < Some(touched)
+            parts.place_of_part(*id) < Some(touched)
                 && u64::from(start) + u64::from(refused.reach) >= u64::from(edit.start)
         };
         let above = self.broken.iter().filter(depends).map(|(id, _)| *id);
@@ -162,27 +162,27 @@ impl DataFile {
     }
 
     /// An edit of how an entry begins may join it to the one above.
-    fn first_touched(&self, edit: Edited) -> Option<Place> {
-        self.parts.first().filter(|place| self.parts.part(*place).id != PartId::WHOLE)?;
+    fn first_touched(&self, edit: Edited) -> Option<PartOffset> {
+        self.parts.first_place().filter(|place| self.parts.part(*place).id != PartId::WHOLE)?;
         let place = self.parts.last_before(edit.start.saturating_sub(1))?;
         // An edit behind the last member of an object may add a member, so that it is no longer the
         // last one.
-        let is_rest = self.syntax == Syntax::Json && Some(place) == self.parts.last();
-        self.parts.previous(place).filter(|_| is_rest).or(Some(place))
+        let is_rest = self.syntax == Syntax::Json && Some(place) == self.parts.last_place();
+        self.parts.previous_place(place).filter(|_| is_rest).or(Some(place))
     }
 
-    fn last_touched(&self, edit: Edited) -> Option<Place> {
+    fn last_touched(&self, edit: Edited) -> Option<PartOffset> {
         self.parts.last_before(edit.old_end.saturating_add(1))
     }
 
     /// Estimates how many bytes of the new text will be parsed again after an edit; `None` for the
     /// whole text.
     pub fn to_read(&self, edit: Edited) -> Option<u32> {
-        self.window(edit).map(TextRange::len)
+        self.reread_window(edit).map(TextRange::len)
     }
 
     /// Estimates the bytes of the new text that will be read.
-    fn window(&self, edit: Edited) -> Option<TextRange> {
+    fn reread_window(&self, edit: Edited) -> Option<TextRange> {
         let start = self.parts.start_at(self.first_touched(edit)?);
         let behind = self
             .parts
@@ -195,16 +195,16 @@ impl DataFile {
     /// began before.
     fn reread(&self, first: PartId, edit: Edited, cutter: &mut Cutter<'_>) -> Option<Reread> {
         let parts = &self.parts;
-        let (top, touched) = (parts.first()?, self.first_touched(edit)?);
-        let (first, behind) = (parts.place(first)?, parts.next(self.last_touched(edit)?));
+        let (top, touched) = (parts.first_place()?, self.first_touched(edit)?);
+        let (first, behind) = (parts.place_of_part(first)?, parts.next(self.last_touched(edit)?));
         // The text before the first entry may hold a marker, or begin one.
         let is_of_head = first == top && edit.start <= parts.start_at(top) + 1;
         let start = if is_of_head { cutter.find_head()? } else { parts.start_at(first) };
         let known = |at: u32, cutter: &Cutter<'_>| {
             let place = if at < parts.start_at(touched) {
-                parts.starting(at)
+                parts.part_start(at)
             } else {
-                parts.starting(edit.old_position(at))
+                parts.part_start(edit.old_position(at))
             };
             place.filter(|place| {
                 *place > first
@@ -228,8 +228,8 @@ impl DataFile {
             entries.push(entry);
         };
         let last = match next {
-            Some(next) => parts.previous(next)?,
-            None => parts.last()?,
+            Some(next) => parts.previous_place(next)?,
+            None => parts.last_place()?,
         };
         let is_of_edit = last >= touched;
         if is_of_edit && !entries.iter().all(|entry| cutter.is_plain(entry)) {
@@ -247,7 +247,7 @@ impl DataFile {
 
     /// Returns the file with the entries that were read again. Adds to `affected` the parts in
     /// whose aliases an anchor now has another value or another place.
-    fn replaced(
+    fn replace_entries(
         &self,
         reread: Reread,
         cutter: &mut Cutter<'_>,
@@ -256,13 +256,13 @@ impl DataFile {
     ) -> Option<DataFile> {
         let parts = &self.parts;
         let Reread { first, last, entries, is_of_edit, shift } = reread;
-        let (first, last) = (parts.place(first)?, parts.place(last)?);
-        let old: Vec<&Part> = parts.between(first, last).collect();
+        let (first, last) = (parts.place_of_part(first)?, parts.place_of_part(last)?);
+        let old: Vec<&Part> = parts.parts_between(first, last).collect();
         let ids: Vec<PartId> = old
             .iter()
             .map(|part| part.id)
-            .chain(self.unused())
-            .chain((parts.numbers() as u32..).map(PartId))
+            .chain(self.unused_ids())
+            .chain((parts.id_count() as u32..).map(PartId))
             .take(entries.len())
             .collect();
         let mut defined = Defined::default();
@@ -272,8 +272,8 @@ impl DataFile {
                 defined.get(name).cloned().or_else(in_others)
             };
             let text = cutter.slice(entry.range);
-            let part = part(entry, text, self.syntax, (file, *id), &above, budget);
-            defined.extend(definitions(&part));
+            let part = read_part(entry, text, self.syntax, (file, *id), &above, budget);
+            defined.extend(anchor_definitions(&part));
             part
         };
         let new: Vec<Part> = entries.iter().zip(&ids).map(&mut read).collect();
@@ -283,7 +283,7 @@ impl DataFile {
             .filter(|(id, _)| !old.iter().any(|part| part.id == *id))
             .cloned()
             .collect();
-        broken.extend(self::broken(entries, ids.into_iter()));
+        broken.extend(self::refused_parts(entries, ids.into_iter()));
         // Above the edit the content of an entry is the same, and most often it is refused as
         // before.
         if let ([old], [new], false) = (&*old, &*new, is_of_edit)
@@ -293,15 +293,15 @@ impl DataFile {
             return Some(DataFile { broken, ..self.clone() });
         }
         for name in changed_names(old.iter().copied(), new.iter()) {
-            let users = self.anchors.users(&name, parts, last);
+            let users = self.anchors.find_users(&name, parts, last);
             affected.extend(users.into_iter().map(|place| parts.part(place).id));
         }
-        let roots = self.roots.after(&old, &new);
+        let roots = self.roots.replace_parts(&old, &new);
         let added_parts = (self.added_parts + added_parts(new.iter()))
             .saturating_sub(added_parts(old.iter().copied()));
         let refused = first_refused(new.iter());
-        let parts = parts.replaced(first, last, new.clone(), shift);
-        let anchors = self.anchors.replaced(&old, &new, &parts);
+        let parts = parts.replace_parts(first, last, new.clone(), shift);
+        let anchors = self.anchors.replace_parts(&old, &new, &parts);
         let refused = match self.refused {
             None => refused,
             Some(_) => first_refused(parts.iter()),
@@ -315,8 +315,8 @@ impl DataFile {
 
     /// Returns the anchor of this name that an alias in the part at a place stands for, and the
     /// place of its part; `None` where no part above has one.
-    fn definition_above(&self, name: &str, before: Place) -> Option<(Place, &Anchored)> {
-        let place = self.anchors.defining(name, &self.parts, before)?;
+    fn definition_above(&self, name: &str, before: PartOffset) -> Option<(PartOffset, &Anchored)> {
+        let place = self.anchors.find_definition(name, &self.parts, before)?;
         let anchors = self.parts.part(place).data.anchors.as_ref()?;
         Some((place, anchors.defined.get(name)?))
     }
@@ -333,22 +333,22 @@ impl DataFile {
             return Some(self);
         }
         let parts = &self.parts;
-        let mut open: BTreeSet<Place> =
-            affected.into_iter().filter_map(|id| parts.place(id)).collect();
-        let mut read: BTreeMap<Place, Part> = BTreeMap::new();
+        let mut open: BTreeSet<PartOffset> =
+            affected.into_iter().filter_map(|id| parts.place_of_part(id)).collect();
+        let mut read: BTreeMap<PartOffset, Part> = BTreeMap::new();
         let mut added_parts = self.added_parts;
         while let Some(place) = open.pop_first() {
             let (old, start) = (parts.part(place), parts.start_at(place));
-            let entry = cutter.cut_entry(start, Some(place) == parts.first())?;
+            let entry = cutter.cut_entry(start, Some(place) == parts.first_place())?;
             let above = |name: &str| {
                 let (place, as_before) = self.definition_above(name, place)?;
                 let now = || read.get(&place)?.data.anchors.as_ref()?.defined.get(name);
                 Some(now().unwrap_or(as_before).clone())
             };
             let text = cutter.slice(entry.range);
-            let new = part(&entry, text, self.syntax, (file, old.id), &above, budget);
+            let new = read_part(&entry, text, self.syntax, (file, old.id), &above, budget);
             for name in changed_names([old].into_iter(), [&new].into_iter()) {
-                open.extend(self.anchors.users(&name, parts, place));
+                open.extend(self.anchors.find_users(&name, parts, place));
             }
             added_parts = (added_parts + new.data.added_parts).saturating_sub(old.data.added_parts);
             read.insert(place, new);
@@ -356,7 +356,7 @@ impl DataFile {
         let old: Vec<&Part> = read.keys().map(|place| parts.part(*place)).collect();
         let new: Vec<Part> = read.values().cloned().collect();
         // A key may be a hash, with an alias in it.
-        let roots = self.roots.after(&old, &new);
+        let roots = self.roots.replace_parts(&old, &new);
         let parts = parts.with_data(read);
         let roots = roots.unwrap_or_else(|| Arc::new(Roots::new(&parts)));
         let refused = first_refused(parts.iter());
@@ -366,37 +366,48 @@ impl DataFile {
     /// Returns the place of the anchor that an alias of this name in a part stands for, if the
     /// anchor is in another part.
     pub fn anchor_above(&self, name: &str, part: PartId) -> Option<Span> {
-        Some(self.definition_above(name, self.parts.place(part)?)?.1.span)
+        Some(self.definition_above(name, self.parts.place_of_part(part)?)?.1.span)
     }
 
     /// Returns Puppet's refusal of the first entry that is refused, if one is.
-    fn verdict_of(&self, text: &Text) -> Option<Refusal> {
+    fn verdict_of(&self, text: &Text) -> Option<FileRefusal> {
         let (part, refused) = self.broken.first()?;
         let at = match refused.is_of_root {
-            true => self.parts.start_at(self.parts.first()?),
-            false => self.parts.start(*part)? + message::blamed(&refused.verdict),
+            true => self.parts.start_at(self.parts.first_place()?),
+            false => self.parts.start(*part)? + message::blamed_offset(&refused.verdict),
         };
         if self.syntax == Syntax::Json {
             let before = text.slice(TextRange::new(0, at));
             let (line, column) = message::json_place(&before);
-            return Some(Refusal::Syntax(message::said(&refused.verdict, line, column)));
+            return Some(FileRefusal::Syntax(message::located_message(
+                &refused.verdict,
+                line,
+                column,
+            )));
         }
         let line = text.line_of(at);
         let before = text.slice(TextRange::new(text.line_range(line)?.start, at));
         let column = before.chars().count() + 1;
-        Some(Refusal::Syntax(message::said(&refused.verdict, line as usize + 1, column)))
+        Some(FileRefusal::Syntax(message::located_message(
+            &refused.verdict,
+            line as usize + 1,
+            column,
+        )))
     }
 
     /// Numbers of parts that there are no more. Looked for only when they are many, so that numbers
     /// do not grow without end.
-    fn unused(&self) -> impl Iterator<Item = PartId> {
-        let are_many = self.parts.numbers() > 2 * self.parts.len() + 8;
-        are_many.then(|| self.parts.unused()).into_iter().flatten()
+    fn unused_ids(&self) -> impl Iterator<Item = PartId> {
+        let are_many = self.parts.id_count() > 2 * self.parts.len() + 8;
+        are_many.then(|| self.parts.unused_ids()).into_iter().flatten()
     }
 }
 
 /// Returns the refused ones among entries, by the numbers of their parts.
-fn broken(entries: Vec<TopEntry>, ids: impl Iterator<Item = PartId>) -> Vec<(PartId, Refused)> {
+fn refused_parts(
+    entries: Vec<TopEntry>,
+    ids: impl Iterator<Item = PartId>,
+) -> Vec<(PartId, Refused)> {
     entries.into_iter().zip(ids).filter_map(|(entry, id)| Some((id, entry.refused?))).collect()
 }
 
@@ -406,7 +417,7 @@ fn is_same(old: &EntryData, new: &EntryData) -> bool {
     format!("{old:?}") == format!("{new:?}")
 }
 
-fn part(
+fn read_part(
     entry: &TopEntry,
     text: &str,
     syntax: Syntax,
@@ -415,15 +426,15 @@ fn part(
     budget: &Budget,
 ) -> Part {
     let format = match syntax {
-        Syntax::Yaml => Format::Yaml,
-        Syntax::Json => Format::Json,
+        Syntax::Yaml => DataFormat::Yaml,
+        Syntax::Json => DataFormat::Json,
     };
     let is_behind_document = entry.is_behind_document;
     let data = match is_behind_document && entry.refused.is_none() {
-        true => documents::behind(&entry.tree, text, (file, id)),
+        true => documents::read_ignored(&entry.tree, text, (file, id)),
         false => EntryData {
             is_behind_document,
-            ..load::entry(&entry.tree, text, (file, id), format, above, budget)
+            ..load::load_entry(&entry.tree, text, (file, id), format, above, budget)
         },
     };
     Part::new(id, entry.range.start, data)
@@ -432,7 +443,7 @@ fn part(
 /// The anchors of the parts that were read so far, by name.
 type Defined = HashMap<Arc<str>, Anchored>;
 
-fn definitions(part: &Part) -> impl Iterator<Item = (Arc<str>, Anchored)> {
+fn anchor_definitions(part: &Part) -> impl Iterator<Item = (Arc<str>, Anchored)> {
     let defined = part.data.anchors.iter().flat_map(|anchors| &anchors.defined);
     defined.map(|(name, found)| (name.clone(), found.clone()))
 }

@@ -10,15 +10,17 @@ mod tokens;
 use std::sync::Arc;
 
 use super::anchors::Anchored;
-use super::{Borrowed, EntryData, Format, Problem, ProblemKind, Refusal, documents, message};
-use crate::hiera::shared::shared;
+use super::{
+    Borrowed, DataFormat, EntryData, FileRefusal, Problem, ProblemKind, documents, message,
+};
+use crate::hiera::shared::share;
 use crate::puppet::value::{Data, Hash, Member, Provenance, Value};
 use crate::text::work::{Work, count_work};
 use crate::text::{Budget, FileId, Limit, PartId, Span, TextRange};
 use crate::yaml::psych::{TagMeaning, tag_meaning};
 use crate::yaml::{Node, NodeId, NodeKind, ScalarStyle, Tree};
 use aliases::Aliases;
-use members::Members;
+use members::MappingMembers;
 use merge::Merge;
 use scalar::Scalar;
 use tokens::WrittenString;
@@ -29,17 +31,18 @@ const MAX_ALIASED_DEPTH: u16 = 1_000;
 
 /// Reads the tree of a part. `text` is the text that the tree was made from; places are counted
 /// from its start. `above` returns the anchors of parts above.
-pub(super) fn entry(
+pub(super) fn load_entry(
     tree: &Tree,
     text: &str,
     (file, part): (FileId, PartId),
-    format: Format,
+    format: DataFormat,
     above: &dyn Fn(&str) -> Option<Anchored>,
     budget: &Budget,
 ) -> EntryData {
     count_work(Work::Read);
-    let may_be_encrypted = format == Format::Hocon || text.contains("ENC[") || text.contains('\\');
-    let mut load = Loading {
+    let may_be_encrypted =
+        format == DataFormat::Hocon || text.contains("ENC[") || text.contains('\\');
+    let mut load = EntryLoader {
         tree,
         text,
         file,
@@ -53,7 +56,7 @@ pub(super) fn entry(
     };
     load.syntax_problems();
     load.ignored_documents();
-    load.file();
+    load.load_file();
     load.keep_anchors();
     tidy(&mut load.out);
     load.out
@@ -70,12 +73,12 @@ fn tidy(data: &mut EntryData) {
     data.tokens.sort_by_key(|token| (token.span.range.start, token.span.range.end));
 }
 
-struct Loading<'a> {
+struct EntryLoader<'a> {
     tree: &'a Tree,
     text: &'a str,
     file: FileId,
     part: PartId,
-    format: Format,
+    format: DataFormat,
     out: EntryData,
     aliases: Aliases<'a>,
     /// The budget that is left to the file's aliases and merge keys.
@@ -86,7 +89,7 @@ struct Loading<'a> {
     root_key: Arc<str>,
 }
 
-impl Loading<'_> {
+impl EntryLoader<'_> {
     fn syntax_problems(&mut self) {
         for problem in &self.tree.problems {
             let kind = ProblemKind::Syntax {
@@ -96,31 +99,31 @@ impl Loading<'_> {
             let related = problem
                 .context
                 .as_ref()
-                .map(|(_, range)| self.span(*range))
+                .map(|(_, range)| self.new_span(*range))
                 .filter(|span| span.range.start != problem.span.start);
-            self.problem(kind, problem.span, related);
+            self.add_problem(kind, problem.span, related);
         }
         let verdict = self.tree.verdict.as_ref().or(self.tree.problems.first());
         if let Some(error) = verdict.filter(|_| self.tree.lone_scalar.is_none()) {
             self.out.refused =
-                Some(Refusal::Syntax(message::refusal(self.text, error, self.format)));
+                Some(FileRefusal::Syntax(message::refusal_message(self.text, error, self.format)));
         }
     }
 
     fn ignored_documents(&mut self) {
         if let Some(marker) = self.tree.second_document
-            && let Some(kind) = documents::ignored(self.text, marker)
+            && let Some(kind) = documents::ignored_problem(self.text, marker)
         {
-            self.problem(kind, marker, None);
+            self.add_problem(kind, marker, None);
         }
     }
 
-    fn file(&mut self) {
+    fn load_file(&mut self) {
         let root = self.tree.root;
-        let found = root.map(|id| self.value(id, true));
+        let found = root.map(|id| self.load_value(id, true));
         if let Some(range) = self.tree.lone_scalar {
             let kind = ProblemKind::NotAHash { found: "String", empty: false, is_followed: false };
-            self.problem(kind, range, None);
+            self.add_problem(kind, range, None);
         }
         if let Some(hash) = found.as_ref().and_then(Value::as_hash) {
             self.out.has_hash = true;
@@ -143,56 +146,56 @@ impl Loading<'_> {
                 |problem: &Problem| matches!(problem.kind, ProblemKind::IgnoredDocuments { .. });
             let is_followed = self.out.problems.iter().any(is_ignored);
             let kind = ProblemKind::NotAHash { found: type_name, empty, is_followed };
-            self.problem(kind, range, None);
+            self.add_problem(kind, range, None);
         }
     }
 
-    fn span(&self, range: TextRange) -> Span {
+    fn new_span(&self, range: TextRange) -> Span {
         Span { file: self.file, part: self.part, range }
     }
 
-    fn problem(&mut self, kind: ProblemKind, range: TextRange, related: Option<Span>) {
-        let span = self.span(range);
+    fn add_problem(&mut self, kind: ProblemKind, range: TextRange, related: Option<Span>) {
+        let span = self.new_span(range);
         self.out.problems.push(Problem { kind, span, related });
     }
 
-    fn refuse(&mut self, refusal: Refusal, range: TextRange) {
+    fn refuse(&mut self, refusal: FileRefusal, range: TextRange) {
         self.out.refused.get_or_insert_with(|| refusal.clone());
-        self.problem(ProblemKind::Unloadable(refusal), range, None);
+        self.add_problem(ProblemKind::Unloadable(refusal), range, None);
     }
 
     /// Takes the parts that an alias or a merge key adds to the file from the budget; `false` if
     /// the budget does not suffice. The file gets a problem for the first one only.
-    fn pay(&mut self, parts: u64, range: TextRange) -> bool {
+    fn pay_parts(&mut self, parts: u64, range: TextRange) -> bool {
         self.out.added_parts = self.out.added_parts.saturating_add(parts);
         match self.budget.pay_parts(parts) {
             Ok(()) => true,
             Err(limit) => {
-                self.exhausted(limit, range);
+                self.report_exhausted(limit, range);
                 false
             }
         }
     }
 
-    fn exhausted(&mut self, limit: Limit, range: TextRange) {
+    fn report_exhausted(&mut self, limit: Limit, range: TextRange) {
         if !std::mem::replace(&mut self.is_bounded, true) {
-            self.refuse(Refusal::Bound(limit), range);
+            self.refuse(FileRefusal::Bound(limit), range);
         }
     }
 
-    fn value(&mut self, id: NodeId, is_root: bool) -> Value {
+    fn load_value(&mut self, id: NodeId, is_root: bool) -> Value {
         let node = self.tree.node(id);
-        let origin = Some(self.span(node.span));
+        let origin = Some(self.new_span(node.span));
         match &node.kind {
-            NodeKind::Alias { name, target } => self.alias(id, name, *target),
+            NodeKind::Alias { name, target } => self.load_alias(id, name, *target),
             _ => match &node.anchor {
-                Some(anchor) => self.anchored(id, anchor.span, origin, is_root),
+                Some(anchor) => self.load_anchored(id, anchor.span, origin, is_root),
                 None => self.plain_value(id, origin, is_root),
             },
         }
     }
 
-    fn anchored(
+    fn load_anchored(
         &mut self,
         id: NodeId,
         anchor: TextRange,
@@ -200,15 +203,15 @@ impl Loading<'_> {
         is_root: bool,
     ) -> Value {
         let before = (self.out.tokens.len(), self.out.borrowed.len());
-        self.aliases.begin(id);
+        self.aliases.begin_node(id);
         let value = self.plain_value(id, origin, is_root);
         let anchored = Anchored {
-            span: self.span(anchor),
+            span: self.new_span(anchor),
             value: Some(value.clone()),
-            asks: aliases::asked(&self.out.tokens[before.0..], &self.out.borrowed[before.1..]),
+            asks: aliases::asked_keys(&self.out.tokens[before.0..], &self.out.borrowed[before.1..]),
             may_be_encrypted: self.out.may_be_encrypted,
         };
-        self.aliases.end(anchored);
+        self.aliases.end_node(anchored);
         value
     }
 
@@ -220,7 +223,7 @@ impl Loading<'_> {
         }
     }
 
-    fn alias(&mut self, id: NodeId, name: &str, target: Option<NodeId>) -> Value {
+    fn load_alias(&mut self, id: NodeId, name: &str, target: Option<NodeId>) -> Value {
         let range = self.tree.node(id).span;
         let found = self.aliases.resolve(name, target).unwrap_or_else(|refusal| {
             self.refuse(refusal, range);
@@ -228,14 +231,14 @@ impl Loading<'_> {
         });
         self.out.may_be_encrypted |= found.as_ref().is_some_and(|found| found.may_be_encrypted);
         let Some(Anchored { value: Some(value), asks, .. }) = found else {
-            return Value::null(Some(self.span(range)));
+            return Value::new_null(Some(self.new_span(range)));
         };
         let nested = value.depth() > MAX_ALIASED_DEPTH;
         if nested {
-            self.exhausted(Limit::Nesting(MAX_ALIASED_DEPTH), range);
+            self.report_exhausted(Limit::Nesting(MAX_ALIASED_DEPTH), range);
         }
-        if nested || !self.pay(u64::from(value.weight()), range) {
-            return Value::null(Some(self.span(range)));
+        if nested || !self.pay_parts(u64::from(value.weight()), range) {
+            return Value::new_null(Some(self.new_span(range)));
         }
         if !asks.is_empty() {
             self.out.borrowed.push(Borrowed { root: self.root_key.clone(), asks });
@@ -255,27 +258,27 @@ impl Loading<'_> {
         };
         if let Some(class) = refused {
             let tag = node.tag.as_ref().map_or(node.span, |tag| tag.span);
-            self.refuse(Refusal::Class(class.to_owned()), tag);
+            self.refuse(FileRefusal::Class(class.to_owned()), tag);
         }
         match &node.kind {
-            NodeKind::Scalar { style, text } => self.scalar(node, *style, text, tag, origin),
+            NodeKind::Scalar { style, text } => self.load_scalar(node, *style, text, tag, origin),
             NodeKind::Sequence { items, .. } => {
                 let values: Vec<Value> =
-                    items.iter().map(|item| self.value(*item, false)).collect();
+                    items.iter().map(|item| self.load_value(*item, false)).collect();
                 if matches!(tag, Some(TagMeaning::OrderedHash)) {
                     return self.ordered_hash(id, &values);
                 }
-                Value::array(values, Provenance::written(origin))
+                Value::new_array(values, Provenance::from_source(origin))
             }
             NodeKind::Mapping { entries, .. } => {
-                let hash = self.mapping(entries, is_root);
+                let hash = self.load_mapping(entries, is_root);
                 if matches!(tag, Some(TagMeaning::Text)) {
                     let root: Hash = self.out.members.iter().filter(|_| is_root).cloned().collect();
                     return self.text_of_mapping(id, if root.is_empty() { &hash } else { &root });
                 }
-                Value::hash(hash, Provenance::written(origin))
+                Value::hash(hash, Provenance::from_source(origin))
             }
-            NodeKind::Alias { .. } => Value::null(origin),
+            NodeKind::Alias { .. } => Value::new_null(origin),
         }
     }
 
@@ -288,7 +291,7 @@ impl Loading<'_> {
                 None => self.refuse(tagged::no_member(), range),
             }
         }
-        Value::hash(hash, Provenance::written(Some(self.span(range))))
+        Value::hash(hash, Provenance::from_source(Some(self.new_span(range))))
     }
 
     /// Returns the value of a mapping that is tagged as a string.
@@ -296,14 +299,14 @@ impl Loading<'_> {
         let range = self.tree.node(id).span;
         let value = hash
             .get("str")
-            .map_or(Value::null(Some(self.span(range))), |member| member.value.clone());
+            .map_or(Value::new_null(Some(self.new_span(range))), |member| member.value.clone());
         if let Some(refusal) = tagged::refusal_of_text(hash, &value) {
             self.refuse(refusal, range);
         }
         value
     }
 
-    fn scalar(
+    fn load_scalar(
         &mut self,
         node: &Node,
         style: ScalarStyle,
@@ -314,9 +317,9 @@ impl Loading<'_> {
         let data = match scalar::read(style, text, tag, self.format) {
             Scalar::Text => {
                 if text.contains("%{") {
-                    self.tokens(node, text);
+                    self.load_tokens(node, text);
                 }
-                Data::String(shared(text))
+                Data::String(share(text))
             }
             Scalar::Data(data) => data,
             Scalar::Refused(refusal) => {
@@ -324,44 +327,44 @@ impl Loading<'_> {
                 Data::String(text.into())
             }
         };
-        Value::new(data, Provenance::written(origin))
+        Value::new(data, Provenance::from_source(origin))
     }
 
-    fn tokens(&mut self, node: &Node, value: &str) {
+    fn load_tokens(&mut self, node: &Node, value: &str) {
         let (text, root) = (self.text, &self.root_key);
-        let string = WrittenString { value, text, node, span: self.span(node.span), root };
+        let string = WrittenString { value, text, node, span: self.new_span(node.span), root };
         for (kind, range) in tokens::collect(&string, &mut self.out.tokens) {
-            self.problem(kind, range, None);
+            self.add_problem(kind, range, None);
         }
     }
 
     /// Returns a mapping's hash. The members of the root are kept as they are written, each by
     /// itself, unless a merge key mixes them with others.
-    fn mapping(&mut self, entries: &[(NodeId, NodeId)], is_root: bool) -> Hash {
+    fn load_mapping(&mut self, entries: &[(NodeId, NodeId)], is_root: bool) -> Hash {
         let as_written =
             is_root && !entries.iter().any(|(key, _)| self.tree.scalar(*key) == Some("<<"));
-        let mut members = Members::with_capacity(entries.len());
+        let mut members = MappingMembers::with_capacity(entries.len());
         for (key_id, value_id) in entries {
             let key_node = self.tree.node(*key_id);
             let key_value =
-                if is_root { self.root_key(*key_id) } else { self.value(*key_id, false) };
-            let value = self.value(*value_id, false);
-            if self.format == Format::Yaml
+                if is_root { self.root_key(*key_id) } else { self.load_value(*key_id, false) };
+            let value = self.load_value(*value_id, false);
+            if self.format == DataFormat::Yaml
                 && merge::is_key(key_node, &key_value)
                 && self.merge(*value_id, &value, &mut members.hash)
             {
                 continue;
             }
-            let key = members::key(key_value, self.format);
+            let key = members::mapping_key(key_value, self.format);
             if is_root && key.as_str().is_none() {
                 let kind = ProblemKind::UnreachableKey(key.to_text().into_owned());
-                self.problem(kind, key_node.span, None);
+                self.add_problem(kind, key_node.span, None);
             }
-            let member = Member { key_origin: Some(self.span(key_node.span)), value };
+            let member = Member { key_origin: Some(self.new_span(key_node.span)), value };
             if as_written {
                 self.out.members.push((key, member));
             } else if let Some((kind, first)) = members.add(key, member) {
-                self.problem(kind, key_node.span, first);
+                self.add_problem(kind, key_node.span, first);
             }
         }
         members.hash
@@ -371,24 +374,24 @@ impl Loading<'_> {
     fn root_key(&mut self, id: NodeId) -> Value {
         let before = (self.out.tokens.len(), self.out.problems.len());
         let borrowed = self.out.borrowed.len();
-        let value = self.value(id, false);
+        let value = self.load_value(id, false);
         self.out.tokens.truncate(before.0);
         self.out.borrowed.truncate(borrowed);
         let added = self.out.problems.split_off(before.1);
         self.out.problems.extend(added.into_iter().filter(|one| !tokens::is_problem(&one.kind)));
-        self.root_key = members::name(&value);
+        self.root_key = members::key_text(&value);
         value
     }
 
     /// Merges the value of a key `<<` into a hash; `false` if the key is an ordinary one.
     fn merge(&mut self, node: NodeId, value: &Value, into: &mut Hash) -> bool {
         let node = self.tree.node(node);
-        match Merge::of(&node.kind, value) {
+        match Merge::merge_content(&node.kind, value) {
             None => return false,
             Some(Merge::Nothing) => {}
             Some(Merge::Hashes(hashes)) => {
                 let parts = hashes.iter().map(|hash| hash.len() as u64).sum();
-                if self.pay(parts, node.span) {
+                if self.pay_parts(parts, node.span) {
                     merge::add(&hashes, into);
                 }
             }

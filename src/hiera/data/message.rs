@@ -1,29 +1,29 @@
 //! The messages of Ruby's parsers for syntax errors, with the places that the messages name.
 
-use super::Format;
+use super::DataFormat;
 use crate::yaml::{SyntaxError, SyntaxErrorKind};
 
 /// Returns the message of Ruby's parser for a syntax error. libyaml names no place for a control
 /// character, so the message has that of the start of the text.
-pub(super) fn refusal(text: &str, problem: &SyntaxError, format: Format) -> String {
+pub(super) fn refusal_message(text: &str, problem: &SyntaxError, format: DataFormat) -> String {
     let is_control = problem.kind == SyntaxErrorKind::ControlCharacter;
-    let start = if is_control { 0 } else { blamed(problem) };
+    let start = if is_control { 0 } else { blamed_offset(problem) };
     let before = &text[..(start as usize).min(text.len())];
     let line = before.matches('\n').count() + 1;
-    if format == Format::Yaml {
+    if format == DataFormat::Yaml {
         let (line, column) = libyaml_place(before);
-        return said(problem, line, column);
+        return located_message(problem, line, column);
     }
     // The library names no place for a key that is no path.
-    if format == Format::Hocon && problem.kind == SyntaxErrorKind::EmptyKeyElement {
+    if format == DataFormat::Hocon && problem.kind == SyntaxErrorKind::EmptyKeyElement {
         return problem.message.clone();
     }
-    if format == Format::Hocon {
+    if format == DataFormat::Hocon {
         // Puppet passes the text to the library as a string, without a file name.
         return format!("String: {line}: {}", problem.message);
     }
     let (line, column) = json_place(before);
-    said(problem, line, column)
+    located_message(problem, line, column)
 }
 
 /// Returns the line and column that Ruby's JSON names for a place behind this text, counted from 1.
@@ -48,12 +48,12 @@ fn libyaml_place(before: &str) -> (usize, usize) {
 
 /// Returns the place that the message names: the start of the construct that was being read, if the
 /// parser records it, else that of the error.
-pub(super) fn blamed(problem: &SyntaxError) -> u32 {
+pub(super) fn blamed_offset(problem: &SyntaxError) -> u32 {
     problem.context.as_ref().map_or(problem.span.start, |(_, range)| range.start)
 }
 
 /// Returns the message for a syntax error at a line and column, both counted from 1.
-pub(super) fn said(problem: &SyntaxError, line: usize, column: usize) -> String {
+pub(super) fn located_message(problem: &SyntaxError, line: usize, column: usize) -> String {
     let context =
         problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();
     format!("{}{context} at line {line} column {column}", problem.message)

@@ -18,15 +18,15 @@ const LONGEST: usize = 2 * RUN;
 /// The parts of a data file.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
-    runs: Vec<Run>,
+    runs: Vec<PartRun>,
     count: usize,
     /// Where each part is that a [`PartId`] names; shared by versions in which parts went and came
     /// one for one.
-    homes: Arc<Vec<Option<Place>>>,
+    homes: Arc<Vec<Option<PartOffset>>>,
 }
 
 #[derive(Clone, Debug)]
-struct Run {
+struct PartRun {
     /// Its first byte in the file.
     start: u32,
     /// Never empty.
@@ -46,7 +46,7 @@ pub struct Part {
 
 /// The place of a part: its run, and its index in the run. Greater for later parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct PartOffset {
     run: u32,
     index: u32,
 }
@@ -62,7 +62,7 @@ impl Parts {
     /// Returns these parts, in this order; each starts at its byte of the file.
     pub(super) fn new(parts: Vec<Part>) -> Parts {
         let mut made =
-            Parts { runs: runs(&parts).collect(), count: parts.len(), homes: Arc::default() };
+            Parts { runs: split_runs(&parts).collect(), count: parts.len(), homes: Arc::default() };
         made.find_homes();
         made
     }
@@ -99,14 +99,14 @@ impl Parts {
     }
 
     /// Returns the bytes of the part with this number, in a text of this length.
-    pub fn range(&self, id: PartId, length: u32) -> Option<TextRange> {
+    pub fn part_range(&self, id: PartId, length: u32) -> Option<TextRange> {
         let place = (*self.homes.get(id.0 as usize)?)?;
         let end = self.next(place).map_or(length, |next| self.start_at(next));
         Some(TextRange::new(self.start_at(place), end))
     }
 
     /// Returns the part that the byte at `offset` belongs to; `None` before the first one.
-    pub fn at(&self, offset: u32) -> Option<&Part> {
+    pub fn part_at_offset(&self, offset: u32) -> Option<&Part> {
         let place = self.last_before(offset.saturating_add(1))?;
         (self.start_at(place) <= offset).then(|| self.part(place))
     }
@@ -126,92 +126,102 @@ impl Parts {
     }
 
     /// Returns the place of the first part.
-    pub(super) fn first(&self) -> Option<Place> {
-        (!self.is_empty()).then_some(Place { run: 0, index: 0 })
+    pub(super) fn first_place(&self) -> Option<PartOffset> {
+        (!self.is_empty()).then_some(PartOffset { run: 0, index: 0 })
     }
 
     /// Returns the place of the last part.
-    pub(super) fn last(&self) -> Option<Place> {
+    pub(super) fn last_place(&self) -> Option<PartOffset> {
         let run = self.runs.len().checked_sub(1)?;
-        Some(Place { run: run as u32, index: self.runs[run].parts.len() as u32 - 1 })
+        Some(PartOffset { run: run as u32, index: self.runs[run].parts.len() as u32 - 1 })
     }
 
     /// Returns the last part that starts before a byte; the first one if none does.
-    pub(super) fn last_before(&self, offset: u32) -> Option<Place> {
-        self.first()?;
+    pub(super) fn last_before(&self, offset: u32) -> Option<PartOffset> {
+        self.first_place()?;
         let run = self.runs.partition_point(|run| run.start < offset).saturating_sub(1);
-        let Run { start, parts } = &self.runs[run];
+        let PartRun { start, parts } = &self.runs[run];
         let index = parts.partition_point(|part| start + part.start < offset).saturating_sub(1);
-        Some(Place { run: run as u32, index: index as u32 })
+        Some(PartOffset { run: run as u32, index: index as u32 })
     }
 
     /// Returns the place of the part that starts with a byte.
-    pub(super) fn starting(&self, offset: u32) -> Option<Place> {
+    pub(super) fn part_start(&self, offset: u32) -> Option<PartOffset> {
         self.last_before(offset.saturating_add(1)).filter(|place| self.start_at(*place) == offset)
     }
 
     /// Returns the place of the part with this number.
-    pub(super) fn place(&self, id: PartId) -> Option<Place> {
+    pub(super) fn place_of_part(&self, id: PartId) -> Option<PartOffset> {
         *self.homes.get(id.0 as usize)?
     }
 
     /// Returns the place of the part behind another.
-    pub(super) fn next(&self, place: Place) -> Option<Place> {
-        let Place { run, index } = place;
+    pub(super) fn next(&self, place: PartOffset) -> Option<PartOffset> {
+        let PartOffset { run, index } = place;
         if (index as usize) + 1 < self.runs[run as usize].parts.len() {
-            return Some(Place { run, index: index + 1 });
+            return Some(PartOffset { run, index: index + 1 });
         }
-        (run as usize + 1 < self.runs.len()).then_some(Place { run: run + 1, index: 0 })
+        (run as usize + 1 < self.runs.len()).then_some(PartOffset { run: run + 1, index: 0 })
     }
 
     /// Returns the place of the part before another.
-    pub(super) fn previous(&self, place: Place) -> Option<Place> {
-        let Place { run, index } = place;
+    pub(super) fn previous_place(&self, place: PartOffset) -> Option<PartOffset> {
+        let PartOffset { run, index } = place;
         match (run, index) {
             (0, 0) => None,
-            (_, 0) => Some(Place {
+            (_, 0) => Some(PartOffset {
                 run: run - 1,
                 index: self.runs[run as usize - 1].parts.len() as u32 - 1,
             }),
-            _ => Some(Place { run, index: index - 1 }),
+            _ => Some(PartOffset { run, index: index - 1 }),
         }
     }
 
     /// Returns the part at a place.
-    pub(super) fn part(&self, place: Place) -> &Part {
+    pub(super) fn part(&self, place: PartOffset) -> &Part {
         &self.runs[place.run as usize].parts[place.index as usize]
     }
 
     /// Returns the first byte of the part at a place.
-    pub(super) fn start_at(&self, place: Place) -> u32 {
+    pub(super) fn start_at(&self, place: PartOffset) -> u32 {
         self.runs[place.run as usize].start + self.part(place).start
     }
 
     /// Returns the parts from one place to another, both included.
-    pub(super) fn between(&self, first: Place, last: Place) -> impl Iterator<Item = &Part> {
+    pub(super) fn parts_between(
+        &self,
+        first: PartOffset,
+        last: PartOffset,
+    ) -> impl Iterator<Item = &Part> {
         std::iter::successors(Some(first), |place| self.next(*place))
             .take_while(move |place| *place <= last)
             .map(|place| self.part(place))
     }
 
     /// Numbers that no part has, of those that some part had. The whole of a file is no part of it.
-    pub(super) fn unused(&self) -> impl Iterator<Item = PartId> {
+    pub(super) fn unused_ids(&self) -> impl Iterator<Item = PartId> {
         let free = self.homes.iter().zip(0..).filter(|(home, _)| home.is_none());
         free.map(|(_, number)| PartId(number)).filter(|id| *id != PartId::WHOLE)
     }
 
     /// Returns how many numbers some part had.
-    pub(super) fn numbers(&self) -> usize {
+    pub(super) fn id_count(&self) -> usize {
         self.homes.len()
     }
 
     /// Returns the parts with others in place of those from one place to another, both included;
     /// the parts behind start `shift` bytes later.
-    pub(super) fn replaced(&self, first: Place, last: Place, new: Vec<Part>, shift: i64) -> Parts {
+    pub(super) fn replace_parts(
+        &self,
+        first: PartOffset,
+        last: PartOffset,
+        new: Vec<Part>,
+        shift: i64,
+    ) -> Parts {
         let moved = |start: u32| u32::try_from(i64::from(start) + shift).unwrap_or(0);
         let (first_run, last_run) = (first.run as usize, last.run as usize);
         let of_run = |run: usize, indexes: Range<usize>| {
-            let Run { start, parts } = &self.runs[run];
+            let PartRun { start, parts } = &self.runs[run];
             parts[indexes]
                 .iter()
                 .map(move |part| Part { start: start + part.start, ..part.clone() })
@@ -220,19 +230,19 @@ impl Parts {
         let behind = of_run(last_run, last.index as usize + 1..self.runs[last_run].parts.len())
             .map(|part| Part { start: moved(part.start), ..part });
         let is_one_for_one =
-            self.between(first, last).map(|part| part.id).eq(new.iter().map(|part| part.id));
-        let count = self.count - self.between(first, last).count() + new.len();
+            self.parts_between(first, last).map(|part| part.id).eq(new.iter().map(|part| part.id));
+        let count = self.count - self.parts_between(first, last).count() + new.len();
         let touched: Vec<Part> = before.chain(new).chain(behind).collect();
         let mut made = Vec::with_capacity(self.runs.len() + 1);
         made.extend_from_slice(&self.runs[..first_run]);
         match touched.len() <= LONGEST {
             true => made.extend(run(&touched)),
-            false => made.extend(runs(&touched)),
+            false => made.extend(split_runs(&touched)),
         }
         made.extend(
             self.runs[last_run + 1..]
                 .iter()
-                .map(|run| Run { start: moved(run.start), parts: run.parts.clone() }),
+                .map(|run| PartRun { start: moved(run.start), parts: run.parts.clone() }),
         );
         if made.len() > 2 * count.div_ceil(RUN) + 8 {
             let all = made.iter().flat_map(|run| {
@@ -252,10 +262,10 @@ impl Parts {
     }
 
     /// Returns the parts with others in some places, which start where those before them did.
-    pub(super) fn with_data(&self, new: BTreeMap<Place, Part>) -> Parts {
+    pub(super) fn with_data(&self, new: BTreeMap<PartOffset, Part>) -> Parts {
         let mut runs = self.runs.clone();
         let mut new = new.into_iter().peekable();
-        while let Some((Place { run, .. }, _)) = new.peek() {
+        while let Some((PartOffset { run, .. }, _)) = new.peek() {
             let run = *run;
             let mut parts = runs[run as usize].parts.to_vec();
             while let Some((place, part)) = new.next_if(|(place, _)| place.run == run) {
@@ -272,7 +282,7 @@ impl Parts {
         let mut homes = vec![None; numbers];
         for (run, number) in self.runs.iter().zip(0..) {
             for (part, index) in run.parts.iter().zip(0..) {
-                homes[part.id.0 as usize] = Some(Place { run: number, index });
+                homes[part.id.0 as usize] = Some(PartOffset { run: number, index });
             }
         }
         self.homes = Arc::new(homes);
@@ -280,13 +290,13 @@ impl Parts {
 }
 
 /// Parts whose starts are counted from the file's, in runs.
-fn runs(parts: &[Part]) -> impl Iterator<Item = Run> {
+fn split_runs(parts: &[Part]) -> impl Iterator<Item = PartRun> {
     parts.chunks(RUN).filter_map(run)
 }
 
-fn run(parts: &[Part]) -> Option<Run> {
+fn run(parts: &[Part]) -> Option<PartRun> {
     let start = parts.first()?.start;
-    Some(Run {
+    Some(PartRun {
         start,
         parts: parts
             .iter()
@@ -336,9 +346,10 @@ mod tests {
             };
             let mut ids: Vec<u32> = old[first..=last].iter().map(|old| old.0).collect();
             // At times numbers come back that were free.
-            let free = parts.unused().map(|id| id.0).take(if step % 3 == 0 { count } else { 0 });
+            let free =
+                parts.unused_ids().map(|id| id.0).take(if step % 3 == 0 { count } else { 0 });
             ids.extend(free);
-            ids.extend(parts.numbers() as u32..(parts.numbers() + count) as u32);
+            ids.extend(parts.id_count() as u32..(parts.id_count() + count) as u32);
             let new: Vec<Part> = ids
                 .iter()
                 .zip(0..count as u32)
@@ -353,23 +364,26 @@ mod tests {
             );
 
             let place = |number: usize| parts.last_before(old[number].1 + 1).unwrap();
-            let later = parts.replaced(place(first), place(last), new.clone(), shift);
+            let later = parts.replace_parts(place(first), place(last), new.clone(), shift);
 
             assert_eq!(known(&later), expected);
             assert_eq!(later.len(), expected.len());
             for (number, (id, start, data)) in expected.iter().enumerate() {
                 assert_eq!(Arc::as_ptr(&later.get(PartId(*id)).unwrap().data), *data);
-                assert_eq!(later.at(start + 9).map(|part| part.id.0), Some(*id));
+                assert_eq!(later.part_at_offset(start + 9).map(|part| part.id.0), Some(*id));
                 let end = expected.get(number + 1).map_or(9_000_000, |next| next.1);
-                assert_eq!(later.range(PartId(*id), 9_000_000), Some(TextRange::new(*start, end)));
+                assert_eq!(
+                    later.part_range(PartId(*id), 9_000_000),
+                    Some(TextRange::new(*start, end))
+                );
             }
             let gone: Vec<u32> = old[first..=last]
                 .iter()
                 .map(|old| old.0)
                 .filter(|id| later.get(PartId(*id)).is_none())
                 .collect();
-            assert!(gone.iter().all(|id| later.unused().any(|unused| unused.0 == *id)));
-            assert!(later.unused().all(|id| id != PartId::WHOLE && later.get(id).is_none()));
+            assert!(gone.iter().all(|id| later.unused_ids().any(|unused| unused.0 == *id)));
+            assert!(later.unused_ids().all(|id| id != PartId::WHOLE && later.get(id).is_none()));
             let (went, came) = parts.changes_to(&later);
             assert_eq!(
                 went.iter().map(|part| part.id.0).collect::<Vec<_>>(),

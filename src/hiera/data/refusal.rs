@@ -6,7 +6,7 @@ use crate::text::Limit;
 
 /// Why Puppet refuses a whole data file. `Display` gives its message, without the file's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum FileRefusal {
     /// Puppet cannot read the file.
     Unreadable(String),
     /// hiera-ls may not read the file, or it is too large to be read here.
@@ -25,43 +25,43 @@ pub enum Refusal {
     Bound(Limit),
 }
 
-impl Refusal {
+impl FileRefusal {
     /// Returns whether it is hiera-ls that does not read the file, which Puppet may be able to
     /// read.
     pub fn is_ours(&self) -> bool {
-        matches!(self, Refusal::Unread(_) | Refusal::Bound(_))
+        matches!(self, FileRefusal::Unread(_) | FileRefusal::Bound(_))
     }
 
     /// Returns whether Puppet names the file before the message: only for messages of the reader
     /// itself.
     pub fn names_file(&self) -> bool {
         match self {
-            Refusal::Unreadable(_)
-            | Refusal::Unread(_)
-            | Refusal::Syntax(_)
-            | Refusal::Class(_)
-            | Refusal::Bound(_) => true,
-            Refusal::UnknownAlias(_) | Refusal::Cycle | Refusal::Ruby(_) => false,
+            FileRefusal::Unreadable(_)
+            | FileRefusal::Unread(_)
+            | FileRefusal::Syntax(_)
+            | FileRefusal::Class(_)
+            | FileRefusal::Bound(_) => true,
+            FileRefusal::UnknownAlias(_) | FileRefusal::Cycle | FileRefusal::Ruby(_) => false,
         }
     }
 
     /// Returns whether it is for a plain scalar that YAML takes for a date or a time.
     pub fn is_for_a_time(&self) -> bool {
-        matches!(self, Refusal::Class(class) if class == "Date" || class == "Time")
+        matches!(self, FileRefusal::Class(class) if class == "Date" || class == "Time")
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for FileRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Unreadable(message)
-            | Refusal::Unread(message)
-            | Refusal::Syntax(message)
-            | Refusal::Ruby(message) => f.write_str(message),
-            Refusal::Bound(limit) => write!(f, "{limit}, and hiera-ls reads no further"),
-            Refusal::Class(class) => write!(f, "Tried to load unspecified class: {class}"),
-            Refusal::UnknownAlias(name) => write!(f, "Unknown alias: {name}"),
-            Refusal::Cycle => f.write_str("stack level too deep"),
+            FileRefusal::Unreadable(message)
+            | FileRefusal::Unread(message)
+            | FileRefusal::Syntax(message)
+            | FileRefusal::Ruby(message) => f.write_str(message),
+            FileRefusal::Bound(limit) => write!(f, "{limit}, and hiera-ls reads no further"),
+            FileRefusal::Class(class) => write!(f, "Tried to load unspecified class: {class}"),
+            FileRefusal::UnknownAlias(name) => write!(f, "Unknown alias: {name}"),
+            FileRefusal::Cycle => f.write_str("stack level too deep"),
         }
     }
 }

@@ -50,7 +50,10 @@ impl Roots {
 
     /// Returns the problems of keys that stand twice in these parts, in the order of the second
     /// ones.
-    pub(super) fn problems<'a>(&'a self, parts: &'a Parts) -> impl Iterator<Item = Problem> + 'a {
+    pub(super) fn duplicate_problems<'a>(
+        &'a self,
+        parts: &'a Parts,
+    ) -> impl Iterator<Item = Problem> + 'a {
         let at = |(part, index): (PartId, u32)| {
             parts.get(part).and_then(|part| part.data.members.get(index as usize))
         };
@@ -64,7 +67,11 @@ impl Roots {
 
     /// Returns the root keys after some parts were read again; `None` when all must be collected
     /// again.
-    pub(super) fn after(self: &Arc<Roots>, old: &[&Part], new: &[Part]) -> Option<Arc<Roots>> {
+    pub(super) fn replace_parts(
+        self: &Arc<Roots>,
+        old: &[&Part],
+        new: &[Part],
+    ) -> Option<Arc<Roots>> {
         let is_one = |(old, new): (&&Part, &Part)| {
             old.id == new.id && old.data.members.len() == new.data.members.len()
         };

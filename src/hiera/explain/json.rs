@@ -1,50 +1,50 @@
 //! The tree as JSON: the members, and their order, that `puppet lookup --explain --render-as json`
 //! prints. Source: semantics 8.7.
 
-use super::{Event, Kind, Node, Shown};
+use super::{Event, ExplainOptions, Kind, Node};
 use crate::hiera::config::Layer;
 use crate::puppet::print::{self, REDACTED, json_string};
 use crate::puppet::value::Value;
 
 /// Returns the tree as one line of JSON, without a line end.
-pub fn json(tree: &Node, shown: Shown<'_>) -> String {
-    let mut writer = Writer { shown, out: String::new(), hidden: false };
-    writer.node(tree);
+pub fn render_json(tree: &Node, shown: ExplainOptions<'_>) -> String {
+    let mut writer = JsonWriter { shown, out: String::new(), hidden: false };
+    writer.write_node(tree);
     writer.out
 }
 
-struct Writer<'a> {
-    shown: Shown<'a>,
+struct JsonWriter<'a> {
+    shown: ExplainOptions<'a>,
     out: String,
     /// Whether values are hidden: the node is about a key whose value is a secret.
     hidden: bool,
 }
 
-impl Writer<'_> {
-    fn node(&mut self, node: &Node) {
+impl JsonWriter<'_> {
+    fn write_node(&mut self, node: &Node) {
         if let Some(only) = node.only_branch() {
-            return self.node(only);
+            return self.write_node(only);
         }
         let outer = self.hidden;
         if let Kind::Lookup { secret, .. } = node.kind {
             self.hidden |= secret & !self.shown.reveal;
         }
         self.out.push('{');
-        self.common(node);
-        self.own(node);
+        self.write_common(node);
+        self.write_own(node);
         self.out.push('}');
         self.hidden = outer;
     }
 
     /// Writes the members that a node of any kind may have.
-    fn common(&mut self, node: &Node) {
+    fn write_common(&mut self, node: &Node) {
         // The lookups within a secret reveal its content.
-        if !node.branches.is_empty() && !self.hides(node) {
-            self.member("branches");
+        if !node.branches.is_empty() && !self.is_hidden(node) {
+            self.write_member("branches");
             self.out.push('[');
             for (n, branch) in node.branches.iter().enumerate() {
                 self.out.push_str(if n > 0 { "," } else { "" });
-                self.node(branch);
+                self.write_node(branch);
             }
             self.out.push(']');
         }
@@ -56,7 +56,7 @@ impl Writer<'_> {
             _ => None,
         };
         if let Some(key) = key {
-            self.text("key", key);
+            self.write_text("key", key);
         }
         if let Some(event) = &node.event
             && let Event::Found { value, .. }
@@ -64,8 +64,8 @@ impl Writer<'_> {
             | Event::FoundInOverrides(_, value)
             | Event::FoundInDefaults(_, value) = event
         {
-            self.member("value");
-            self.value(value);
+            self.write_member("value");
+            self.write_value(value);
         }
         let event = node.event.as_ref().map(|event| match event {
             Event::Found { .. } => "found",
@@ -78,19 +78,19 @@ impl Writer<'_> {
             Event::ModuleProviderNotFound => "module_provider_not_found",
         });
         if let Some(event) = event {
-            self.text("event", event);
+            self.write_text("event", event);
         }
         // A request's own texts are lost, as Puppet loses them.
         if !node.texts.is_empty() && !matches!(node.kind, Kind::Request) {
             let texts: Vec<String> =
-                node.texts.iter().map(|text| text.shown(&self.shown)).collect();
-            self.member("texts");
+                node.texts.iter().map(|text| text.render(&self.shown)).collect();
+            self.write_member("texts");
             self.out.push_str(&serde_json::Value::from(texts).to_string());
         }
     }
 
     /// Writes the type, and the members that only nodes of that type have.
-    fn own(&mut self, node: &Node) {
+    fn write_own(&mut self, node: &Node) {
         let kind = match &node.kind {
             Kind::Request => return,
             Kind::Lookup { .. } => "root",
@@ -106,21 +106,21 @@ impl Writer<'_> {
             Kind::Segment => "segment",
             Kind::Scope(_) => "scope",
         };
-        self.text("type", kind);
+        self.write_text("type", kind);
         if let Some(name) = node.name() {
-            self.text("name", &name);
+            self.write_text("name", &name);
         }
         match &node.kind {
-            Kind::MergeSource => self.text("merge_source", "lookup_options"),
-            Kind::Interpolation { secrecy, .. } if self.hides(node) => {
-                self.text("expression", self.shown.mark_for(*secrecy).unwrap_or(REDACTED));
+            Kind::MergeSource => self.write_text("merge_source", "lookup_options"),
+            Kind::Interpolation { secrecy, .. } if self.is_hidden(node) => {
+                self.write_text("expression", self.shown.mark_for(*secrecy).unwrap_or(REDACTED));
             }
-            Kind::Interpolation { expression, .. } => self.text("expression", expression),
+            Kind::Interpolation { expression, .. } => self.write_text("expression", expression),
             Kind::Merge(strategy) => {
-                self.text("merge", strategy.name());
+                self.write_text("merge", strategy.name());
                 if let Some(options) = strategy.options() {
-                    self.member("options");
-                    self.out.push_str(&print::json(
+                    self.write_member("options");
+                    self.out.push_str(&print::print_json(
                         &Value::hash_of(options.clone(), None),
                         &self.shown.print_options(),
                     ));
@@ -128,17 +128,17 @@ impl Writer<'_> {
             }
             Kind::Provider { layer, config, .. } => {
                 if let Some(path) = config {
-                    self.text("configuration_path", path.as_str());
+                    self.write_text("configuration_path", path.as_str());
                 }
                 if let Layer::Module(module) = layer {
-                    self.text("module", module);
+                    self.write_text("module", module);
                 }
             }
             Kind::Location { uri, original, place } => {
-                self.text(if *uri { "original_uri" } else { "original_path" }, original);
-                self.text(if *uri { "uri" } else { "path" }, place);
-                if let Some(line) = node.line(self.shown) {
-                    self.member("line");
+                self.write_text(if *uri { "original_uri" } else { "original_path" }, original);
+                self.write_text(if *uri { "uri" } else { "path" }, place);
+                if let Some(line) = node.found_line(self.shown) {
+                    self.write_member("line");
                     self.out.push_str(&line.to_string());
                 }
             }
@@ -146,17 +146,17 @@ impl Writer<'_> {
         }
     }
 
-    fn value(&mut self, value: &Value) {
+    fn write_value(&mut self, value: &Value) {
         match self.hidden {
             true => json_string(REDACTED, &mut self.out),
             false => {
-                self.out.push_str(&print::json(value, &self.shown.print_options()));
+                self.out.push_str(&print::print_json(value, &self.shown.print_options()));
             }
         }
     }
 
     /// Returns whether this is about a string that must not be shown.
-    fn hides(&self, node: &Node) -> bool {
+    fn is_hidden(&self, node: &Node) -> bool {
         match node.kind {
             Kind::Interpolation { secrecy, .. } => {
                 self.hidden || self.shown.mark_for(secrecy).is_some()
@@ -165,12 +165,12 @@ impl Writer<'_> {
         }
     }
 
-    fn text(&mut self, name: &str, text: &str) {
-        self.member(name);
+    fn write_text(&mut self, name: &str, text: &str) {
+        self.write_member(name);
         json_string(text, &mut self.out);
     }
 
-    fn member(&mut self, name: &str) {
+    fn write_member(&mut self, name: &str) {
         if !self.out.ends_with('{') {
             self.out.push(',');
         }

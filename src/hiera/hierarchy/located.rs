@@ -41,14 +41,14 @@ pub struct Location {
     /// names no location.
     pub name: Arc<str>,
     /// The place.
-    pub place: Place,
+    pub place: LevelTarget,
     /// Whether it is a file and the index knows all of its keys, see `Sources::is_indexed`.
     pub is_indexed: bool,
 }
 
 /// Where a location is.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum LevelTarget {
     /// A file; it exists if `exists`.
     File {
         /// Its path.

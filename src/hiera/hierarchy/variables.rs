@@ -2,11 +2,11 @@
 
 use crate::hiera::config::METHOD_SYNTAX;
 use crate::hiera::dig::dig;
-use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
-use crate::hiera::fold::normalised;
-use crate::hiera::interpolation::{Token, TokenKind, tokens};
+use crate::hiera::error::{LookupError, LookupErrorKind, LookupFrame};
+use crate::hiera::fold::normalize_pieces;
+use crate::hiera::interpolation::{Token, TokenKind, parse_tokens};
 use crate::hiera::key::LookupKey;
-use crate::hiera::pattern::{Piece, variable_name};
+use crate::hiera::pattern::{PatternPiece, variable_name};
 use crate::hiera::scope::{Scope, Variable};
 use crate::puppet::value::{Data, Hash, Key, Member, Value};
 
@@ -16,13 +16,13 @@ pub(super) enum Evaluated {
     /// All is known.
     Text(String),
     /// Something is not: the text with its unknown variables.
-    Partial(Vec<Piece>),
+    Partial(Vec<PatternPiece>),
 }
 
 impl Evaluated {
-    pub(super) fn into_pieces(self) -> Vec<Piece> {
+    pub(super) fn into_pieces(self) -> Vec<PatternPiece> {
         match self {
-            Evaluated::Text(text) => vec![Piece::Literal(text)],
+            Evaluated::Text(text) => vec![PatternPiece::Literal(text)],
             Evaluated::Partial(pieces) => pieces,
         }
     }
@@ -62,22 +62,23 @@ impl Variables<'_> {
 
     /// Replaces the tokens of all strings of a value, keys included; `None` where an unknown
     /// variable takes part.
-    pub(super) fn replace(&self, value: &Value) -> Result<Option<Value>, LookupError> {
+    pub(super) fn replace_tokens(&self, value: &Value) -> Result<Option<Value>, LookupError> {
         Ok(match value.data() {
             Data::String(text) => match self.evaluate(text)? {
-                Evaluated::Text(text) => Some(Value::string(&text, value.provenance())),
+                Evaluated::Text(text) => Some(Value::new_string(&text, value.provenance())),
                 Evaluated::Partial(_) => None,
             },
             Data::Array(items) => {
                 let items: Result<Option<Vec<Value>>, LookupError> =
-                    items.iter().map(|item| self.replace(item)).collect();
-                items?.map(|items| Value::array(items, value.provenance()))
+                    items.iter().map(|item| self.replace_tokens(item)).collect();
+                items?.map(|items| Value::new_array(items, value.provenance()))
             }
             Data::Hash(hash) => {
                 let mut out = Hash::default();
                 for (key, member) in hash.iter() {
-                    let key = self.replace(&key.to_value(member.key_origin))?;
-                    let (Some(key), Some(inner)) = (key, self.replace(&member.value)?) else {
+                    let key = self.replace_tokens(&key.to_value(member.key_origin))?;
+                    let (Some(key), Some(inner)) = (key, self.replace_tokens(&member.value)?)
+                    else {
                         return Ok(None);
                     };
                     let member = Member { key_origin: member.key_origin, value: inner };
@@ -91,22 +92,26 @@ impl Variables<'_> {
 
     /// `open` are the variables in whose values `text` was found: a value that holds tokens is
     /// replaced again.
-    fn evaluate_within(&self, text: &str, open: &mut Vec<Frame>) -> Result<Evaluated, LookupError> {
-        let found = tokens(text);
+    fn evaluate_within(
+        &self,
+        text: &str,
+        open: &mut Vec<LookupFrame>,
+    ) -> Result<Evaluated, LookupError> {
+        let found = parse_tokens(text);
         if found.is_empty() {
             return Ok(Evaluated::Text(text.to_owned()));
         }
-        let mut out: Vec<Piece> = Vec::new();
+        let mut out: Vec<PatternPiece> = Vec::new();
         let mut known = true;
         let mut from = 0;
         for Token { range, kind } in found {
             let range = range.as_usize();
-            out.push(Piece::Literal(text[from..range.start].to_owned()));
+            out.push(PatternPiece::Literal(text[from..range.start].to_owned()));
             from = range.end;
             let key = match kind {
                 TokenKind::Empty => continue,
                 TokenKind::Variable { key, .. } => key,
-                TokenKind::Call { .. } => return Err(LookupError::config(METHOD_SYNTAX)),
+                TokenKind::Call { .. } => return Err(LookupError::invalid_config(METHOD_SYNTAX)),
                 TokenKind::Malformed => {
                     return Err(LookupError::new(
                         LookupErrorKind::TokenSyntax(text.to_owned()),
@@ -117,7 +122,7 @@ impl Variables<'_> {
             match self.value_of(&key)? {
                 Variable::Known(value) => {
                     let frame =
-                        Frame { text: format!("scope:{}", key.text).into(), asked_by: None };
+                        LookupFrame { text: format!("scope:{}", key.text).into(), asked_by: None };
                     if open.iter().any(|known| known.text == frame.text) {
                         return Err(LookupError::new(
                             LookupErrorKind::Recursion { frames: open.clone(), again: frame },
@@ -128,7 +133,7 @@ impl Variables<'_> {
                     let again = self.evaluate_within(&value.to_text(), open)?;
                     open.pop();
                     match again {
-                        Evaluated::Text(text) => out.push(Piece::Literal(text)),
+                        Evaluated::Text(text) => out.push(PatternPiece::Literal(text)),
                         Evaluated::Partial(mut pieces) => {
                             known = false;
                             out.append(&mut pieces);
@@ -138,17 +143,17 @@ impl Variables<'_> {
                 Variable::Undefined => {}
                 Variable::Unknown => {
                     known = false;
-                    out.push(Piece::Variable(variable_name(&key.text)));
+                    out.push(PatternPiece::Variable(variable_name(&key.text)));
                 }
             }
         }
-        out.push(Piece::Literal(text[from..].to_owned()));
+        out.push(PatternPiece::Literal(text[from..].to_owned()));
         if !known {
-            return Ok(Evaluated::Partial(normalised(out)));
+            return Ok(Evaluated::Partial(normalize_pieces(out)));
         }
-        let literal = |piece: Piece| match piece {
-            Piece::Literal(text) => text,
-            Piece::Glob(_) | Piece::Variable(_) | Piece::Any => String::new(),
+        let literal = |piece: PatternPiece| match piece {
+            PatternPiece::Literal(text) => text,
+            PatternPiece::Glob(_) | PatternPiece::Variable(_) | PatternPiece::Any => String::new(),
         };
         Ok(Evaluated::Text(out.into_iter().map(literal).collect()))
     }
@@ -157,17 +162,17 @@ impl Variables<'_> {
         let root = key.root_text();
         let found = match self.local {
             Some((name, value)) if *name == *root => Variable::Known(value.clone()),
-            _ if self.classic => self.scope.classic(&root, self.scope.get(&root)),
+            _ if self.classic => self.scope.classic_value(&root, self.scope.get(&root)),
             _ => self.scope.get(&root),
         };
         if self.undefined_fails && found == Variable::Undefined {
             return Err(LookupError::undefined_variable(&root, None));
         }
-        self.scope.part(found, key, |value| dig(value, key))
+        self.scope.find_part(found, key, |value| dig(value, key))
     }
 
     /// Returns the variable that `mapped_paths` names without a token.
-    pub(super) fn named(&self, text: &str) -> Result<Variable, LookupError> {
+    pub(super) fn named_variable(&self, text: &str) -> Result<Variable, LookupError> {
         match LookupKey::parse(text) {
             Ok(key) => self.value_of(&key),
             Err(_) => {

@@ -7,17 +7,19 @@ use crate::hiera::error::{LookupError, LookupErrorKind, OptionsError};
 use crate::hiera::key::LookupKey;
 use crate::hiera::merge::Strategy;
 use crate::hiera::request::LookupRequest;
-use crate::hiera::resolution::{Answer, AnswerSource, Resolution, Unapplied, UnsettledLevel};
+use crate::hiera::resolution::{
+    AnswerSource, RequestAnswer, Resolution, Unapplied, UnsettledLevel,
+};
 use crate::puppet::Value;
 
 impl Resolver<'_> {
     /// Answers a request, and adds the levels that could not be evaluated and could change the
     /// answer to `unsettled`. `Ok(None)`: nothing has any of the names, and there is no default.
-    pub fn answer(
+    pub fn answer_request(
         &self,
         request: &LookupRequest,
         unsettled: &mut Vec<UnsettledLevel>,
-    ) -> Result<Option<Answer>, LookupError> {
+    ) -> Result<Option<RequestAnswer>, LookupError> {
         self.answer_by(request, &mut |resolver, name, merge| {
             let mut inv = Invocation { notes_unsettled: true, ..Invocation::default() };
             let value = resolver.value_in(&mut inv, name, merge)?;
@@ -36,7 +38,7 @@ impl Resolver<'_> {
         &self,
         request: &LookupRequest,
         tell: &mut dyn FnMut(&Resolver<'_>, &Resolution),
-    ) -> Result<Option<Answer>, LookupError> {
+    ) -> Result<Option<RequestAnswer>, LookupError> {
         self.answer_by(request, &mut |resolver, name, merge| {
             let resolution = resolver.lookup(name, merge);
             tell(resolver, &resolution);
@@ -50,7 +52,7 @@ impl Resolver<'_> {
         &self,
         request: &LookupRequest,
         ask: &mut Ask<'_>,
-    ) -> Result<Option<Answer>, LookupError> {
+    ) -> Result<Option<RequestAnswer>, LookupError> {
         if request.overrides.is_empty() && request.default_values_hash.is_empty() {
             return self.answer_within(request, ask);
         }
@@ -66,11 +68,11 @@ impl Resolver<'_> {
         &self,
         request: &LookupRequest,
         ask: &mut Ask<'_>,
-    ) -> Result<Option<Answer>, LookupError> {
+    ) -> Result<Option<RequestAnswer>, LookupError> {
         for name in &request.names {
             if let Some(member) = request.overrides.get(name.as_str()) {
                 let subject = format!("Value found for key '{name}' in override hash");
-                return request.checked(&subject, member.value.clone(), AnswerSource::Overrides);
+                return request.check_type(&subject, member.value.clone(), AnswerSource::Overrides);
             }
             let (name, merge) = match is_reserved(name) {
                 true => (LOOKUP_OPTIONS, None),
@@ -83,16 +85,15 @@ impl Resolver<'_> {
                 LookupError::from(OptionsError::Strategy(error.clone()))
             })?;
             if let Some((value, unapplied)) = ask(self, &key, merge)? {
-                let answer = request.checked("Found value", value, AnswerSource::Data)?;
-                return Ok(
-                    answer.map(|answer| Answer { unapplied_conversions: unapplied, ..answer })
-                );
+                let answer = request.check_type("Found value", value, AnswerSource::Data)?;
+                return Ok(answer
+                    .map(|answer| RequestAnswer { unapplied_conversions: unapplied, ..answer }));
             }
         }
         for name in &request.names {
             if let Some(member) = request.default_values_hash.get(name.as_str()) {
                 let subject = format!("Value found for key '{name}' in default values hash");
-                return request.checked(
+                return request.check_type(
                     &subject,
                     member.value.clone(),
                     AnswerSource::DefaultValuesHash,
@@ -101,7 +102,7 @@ impl Resolver<'_> {
         }
         match &request.default_value {
             Some(value) => {
-                request.checked("Default value", value.clone(), AnswerSource::DefaultValue)
+                request.check_type("Default value", value.clone(), AnswerSource::DefaultValue)
             }
             None => Ok(None),
         }

@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Invocation, MAX_DEPTH, Resolver, parse_key};
 use crate::hiera::backends::{
-    Backends, Call, CallKey, CallLocation, Checked, Question, Reply, Returned,
+    Backends, CallKey, CallLocation, Checked, FunctionCall, FunctionQuestion, Reply, Returned,
 };
 use crate::hiera::config::{BackendKind, Layer};
 use crate::hiera::error::{LookupError, LookupErrorKind, OptionsError};
 use crate::hiera::explain::Event;
-use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
+use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
 use crate::hiera::hierarchy::options_for_call;
-use crate::hiera::key::{LookupKey, Segment};
+use crate::hiera::key::{KeySegment, LookupKey};
 use crate::hiera::merge::parse_strategy;
 use crate::hiera::resolution::Outcome;
 use crate::hiera::sources::ModuleLayer;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// The functions that a resolver has called. Levels and locations are identified by their
 /// addresses: the resolver keeps them alive as long as this.
 #[derive(Default)]
-pub(super) struct Called {
+pub(super) struct CalledFunctions {
     /// Whether the backends of Hiera 3 were made known.
     pub(super) knows_hiera3: bool,
     levels: HashMap<*const LocatedLevel, CalledLevel>,
@@ -55,7 +55,7 @@ static LEVELS: AtomicU64 = AtomicU64::new(0);
 
 /// A location whose function is asked.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct FunctionQuery<'a> {
     backends: &'a dyn Backends,
     layer: &'a Layer,
     located: &'a LocatedLevel,
@@ -65,7 +65,7 @@ pub(super) struct Asked<'a> {
 impl Resolver<'_> {
     /// Asks the function of a level for the root key, or for the dotted key that is being looked
     /// up, as its kind has it.
-    pub(super) fn call(
+    pub(super) fn call_level(
         &self,
         inv: &mut Invocation,
         backends: &dyn Backends,
@@ -74,7 +74,7 @@ impl Resolver<'_> {
         location: &Location,
         root: &str,
     ) -> Result<Outcome, LookupError> {
-        let asked = Asked { backends, layer, located, location };
+        let asked = FunctionQuery { backends, layer, located, location };
         let backend = &located.level.backend;
         let found = match backend.kind {
             BackendKind::DataHash | BackendKind::LegacyFunction => {
@@ -87,27 +87,27 @@ impl Resolver<'_> {
             BackendKind::Hiera3 => self.ask_hiera3(inv, asked)?,
         };
         Ok(match found {
-            Found::Value(value) => Outcome::Answered { backend: backend.clone(), value },
-            Found::Nothing => Outcome::NotAnswered(backend.clone()),
-            Found::Unknown => self.opaque(inv, layer, located, root),
+            FunctionAnswer::Value(value) => Outcome::Answered { backend: backend.clone(), value },
+            FunctionAnswer::Nothing => Outcome::NotAnswered(backend.clone()),
+            FunctionAnswer::Unknown => self.opaque_outcome(inv, layer, located, root),
         })
     }
 
     fn ask_data_hash(
         &self,
         inv: &mut Invocation,
-        asked: Asked<'_>,
+        asked: FunctionQuery<'_>,
         root: &str,
-    ) -> Result<Found, LookupError> {
+    ) -> Result<FunctionAnswer, LookupError> {
         let place = std::ptr::from_ref(asked.location);
         if !self.called.borrow().kept.contains_key(&place) {
             let Some(returned) = self.call_function(inv, asked, CallKey::All)? else {
-                return Ok(Found::Unknown);
+                return Ok(FunctionAnswer::Unknown);
             };
             // Where a function reports that it has no hash, Puppet records no step, and calls the
             // function again for the next key.
             let Returned::Hash { members, has_default } = returned else {
-                return Ok(Found::Nothing);
+                return Ok(FunctionAnswer::Nothing);
             };
             let members = members.into_iter().collect();
             let kept = Kept::Hash { members, has_default };
@@ -127,22 +127,22 @@ impl Resolver<'_> {
             member => member,
         };
         let Some(member) = member else {
-            inv.happened(|| Event::NotFound(root.into()));
-            return Ok(Found::Nothing);
+            inv.record_event(|| Event::NotFound(root.into()));
+            return Ok(FunctionAnswer::Nothing);
         };
-        let value = self.interpolate(inv, &legal(asked, root, member)?)?;
-        inv.happened(|| Event::Found { key: root.into(), value: value.clone(), at: None });
-        Ok(Found::Value(value))
+        let value = self.interpolate(inv, &check_legal(asked, root, member)?)?;
+        inv.record_event(|| Event::Found { key: root.into(), value: value.clone(), at: None });
+        Ok(FunctionAnswer::Value(value))
     }
 
     /// Asks a function that takes a key; `text` is the key in messages.
     fn ask_for_key(
         &self,
         inv: &mut Invocation,
-        asked: Asked<'_>,
+        asked: FunctionQuery<'_>,
         text: Arc<str>,
         key: CallKey<'_>,
-    ) -> Result<Found, LookupError> {
+    ) -> Result<FunctionAnswer, LookupError> {
         let place = std::ptr::from_ref(asked.location);
         let known = match self.called.borrow().kept.get(&place) {
             Some(Kept::Keys(known)) => known.get(&text).cloned(),
@@ -151,9 +151,9 @@ impl Resolver<'_> {
         let value = match known {
             Some(value) => value,
             None => match self.call_function(inv, asked, key)? {
-                None => return Ok(Found::Unknown),
+                None => return Ok(FunctionAnswer::Unknown),
                 Some(Returned::Value(checked)) => {
-                    let value = legal(asked, &text, checked)?;
+                    let value = check_legal(asked, &text, checked)?;
                     let mut called = self.called.borrow_mut();
                     let kept =
                         called.kept.entry(place).or_insert_with(|| Kept::Keys(HashMap::new()));
@@ -163,42 +163,46 @@ impl Resolver<'_> {
                     value
                 }
                 Some(_) => {
-                    inv.happened(|| Event::NotFound(text));
-                    return Ok(Found::Nothing);
+                    inv.record_event(|| Event::NotFound(text));
+                    return Ok(FunctionAnswer::Nothing);
                 }
             },
         };
-        inv.happened(|| Event::Found { key: text, value: value.clone(), at: None });
-        Ok(Found::Value(value))
+        inv.record_event(|| Event::Found { key: text, value: value.clone(), at: None });
+        Ok(FunctionAnswer::Value(value))
     }
 
     /// Asks a data_dig function for the key that is being looked up, all its segments.
-    fn ask_to_dig(&self, inv: &mut Invocation, asked: Asked<'_>) -> Result<Found, LookupError> {
+    fn ask_to_dig(
+        &self,
+        inv: &mut Invocation,
+        asked: FunctionQuery<'_>,
+    ) -> Result<FunctionAnswer, LookupError> {
         let text = inv.stack.last().map_or_else(|| "".into(), |frame| frame.text.clone());
         let key = parse_key(&text)?;
-        let segments: Vec<Segment> =
+        let segments: Vec<KeySegment> =
             std::iter::once(key.root.clone()).chain(key.subkeys.iter().cloned()).collect();
         let found = self.ask_for_key(inv, asked, text, CallKey::Segments(&segments))?;
-        let Found::Value(value) = found else { return Ok(found) };
-        within_root(&key, value).map(Found::Value)
+        let FunctionAnswer::Value(value) = found else { return Ok(found) };
+        within_root(&key, value).map(FunctionAnswer::Value)
     }
 
     /// Calls the function of a level. `None` where an unknown variable decides its options.
     pub(super) fn call_function(
         &self,
         inv: &mut Invocation,
-        asked: Asked<'_>,
+        asked: FunctionQuery<'_>,
         key: CallKey<'_>,
     ) -> Result<Option<Returned>, LookupError> {
         let Some(level) = self.called_level(asked.located)? else { return Ok(None) };
         let number =
             asked.located.locations.iter().position(|one| std::ptr::eq(one, asked.location));
         let location = match &asked.location.place {
-            Place::Uri(uri) => Some(CallLocation::Uri(uri)),
-            Place::Nowhere => None,
+            LevelTarget::Uri(uri) => Some(CallLocation::Uri(uri)),
+            LevelTarget::Nowhere => None,
             _ => Some(CallLocation::Path(&asked.location.name)),
         };
-        let call = Call {
+        let call = FunctionCall {
             kind: asked.located.level.backend.kind,
             function: &asked.located.level.backend.name,
             origin: asked.located.level.backend.span,
@@ -211,10 +215,11 @@ impl Resolver<'_> {
             key,
             explains: inv.explainer.is_some(),
         };
-        let Reply { returned, texts } =
-            asked.backends.call(&call, &mut |question| self.answer_question(inv, question));
+        let Reply { returned, texts } = asked
+            .backends
+            .call_function(&call, &mut |question| self.answer_question(inv, question));
         for text in texts {
-            inv.tell(text);
+            inv.record_value(text);
         }
         match returned {
             Returned::Failed(error) => Err(error.or_at(asked.located.level.backend.span)),
@@ -256,7 +261,7 @@ impl Resolver<'_> {
         let config = match layer {
             Layer::Global => self.ctx.global.clone(),
             Layer::Environment => self.ctx.environment.clone(),
-            Layer::Module(name) => match self.ctx.sources.module(name) {
+            Layer::Module(name) => match self.ctx.sources.module_layer(name) {
                 ModuleLayer::Config(config) => Some(config),
                 ModuleLayer::NotFound | ModuleLayer::WithoutConfig => None,
             },
@@ -268,12 +273,19 @@ impl Resolver<'_> {
     fn answer_question(
         &self,
         inv: &mut Invocation,
-        question: Question,
+        question: FunctionQuestion,
     ) -> Result<Option<Value>, LookupError> {
         self.check_cancelled()?;
         match question {
-            Question::Interpolate(value) => self.interpolate(inv, &value).map(Some),
-            Question::Lookup { key, merge, global_only, overrides, defaults, order_override } => {
+            FunctionQuestion::Interpolate(value) => self.interpolate(inv, &value).map(Some),
+            FunctionQuestion::Lookup {
+                key,
+                merge,
+                global_only,
+                overrides,
+                defaults,
+                order_override,
+            } => {
                 let reading = inv.reading;
                 inv.reading.is_confined |= global_only;
                 let sources_before = inv.order_override.clone();
@@ -323,11 +335,11 @@ impl Resolver<'_> {
             true => Err(Limit::NestedLookups(MAX_DEPTH)),
             false => inv.budget.lookup(),
         };
-        bounded.map_err(|limit| LookupError::exhausted(limit, None))?;
+        bounded.map_err(|limit| LookupError::limit_reached(limit, None))?;
         inv.reads.keys.insert(key.text.to_string());
         let merge = parse_strategy(merge)
             .map_err(|error| LookupError::from(OptionsError::Strategy(error)))?;
-        let choice = self.choose(inv, &key, merge.as_ref())?;
+        let choice = self.choose_strategy(inv, &key, merge.as_ref())?;
         let recording = inv.steps.take();
         let found = self.find_chosen(inv, &key, &choice, None);
         inv.steps = recording;
@@ -347,7 +359,7 @@ impl Invocation {
 }
 
 /// The outcome of asking a function.
-pub(super) enum Found {
+pub(super) enum FunctionAnswer {
     Value(Value),
     Nothing,
     /// It could not be called.
@@ -356,11 +368,15 @@ pub(super) enum Found {
 
 /// Returns a root key as a key of a hash.
 fn key_of(root: &str) -> Key {
-    Key::from(Value::string(root, Value::null(None).provenance()))
+    Key::from(Value::new_string(root, Value::new_null(None).provenance()))
 }
 
 /// Returns the value, or the error of one that is none. Source: semantics 9.
-pub(super) fn legal(asked: Asked<'_>, key: &str, checked: Checked) -> Result<Value, LookupError> {
+pub(super) fn check_legal(
+    asked: FunctionQuery<'_>,
+    key: &str,
+    checked: Checked,
+) -> Result<Value, LookupError> {
     let got = match checked {
         Checked::Legal(value) => return Ok(value),
         Checked::Illegal(got) => got,
@@ -375,7 +391,7 @@ pub(super) fn legal(asked: Asked<'_>, key: &str, checked: Checked) -> Result<Val
         false => format!("{} function '{}'", backend.kind.key(), backend.name),
     };
     let location = match &asked.location.place {
-        Place::Nowhere => None,
+        LevelTarget::Nowhere => None,
         _ => Some(asked.location.name.to_string()),
     };
     let kind = LookupErrorKind::IllegalValue {
@@ -394,21 +410,21 @@ pub(super) fn within_root(key: &LookupKey, value: Value) -> Result<Value, Lookup
     key.subkeys.iter().rev().try_fold(value, |inner, segment| {
         let from = inner.provenance();
         Ok(match segment {
-            Segment::Name(name) => {
+            KeySegment::Name(name) => {
                 let key = key_of(name);
                 let member = Member { key_origin: None, value: inner };
                 Value::hash_of(Hash::from_iter([(key, member)]), from.origin())
             }
-            Segment::Index(index) => {
+            KeySegment::Index(index) => {
                 let Ok(before) = usize::try_from(*index) else {
                     return Err(LookupError::crash(format!(
                         "index {index} too small for array; minimum: 0"
                     )));
                 };
                 if before > MAX_INDEX {
-                    return Err(LookupError::exhausted(Limit::ValueParts, from.origin()));
+                    return Err(LookupError::limit_reached(Limit::ValueParts, from.origin()));
                 }
-                let mut items = vec![Value::null(None); before];
+                let mut items = vec![Value::new_null(None); before];
                 items.push(inner);
                 Value::array_of(items, from.origin())
             }

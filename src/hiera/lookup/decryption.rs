@@ -3,14 +3,14 @@
 use super::Resolver;
 use crate::hiera::config::Level;
 use crate::hiera::error::{LookupError, LookupErrorKind, Undecryptable};
-use crate::hiera::eyaml::{Decryptor, EncryptedPart, KeyPair, is_attempted, parts};
+use crate::hiera::eyaml::{Decryptor, EncryptedPart, KeyPair, encrypted_parts, is_attempted};
 use crate::hiera::hierarchy::options_of;
 use crate::puppet::ruby::base64;
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
 
 /// Where the value being decrypted was found; errors name it.
-pub(super) struct Found<'a> {
+pub(super) struct DecryptionSite<'a> {
     /// The level.
     pub level: &'a Level,
     /// The file.
@@ -25,7 +25,11 @@ impl Resolver<'_> {
     ///
     /// Errors: [`LookupErrorKind::Decryption`], and Ruby's error for a scheme whose plug-in is not
     /// there. For an editor such a part stays as it is: the fleet may have the plug-in.
-    pub(super) fn decrypted(&self, value: &Value, found: &Found<'_>) -> Result<Value, LookupError> {
+    pub(super) fn decrypt_value(
+        &self,
+        value: &Value,
+        found: &DecryptionSite<'_>,
+    ) -> Result<Value, LookupError> {
         match self.ctx.decryptor {
             Some(decryptor) => self.decrypted_by(decryptor, value, found),
             None => Ok(value.clone()),
@@ -36,7 +40,7 @@ impl Resolver<'_> {
         &self,
         decryptor: &dyn Decryptor,
         value: &Value,
-        found: &Found<'_>,
+        found: &DecryptionSite<'_>,
     ) -> Result<Value, LookupError> {
         match value.data() {
             Data::String(text) if is_attempted(text) => {
@@ -45,7 +49,7 @@ impl Resolver<'_> {
             Data::Array(items) => {
                 let items: Result<Vec<Value>, LookupError> =
                     items.iter().map(|item| self.decrypted_by(decryptor, item, found)).collect();
-                Ok(Value::array(items?, value.provenance()))
+                Ok(Value::new_array(items?, value.provenance()))
             }
             Data::Hash(hash) => {
                 let member = |(key, member): (&Key, &Member)| {
@@ -64,10 +68,10 @@ impl Resolver<'_> {
         decryptor: &dyn Decryptor,
         text: &str,
         from_file: Provenance,
-        found: &Found<'_>,
+        found: &DecryptionSite<'_>,
     ) -> Result<Value, LookupError> {
         let origin = from_file.origin();
-        let encrypted = parts(text);
+        let encrypted = encrypted_parts(text);
         let mut plain: Vec<u8> = Vec::with_capacity(text.len());
         let mut from = 0;
         let mut any = false;
@@ -91,7 +95,7 @@ impl Resolver<'_> {
             Ok(text) => Data::String(text.into()),
             Err(error) => Data::Binary(error.into_bytes().into()),
         };
-        let from = if any { Provenance::decrypted(origin) } else { from_file };
+        let from = if any { Provenance::from_decrypted(origin) } else { from_file };
         Ok(Value::new(data, from))
     }
 
@@ -99,7 +103,7 @@ impl Resolver<'_> {
         &self,
         decryptor: &dyn Decryptor,
         part: &EncryptedPart<'_>,
-        found: &Found<'_>,
+        found: &DecryptionSite<'_>,
         error: &dyn Fn(String) -> LookupError,
     ) -> Result<Vec<u8>, LookupError> {
         if part.body.trim().is_empty() {

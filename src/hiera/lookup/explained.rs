@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::story::{that_matter, without_repeats};
 use super::{Invocation, Resolver, Strategy, is_reserved};
-use crate::hiera::config::{Layer, Version};
-use crate::hiera::dig::{Dug, dig, dig_watched};
+use crate::hiera::config::{ConfigVersion, Layer};
+use crate::hiera::dig::{DigOutcome, dig, dig_watched};
 use crate::hiera::error::LookupError;
-use crate::hiera::explain::{Event, Explainer, Explanation, Kind, Node, Subject, Text};
-use crate::hiera::hierarchy::located::{Location, Place};
+use crate::hiera::explain::{Event, EventText, Explainer, Explanation, Kind, Node, Subject};
+use crate::hiera::hierarchy::located::{LevelTarget, Location};
 use crate::hiera::key::LookupKey;
 use crate::hiera::merge::fold;
-use crate::hiera::pattern::conditions;
+use crate::hiera::pattern::condition_phrase;
 use crate::hiera::request::LookupRequest;
 use crate::hiera::resolution::Outcome;
 use crate::hiera::sources::ModuleLayer;
@@ -38,27 +38,27 @@ impl Resolver<'_> {
         };
         let mut unread = Vec::new();
         let answer = self.answer_by(request, &mut |resolver, key, merge| {
-            inv.module = key.module().map(Into::into);
+            inv.module = key.module_name().map(Into::into);
             let found = match subject {
                 Subject::Lookup => {
-                    let choice = resolver.choose(&mut inv, key, merge)?;
+                    let choice = resolver.choose_strategy(&mut inv, key, merge)?;
                     resolver.find_chosen(&mut inv, key, &choice, None)?
                 }
                 Subject::Options if is_reserved(&key.text) => {
-                    inv.within(|| Kind::InvalidKey, |_| {});
+                    inv.record_part(|| Kind::InvalidKey, |_| {});
                     None
                 }
                 // An explanation of options has no value; Puppet counts it as found.
                 Subject::Options => {
-                    resolver.explain_options(&mut inv, key).map(|()| Some(Value::null(None)))?
+                    resolver.explain_options(&mut inv, key).map(|()| Some(Value::new_null(None)))?
                 }
             };
             unread = resolver.unread_options_of(key);
             Ok(found.map(|value| (value, std::mem::take(&mut inv.unapplied_conversions))))
         });
         match &answer {
-            Ok(None) => inv.say(|| request.not_found_message()),
-            Err(error) if error.is_lookup_error() => inv.fail(error),
+            Ok(None) => inv.record_text(|| request.not_found_message()),
+            Err(error) if error.is_lookup_error() => inv.record_failure(error),
             _ => {}
         }
         let tree = inv.explainer.take().expect("every part gives it back").finish();
@@ -72,7 +72,7 @@ impl Resolver<'_> {
     /// How the options for a key come about: one hash merge over all layers.
     fn explain_options(&self, inv: &mut Invocation, key: &LookupKey) -> Result<(), LookupError> {
         let layers = super::layers_of(key);
-        let (root, frame) = (super::LOOKUP_OPTIONS, super::options::frame());
+        let (root, frame) = (super::LOOKUP_OPTIONS, super::options::options_frame());
         inv.fold(&Strategy::Hash, 3, self.ctx.cancel, &mut |inv, n| match layers.get(n) {
             Some(layer) => self.search_layer(inv, layer, root, &frame, &Strategy::Hash),
             None => Ok(None),
@@ -82,19 +82,19 @@ impl Resolver<'_> {
 
     /// Returns the node of a layer; `None` where Puppet has none, because there is no layer or its
     /// config cannot be loaded.
-    pub(super) fn provider(&self, layer: &Layer) -> Option<Kind> {
+    pub(super) fn layer_kind(&self, layer: &Layer) -> Option<Kind> {
         let config = match layer {
             Layer::Global => self.ctx.global.clone(),
             Layer::Environment => Some(self.ctx.environment.clone()?),
-            Layer::Module(name) => match self.ctx.sources.module(name) {
+            Layer::Module(name) => match self.ctx.sources.module_layer(name) {
                 ModuleLayer::Config(config) => Some(config),
                 ModuleLayer::NotFound | ModuleLayer::WithoutConfig => return None,
             },
         };
-        if config.as_ref().is_some_and(|config| !config.loads()) {
+        if config.as_ref().is_some_and(|config| !config.is_loaded()) {
             return None;
         }
-        let version = config.as_ref().map_or(Version::V5, |config| config.version);
+        let version = config.as_ref().map_or(ConfigVersion::V5, |config| config.version);
         // A config that no file holds is not named.
         let path = config.and_then(|config| config.file.map(|_| config.path.clone()));
         Some(Kind::Provider { layer: layer.clone(), version, config: path })
@@ -103,13 +103,13 @@ impl Resolver<'_> {
     /// Says why a module cannot be asked.
     pub(super) fn explain_missing_module(&self, inv: &mut Invocation, layer: &Layer) {
         let Layer::Module(name) = layer else { return };
-        let event = match self.ctx.sources.module(name) {
+        let event = match self.ctx.sources.module_layer(name) {
             ModuleLayer::NotFound => Event::ModuleNotFound,
             ModuleLayer::WithoutConfig => Event::ModuleProviderNotFound,
             // A config of an old version is passed over.
             ModuleLayer::Config(_) => Event::ModuleProviderNotFound,
         };
-        inv.within(|| Kind::Module(name.clone()), |inv| inv.happened(|| event));
+        inv.record_part(|| Kind::Module(name.clone()), |inv| inv.record_event(|| event));
     }
 }
 
@@ -118,7 +118,7 @@ type Next<'a> = dyn FnMut(&mut Invocation, usize) -> Result<Option<Value>, Looku
 
 impl Invocation {
     /// Runs `inner` as a part of the search.
-    pub(super) fn within<T>(
+    pub(super) fn record_part<T>(
         &mut self,
         kind: impl FnOnce() -> Kind,
         inner: impl FnOnce(&mut Invocation) -> T,
@@ -133,35 +133,35 @@ impl Invocation {
     }
 
     /// Records the event of the part that is being searched.
-    pub(super) fn happened(&mut self, event: impl FnOnce() -> Event) {
-        if let Some(node) = self.node() {
+    pub(super) fn record_event(&mut self, event: impl FnOnce() -> Event) {
+        if let Some(node) = self.current_node() {
             node.event = Some(event());
         }
     }
 
     /// Says something else about the part that is being searched.
-    pub(super) fn say(&mut self, text: impl FnOnce() -> String) {
-        if let Some(node) = self.node() {
-            node.texts.push(Text::Remark(text()));
+    pub(super) fn record_text(&mut self, text: impl FnOnce() -> String) {
+        if let Some(node) = self.current_node() {
+            node.texts.push(EventText::Remark(text()));
         }
     }
 
     /// Says a text of a function about the part that is being searched.
-    pub(super) fn tell(&mut self, text: Value) {
-        if let Some(node) = self.node() {
-            node.texts.push(Text::Told(text));
+    pub(super) fn record_value(&mut self, text: Value) {
+        if let Some(node) = self.current_node() {
+            node.texts.push(EventText::Told(text));
         }
     }
 
     /// Says beside the part that is searched that the whole search failed.
-    fn fail(&mut self, error: &LookupError) {
-        if let Some(node) = self.node() {
-            node.texts.push(Text::Failure(error.clone()));
+    fn record_failure(&mut self, error: &LookupError) {
+        if let Some(node) = self.current_node() {
+            node.texts.push(EventText::Failure(error.clone()));
         }
     }
 
-    fn node(&mut self) -> Option<&mut Node> {
-        self.explainer.as_mut().map(|explainer| explainer.current())
+    fn current_node(&mut self) -> Option<&mut Node> {
+        self.explainer.as_mut().map(|explainer| explainer.current_node())
     }
 
     /// [`fold`], explained as a merge where several places may have a value.
@@ -177,7 +177,7 @@ impl Invocation {
             let bounds = Bounds { cancel, budget: &budget };
             return fold(strategy, variants, bounds, &mut |n| next(self, n));
         }
-        self.within(
+        self.record_part(
             || Kind::Merge(strategy.clone()),
             |inv| {
                 let budget = inv.budget.clone();
@@ -185,7 +185,7 @@ impl Invocation {
                 let merged =
                     fold::<LookupError>(strategy, variants, bounds, &mut |n| next(inv, n))?;
                 if let Some(value) = &merged {
-                    inv.happened(|| Event::Result(value.clone()));
+                    inv.record_event(|| Event::Result(value.clone()));
                 }
                 Ok(merged)
             },
@@ -201,22 +201,22 @@ impl Invocation {
         if self.explainer.is_none() || key.subkeys.is_empty() {
             return dig(value, key);
         }
-        self.within(
+        self.record_part(
             || Kind::SubKey(key.subkeys.clone()),
             |inv| {
                 dig_watched(value, key, &mut |segment, found| {
-                    inv.within(
+                    inv.record_part(
                         || Kind::Segment,
                         |inv| {
                             let key: Arc<str> = segment.to_string().into();
                             match found {
-                                Dug::Part(value) => inv.happened(|| Event::Found {
+                                DigOutcome::Part(value) => inv.record_event(|| Event::Found {
                                     key,
                                     value: value.clone(),
                                     at: value.origin,
                                 }),
-                                Dug::Missing => inv.happened(|| Event::NotFound(key)),
-                                Dug::Mismatch => {}
+                                DigOutcome::Missing => inv.record_event(|| Event::NotFound(key)),
+                                DigOutcome::Mismatch => {}
                             }
                         },
                     );
@@ -229,31 +229,35 @@ impl Invocation {
     pub(super) fn explain_outcome(&mut self, outcome: &Outcome, root: &str) {
         match outcome {
             Outcome::Found { key: at, value, .. } => {
-                self.happened(|| Event::Found { key: root.into(), value: value.clone(), at: *at });
+                self.record_event(|| Event::Found {
+                    key: root.into(),
+                    value: value.clone(),
+                    at: *at,
+                });
             }
             Outcome::NoSuchKey(_) | Outcome::Excluded(_) => {
-                self.happened(|| Event::NotFound(root.into()))
+                self.record_event(|| Event::NotFound(root.into()))
             }
-            Outcome::NoSuchFile(_) => self.happened(|| Event::LocationNotFound),
+            Outcome::NoSuchFile(_) => self.record_event(|| Event::LocationNotFound),
             Outcome::Undetermined { variables, candidates } => {
-                self.say(|| format!("Depends on {}", variables.join(", ")));
+                self.record_text(|| format!("Depends on {}", variables.join(", ")));
                 for candidate in candidates {
-                    self.say(|| {
+                    self.record_text(|| {
                         format!(
                             "{} sets the key where {}",
                             candidate.path,
-                            conditions(&candidate.when)
+                            condition_phrase(&candidate.when)
                         )
                     });
                 }
             }
             Outcome::Opaque(backend) => {
-                self.say(|| {
+                self.record_text(|| {
                     format!("{} \"{}\" cannot be evaluated here", backend.kind.key(), backend.name)
                 });
             }
             Outcome::Unread { message, .. } => {
-                self.say(|| format!("The file cannot be read here: {message}"));
+                self.record_text(|| format!("The file cannot be read here: {message}"));
             }
             // Explained when the function is called.
             Outcome::Answered { .. } | Outcome::NotAnswered(_) => {}
@@ -263,7 +267,7 @@ impl Invocation {
 
     /// Says that a conversion is applied.
     pub(super) fn explain_conversion(&mut self, convert_to: &ConvertTo) {
-        self.say(|| {
+        self.record_text(|| {
             let arguments = std::iter::once(convert_to.type_shown())
                 .chain(convert_to.arguments.iter().map(in_puppets_language));
             format!(
@@ -277,9 +281,11 @@ impl Invocation {
 /// Returns the node of a location; `None` when the level names none.
 pub(super) fn location_kind(location: &Location) -> Option<Kind> {
     let uri = match location.place {
-        Place::Nowhere => return None,
-        Place::Uri(_) => true,
-        Place::File { .. } | Place::NoMatch { .. } | Place::Undetermined(_) => false,
+        LevelTarget::Nowhere => return None,
+        LevelTarget::Uri(_) => true,
+        LevelTarget::File { .. } | LevelTarget::NoMatch { .. } | LevelTarget::Undetermined(_) => {
+            false
+        }
     };
     Some(Kind::Location { uri, original: location.original.clone(), place: location.name.clone() })
 }

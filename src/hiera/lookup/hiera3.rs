@@ -4,14 +4,18 @@
 
 use std::sync::Arc;
 
-use super::called::{Asked, Found, legal, within_root};
+use super::called::{FunctionAnswer, FunctionQuery, check_legal, within_root};
 use super::{Invocation, Resolver, parse_key};
 use crate::hiera::backends::{CallKey, Hiera3, Hiera3Backend, Returned};
-use crate::hiera::config::{BackendKind, HieraConfig, Layer, Level, Locations, Template, Version};
+use crate::hiera::config::{
+    BackendKind, ConfigVersion, HieraConfig, Layer, Level, Locations, Template,
+};
 use crate::hiera::error::LookupError;
 use crate::hiera::explain::Event;
-use crate::hiera::hierarchy::located::{LocatedLayer, LocatedLevel, Location, Place};
-use crate::hiera::hierarchy::{datadir_as_written, datadir_for_call, locate, options_for_call};
+use crate::hiera::hierarchy::located::{LevelTarget, LocatedLayer, LocatedLevel, Location};
+use crate::hiera::hierarchy::{
+    datadir_as_written, datadir_for_call, locate_levels, options_for_call,
+};
 
 impl Resolver<'_> {
     /// Returns whether backends of Hiera 3 in this config may be called. The library that they need
@@ -44,7 +48,7 @@ impl Resolver<'_> {
                 None => return Ok(()),
             }
         }
-        let text = (config.version == Version::V3).then(|| config.text().into());
+        let text = (config.version == ConfigVersion::V3).then(|| config.text().into());
         backends.prepare(&Hiera3 { config: config.path.clone(), text, backends: known })?;
         self.called.borrow_mut().knows_hiera3 = true;
         Ok(())
@@ -57,7 +61,8 @@ impl Resolver<'_> {
         located: &LocatedLevel,
     ) -> Result<Option<Hiera3Backend>, LookupError> {
         let level = &located.level;
-        let is_unknown = |location: &Location| matches!(location.place, Place::Undetermined(_));
+        let is_unknown =
+            |location: &Location| matches!(location.place, LevelTarget::Undetermined(_));
         if located.locations.iter().any(is_unknown) {
             return Ok(None);
         }
@@ -69,8 +74,8 @@ impl Resolver<'_> {
             sources: Vec::new(),
             options: None,
         };
-        if config.version == Version::V3 {
-            let is_named = level.option("datadir").is_some_and(|it| it.as_str().is_some());
+        if config.version == ConfigVersion::V3 {
+            let is_named = level.option_value("datadir").is_some_and(|it| it.as_str().is_some());
             backend.datadir = is_named.then(|| datadir_as_written(config, level));
             return Ok(Some(backend));
         }
@@ -83,7 +88,9 @@ impl Resolver<'_> {
         if backend.datadir.is_none() || backend.options.is_some() != level.options.is_some() {
             return Ok(None);
         }
-        let is_source = |place: &Place| !matches!(place, Place::NoMatch { .. } | Place::Nowhere);
+        let is_source = |place: &LevelTarget| {
+            !matches!(place, LevelTarget::NoMatch { .. } | LevelTarget::Nowhere)
+        };
         let sources = located.locations.iter().filter(|location| is_source(&location.place));
         backend.sources = sources.map(|location| location.original.clone()).collect();
         Ok(Some(backend))
@@ -93,10 +100,10 @@ impl Resolver<'_> {
     pub(super) fn ask_hiera3(
         &self,
         inv: &mut Invocation,
-        asked: Asked<'_>,
-    ) -> Result<Found, LookupError> {
+        asked: FunctionQuery<'_>,
+    ) -> Result<FunctionAnswer, LookupError> {
         if !self.called.borrow().knows_hiera3 {
-            return Ok(Found::Unknown);
+            return Ok(FunctionAnswer::Unknown);
         }
         let text = inv.stack.last().map_or_else(|| "".into(), |frame| frame.text.clone());
         let key = parse_key(&text)?;
@@ -109,14 +116,14 @@ impl Resolver<'_> {
             global_only: inv.reading.is_confined,
         };
         match self.call_function(inv, asked, asked_for)? {
-            None => Ok(Found::Unknown),
+            None => Ok(FunctionAnswer::Unknown),
             Some(Returned::Value(checked)) => {
-                let value = legal(asked, &text, checked)?;
-                inv.happened(|| Event::Found { key: text, value: value.clone(), at: None });
-                within_root(&key, value).map(Found::Value)
+                let value = check_legal(asked, &text, checked)?;
+                inv.record_event(|| Event::Found { key: text, value: value.clone(), at: None });
+                within_root(&key, value).map(FunctionAnswer::Value)
             }
             // Puppet's explanation has no entry for it.
-            Some(_) => Ok(Found::Nothing),
+            Some(_) => Ok(FunctionAnswer::Nothing),
         }
     }
 
@@ -131,7 +138,9 @@ impl Resolver<'_> {
     ) -> Result<Vec<Vec<Location>>, LookupError> {
         let none = || vec![Vec::new(); levels.len()];
         let config = match &self.ctx.global {
-            Some(config) if config.version == Version::V3 && *layer == Layer::Global => config,
+            Some(config) if config.version == ConfigVersion::V3 && *layer == Layer::Global => {
+                config
+            }
             _ => return Ok(none()),
         };
         let templates: Vec<Template> = inv
@@ -145,7 +154,7 @@ impl Resolver<'_> {
         }
         let puppet = (!self.ctx.tolerant).then_some(self.ctx.puppet);
         let of_level = |located: &LocatedLevel| {
-            if located.level.backend.reader().is_none() {
+            if located.level.backend.data_reader().is_none() {
                 return Ok(Vec::new());
             }
             let level = Level {
@@ -155,7 +164,7 @@ impl Resolver<'_> {
                 ..(*located.level).clone()
             };
             let (scope, sources) = (self.ctx.scope, self.ctx.sources);
-            let found = locate(config, &[Arc::new(level)], scope, sources, puppet)?;
+            let found = locate_levels(config, &[Arc::new(level)], scope, sources, puppet)?;
             Ok(found.into_iter().flat_map(|located| located.locations).collect())
         };
         levels.iter().map(of_level).collect()

@@ -1,16 +1,16 @@
 //! Asking one location for a root key: the file, its member, and all that Puppet refuses about
 //! them.
 
-use super::decryption::Found;
+use super::decryption::DecryptionSite;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver};
 use crate::hiera::config::{
-    Backend, BackendKind, Layer, Level, Locations, Reader, is_of_namespace,
+    Backend, BackendKind, DataReader, Layer, Level, Locations, is_of_namespace,
 };
-use crate::hiera::data::{DataFile, ProblemKind, Refusal};
+use crate::hiera::data::{DataFile, FileRefusal, ProblemKind};
 use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::hiera::eyaml::has_encrypted_text;
 use crate::hiera::hierarchy::CandidateFile;
-use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place, Undetermined};
+use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location, Undetermined};
 use crate::hiera::resolution::{Outcome, Unevaluated, Unsettled};
 use crate::puppet::Strict;
 use crate::puppet::types;
@@ -29,7 +29,7 @@ impl Resolver<'_> {
 
     /// Looks a root key up at one location; indexed files that are not among those `defining` it,
     /// if these are known, have nothing.
-    pub(super) fn ask(
+    pub(super) fn ask_location(
         &self,
         inv: &mut Invocation,
         layer: &Layer,
@@ -41,33 +41,36 @@ impl Resolver<'_> {
         self.check_cancelled()?;
         let level = &located.level;
         if !self.ctx.tolerant
-            && !matches!(location.place, Place::File { exists: false, .. } | Place::NoMatch { .. })
+            && !matches!(
+                location.place,
+                LevelTarget::File { exists: false, .. } | LevelTarget::NoMatch { .. }
+            )
             && let Some(message) = level.call_error()
         {
             return Err(LookupError::crash(message));
         }
         // A backend of Hiera 3 is asked for each location, whether or not there is a file.
-        let is_real = !matches!(location.place, Place::NoMatch { .. });
+        let is_real = !matches!(location.place, LevelTarget::NoMatch { .. });
         if level.backend.kind == BackendKind::Hiera3 && is_real {
             return self.call_or_opaque(inv, layer, located, location, root);
         }
         let path = match &location.place {
-            Place::File { path, exists: true } => path,
-            Place::File { path, exists: false } => {
+            LevelTarget::File { path, exists: true } => path,
+            LevelTarget::File { path, exists: false } => {
                 return Ok(Outcome::NoSuchFile(path.to_string()));
             }
-            Place::NoMatch { pattern } => return Ok(Outcome::NoSuchFile(pattern.clone())),
-            Place::Undetermined(undetermined) => {
+            LevelTarget::NoMatch { pattern } => return Ok(Outcome::NoSuchFile(pattern.clone())),
+            LevelTarget::Undetermined(undetermined) => {
                 return Ok(self.ask_undetermined(inv, layer, located, undetermined, root));
             }
-            Place::Uri(_) | Place::Nowhere => {
+            LevelTarget::Uri(_) | LevelTarget::Nowhere => {
                 return self.call_or_opaque(inv, layer, located, location, root);
             }
         };
-        let Some(reader) = level.backend.reader() else {
+        let Some(reader) = level.backend.data_reader() else {
             return self.call_or_opaque(inv, layer, located, location, root);
         };
-        if root.is_empty() && reader == Reader::Eyaml {
+        if root.is_empty() && reader == DataReader::Eyaml {
             let message =
                 "'eyaml_lookup_key' parameter 'key' expects a String[1] value, got String";
             return Err(LookupError::crash(message.into()));
@@ -78,13 +81,13 @@ impl Resolver<'_> {
         {
             return Ok(Outcome::NoSuchKey(path.clone()));
         }
-        let Some(data) = self.ctx.sources.data(path, reader) else {
+        let Some(data) = self.ctx.sources.file_data(path, reader) else {
             return match self.ctx.sources.is_folder(path) && !self.ctx.tolerant {
                 true => Err(LookupError::crash(format!("Is a directory @ io_fread - {path}"))),
                 false => Ok(Outcome::NoSuchFile(path.to_string())),
             };
         };
-        if let Some(refusal) = data.refused().filter(|refusal| refusal.is_ours()) {
+        if let Some(refusal) = data.refusal().filter(|refusal| refusal.is_ours()) {
             let message = refusal.to_string();
             let reason = Unevaluated::Unread(path.clone(), message.clone());
             if root == LOOKUP_OPTIONS {
@@ -99,7 +102,7 @@ impl Resolver<'_> {
         if !self.ctx.tolerant && data.is_no_hash() {
             return Ok(Outcome::NoSuchKey(path.clone()));
         }
-        let Some(member) = self.member((path, &data), layer, level, root)? else {
+        let Some(member) = self.find_member((path, &data), layer, level, root)? else {
             return Ok(Outcome::NoSuchKey(path.clone()));
         };
         let is_illegal = |value: &Value| !value.is_legal() && !self.ctx.tolerant;
@@ -116,7 +119,7 @@ impl Resolver<'_> {
                 in_hash: *kind == BackendKind::DataHash,
                 got: types::infer(value).to_string(),
             };
-            Err(LookupError::new(kind, member.value.origin).about(value))
+            Err(LookupError::new(kind, member.value.origin).mark_quoting(value))
         };
         // A data_hash function returns values with tokens, a lookup_key function replaces them
         // itself.
@@ -124,15 +127,16 @@ impl Resolver<'_> {
             return illegal(&member.value);
         }
         let value = match reader {
-            Reader::Eyaml => {
+            DataReader::Eyaml => {
                 if self.ctx.decryptor.is_none() && inv.notes_unsettled_levels(root) {
                     note_encrypted(inv, layer, located, root, (path, &member.value));
                 }
-                let value = self.decrypted(&member.value, &Found { level, path, root })?;
-                inv.meet(value.secrecy_of_parts());
+                let value =
+                    self.decrypt_value(&member.value, &DecryptionSite { level, path, root })?;
+                inv.note_secrecy(value.secrecy_of_parts());
                 value
             }
-            Reader::Yaml | Reader::Json | Reader::Hocon => member.value.clone(),
+            DataReader::Yaml | DataReader::Json | DataReader::Hocon => member.value.clone(),
         };
         let value = match level.backend.kind {
             BackendKind::LookupKey if inv.explainer.is_some() => {
@@ -158,17 +162,17 @@ impl Resolver<'_> {
     ) -> Result<Outcome, LookupError> {
         let backend = &located.level.backend;
         let is_settled =
-            || located.level.excludes(root) && !self.ctx.sources.has_function(&backend.name);
+            || located.level.excludes_key(root) && !self.ctx.sources.has_function(&backend.name);
         match self.ctx.backends {
             Some(backends) if backends.may_call(&backend.name) && !is_settled() => {
-                self.call(inv, backends, layer, located, location, root)
+                self.call_level(inv, backends, layer, located, location, root)
             }
-            _ => Ok(self.opaque(inv, layer, located, root)),
+            _ => Ok(self.opaque_outcome(inv, layer, located, root)),
         }
     }
 
     /// Returns the outcome at a level whose backend cannot be evaluated.
-    pub(super) fn opaque(
+    pub(super) fn opaque_outcome(
         &self,
         inv: &mut Invocation,
         layer: &Layer,
@@ -176,7 +180,7 @@ impl Resolver<'_> {
         root: &str,
     ) -> Outcome {
         let backend = &located.level.backend;
-        if located.level.excludes(root) && !self.ctx.sources.has_function(&backend.name) {
+        if located.level.excludes_key(root) && !self.ctx.sources.has_function(&backend.name) {
             return Outcome::Excluded(backend.clone());
         }
         inv.reads.opaque.insert(backend.name.to_string());
@@ -198,19 +202,19 @@ impl Resolver<'_> {
         if !inv.notes_unsettled_levels(root) {
             return Outcome::Undetermined { variables, candidates: Vec::new() };
         }
-        let Some(reader) = located.level.backend.reader() else {
+        let Some(reader) = located.level.backend.data_reader() else {
             let may_be_asked = undetermined.pattern.is_none()
-                || !undetermined.candidates(self.ctx.sources).is_empty();
+                || !undetermined.candidate_files(self.ctx.sources).is_empty();
             if may_be_asked {
-                self.opaque(inv, layer, located, root);
+                self.opaque_outcome(inv, layer, located, root);
             }
             return Outcome::Undetermined { variables, candidates: Vec::new() };
         };
         let candidates = undetermined.candidates_with(root, self.ctx.sources);
         let candidates: Vec<Unsettled> = candidates
             .iter()
-            .filter(|candidate| serves(&located.level, &candidate.path, root))
-            .filter_map(|candidate| self.defines(candidate, root, reader))
+            .filter(|candidate| has_key_from(&located.level, &candidate.path, root))
+            .filter_map(|candidate| self.find_unsettled(candidate, root, reader))
             .collect();
         if !candidates.is_empty() {
             let files = candidates.iter().map(|file| file.path.clone()).collect();
@@ -238,17 +242,17 @@ impl Resolver<'_> {
         interpolated
     }
 
-    pub(super) fn defines(
+    pub(super) fn find_unsettled(
         &self,
         candidate: &CandidateFile,
         root: &str,
-        reader: Reader,
+        reader: DataReader,
     ) -> Option<Unsettled> {
         let scope = self.ctx.scope;
-        if scope.is_assumed_unread(&candidate.path) || !scope.allows(&candidate.when) {
+        if scope.is_assumed_unread(&candidate.path) || !scope.may_have(&candidate.when) {
             return None;
         }
-        let data = self.ctx.sources.data(&candidate.path, reader)?;
+        let data = self.ctx.sources.file_data(&candidate.path, reader)?;
         let member = data.get(root)?;
         Some(Unsettled {
             key: root.into(),
@@ -263,7 +267,7 @@ impl Resolver<'_> {
     pub(super) fn check_file(
         &self,
         path: &FilePath,
-        reader: Reader,
+        reader: DataReader,
         data: &DataFile,
     ) -> Result<(), LookupError> {
         if self.ctx.tolerant {
@@ -272,16 +276,16 @@ impl Resolver<'_> {
         let error = |message: String| {
             Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None))
         };
-        if let Some(refusal) = data.refused() {
+        if let Some(refusal) = data.refusal() {
             return match refusal {
-                Refusal::Cycle => Err(LookupError::crash(refusal.to_string())),
+                FileRefusal::Cycle => Err(LookupError::crash(refusal.to_string())),
                 _ if refusal.names_file() => error(format!("Unable to parse ({path}): {refusal}")),
                 _ => error(format!("Unable to parse {refusal}")),
             };
         }
         for problem in data.problems_of_parts() {
             let ProblemKind::NotAHash { found, empty, .. } = &problem.kind else { continue };
-            if reader == Reader::Json {
+            if reader == DataReader::Json {
                 return error(format!(
                     "Value returned from data_hash function 'json_data', when using location '{path}', has wrong type, expects a Hash value, got {found}"
                 ));
@@ -294,14 +298,14 @@ impl Resolver<'_> {
     }
 
     /// Returns the root key's entry in a file, if it counts in the layer.
-    pub(super) fn member<'d>(
+    pub(super) fn find_member<'d>(
         &self,
         (path, data): (&FilePath, &'d DataFile),
         layer: &Layer,
         level: &Level,
         root: &str,
     ) -> Result<Option<&'d Member>, LookupError> {
-        if !serves(level, path, root) {
+        if !has_key_from(level, path, root) {
             return Ok(None);
         }
         if let (Layer::Module(_), BackendKind::DataHash) = (layer, level.backend.kind) {
@@ -323,7 +327,7 @@ impl Resolver<'_> {
 }
 
 /// Returns whether a level looks into a file for a root key.
-pub(super) fn serves(level: &Level, path: &FilePath, root: &str) -> bool {
+pub(super) fn has_key_from(level: &Level, path: &FilePath, root: &str) -> bool {
     !matches!(level.locations, Locations::ByNamespace(_)) || is_of_namespace(path, root)
 }
 /// Notes a value that hiera-eyaml would decrypt, in this file.

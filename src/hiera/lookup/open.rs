@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::location::serves;
+use super::location::has_key_from;
 use super::{LOOKUP_OPTIONS, Resolver, layers_of};
-use crate::hiera::config::{Layer, Level, Reader};
+use crate::hiera::config::{DataReader, Layer, Level};
 use crate::hiera::hierarchy::CandidateFile;
-use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
+use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
 use crate::hiera::lookup_options::{LookupOptions, OptionsEntry};
 use crate::hiera::resolution::{MergeSource, Resolution, Unsettled};
 use crate::text::FilePath;
@@ -16,24 +16,24 @@ impl Resolver<'_> {
     /// Returns whether a location may have a root key, depending on unknown variables, an unknown
     /// backend or an unreadable file.
     pub(super) fn may_have(&self, located: &LocatedLevel, location: &Location, root: &str) -> bool {
-        let reader = located.level.backend.reader();
+        let reader = located.level.backend.data_reader();
         match &location.place {
-            Place::File { exists: false, .. } | Place::NoMatch { .. } => false,
-            Place::File { path, .. } => {
-                reader.is_none_or(|reader| self.ctx.sources.data(path, reader).is_none())
+            LevelTarget::File { exists: false, .. } | LevelTarget::NoMatch { .. } => false,
+            LevelTarget::File { path, .. } => {
+                reader.is_none_or(|reader| self.ctx.sources.file_data(path, reader).is_none())
             }
-            Place::Uri(_) | Place::Nowhere => true,
-            Place::Undetermined(undetermined) => match reader {
+            LevelTarget::Uri(_) | LevelTarget::Nowhere => true,
+            LevelTarget::Undetermined(undetermined) => match reader {
                 None => {
                     undetermined.pattern.is_none()
-                        || !undetermined.candidates(self.ctx.sources).is_empty()
+                        || !undetermined.candidate_files(self.ctx.sources).is_empty()
                 }
                 Some(reader) => {
                     let mut candidates =
                         undetermined.candidates_with(root, self.ctx.sources).into_iter();
                     candidates.any(|candidate| {
-                        serves(&located.level, &candidate.path, root)
-                            && self.defines(&candidate, root, reader).is_some()
+                        has_key_from(&located.level, &candidate.path, root)
+                            && self.find_unsettled(&candidate, root, reader).is_some()
                     })
                 }
             },
@@ -53,14 +53,14 @@ impl Resolver<'_> {
         let mut is_below = false;
         let mut found = Vec::new();
         for layer in layers_of(&resolution.key) {
-            let located = self.located(&layer);
+            let located = self.cached_levels(&layer);
             let Ok(levels) = located.as_ref() else { continue };
             for level in levels.hierarchy.located.iter() {
-                let Some(reader) = level.level.backend.reader() else { continue };
+                let Some(reader) = level.level.backend.data_reader() else { continue };
                 for location in &level.locations {
                     let undetermined = match &location.place {
-                        Place::Undetermined(undetermined) => undetermined,
-                        Place::File { path, exists: true } => {
+                        LevelTarget::Undetermined(undetermined) => undetermined,
+                        LevelTarget::File { path, exists: true } => {
                             is_below |= chosen.is_some_and(|chosen| {
                                 self.entry_in(path, reader, &root)
                                     .is_some_and(|entry| entry.span == chosen.span)
@@ -92,11 +92,11 @@ impl Resolver<'_> {
         let root = resolution.key.root_text();
         let mut found = Vec::new();
         for layer in layers_of(&resolution.key) {
-            let located = self.located(&layer);
+            let located = self.cached_levels(&layer);
             let Ok(levels) = located.as_ref() else { continue };
             for level in levels.hierarchy.located.iter() {
                 let holds_chosen = |location: &Location| {
-                    chosen.is_some_and(|chosen| self.holds(level, location, &root, chosen))
+                    chosen.is_some_and(|chosen| self.has_entry(level, location, &root, chosen))
                 };
                 // No lower level replaces an entry for exactly this key.
                 let is_certain = chosen.is_some_and(|chosen| !chosen.pattern);
@@ -115,23 +115,24 @@ impl Resolver<'_> {
     /// `lookup_options`.
     fn may_hold_options(&self, located: &LocatedLevel) -> bool {
         let Level { backend, .. } = &*located.level;
-        let is_excluded =
-            located.level.excludes(LOOKUP_OPTIONS) && !self.ctx.sources.has_function(&backend.name);
-        backend.reader().is_none()
+        let is_excluded = located.level.excludes_key(LOOKUP_OPTIONS)
+            && !self.ctx.sources.has_function(&backend.name);
+        backend.data_reader().is_none()
             && !is_excluded
             && located.locations.iter().any(|it| self.may_have(located, it, LOOKUP_OPTIONS))
     }
 
     /// Returns whether the file of a location holds this entry for a root key.
-    fn holds(
+    fn has_entry(
         &self,
         located: &LocatedLevel,
         location: &Location,
         root: &str,
         chosen: &OptionsEntry,
     ) -> bool {
-        let Place::File { path, exists: true } = &location.place else { return false };
-        let entry = located.level.backend.reader().and_then(|it| self.entry_in(path, it, root));
+        let LevelTarget::File { path, exists: true } = &location.place else { return false };
+        let entry =
+            located.level.backend.data_reader().and_then(|it| self.entry_in(path, it, root));
         entry.is_some_and(|entry| entry.span == chosen.span)
     }
 
@@ -139,12 +140,12 @@ impl Resolver<'_> {
     /// a lower location than that) with another strategy.
     fn other_strategy(
         &self,
-        (candidate, reader): (&CandidateFile, Reader),
+        (candidate, reader): (&CandidateFile, DataReader),
         (chosen, is_below): (Option<&OptionsEntry>, bool),
         resolution: &Resolution,
     ) -> Option<Unsettled> {
         let root = resolution.key.root_text();
-        let options = self.defines(candidate, LOOKUP_OPTIONS, reader)?;
+        let options = self.find_unsettled(candidate, LOOKUP_OPTIONS, reader)?;
         let entry = self.entry_in(&candidate.path, reader, &root)?;
         let replaces = match chosen {
             None => true,
@@ -159,9 +160,9 @@ impl Resolver<'_> {
     }
 
     /// Returns the entry for a root key in the `lookup_options` of one file.
-    fn entry_in(&self, path: &FilePath, reader: Reader, root: &str) -> Option<OptionsEntry> {
-        let data = self.ctx.sources.data(path, reader)?;
+    fn entry_in(&self, path: &FilePath, reader: DataReader, root: &str) -> Option<OptionsEntry> {
+        let data = self.ctx.sources.file_data(path, reader)?;
         let options = data.get(LOOKUP_OPTIONS)?.value.clone();
-        LookupOptions::new(Some(options)).ok()?.entry(root)
+        LookupOptions::new(Some(options)).ok()?.find_entry(root)
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::{Choice, Invocation, LOOKUP_OPTIONS, Options, OptionsOf, Resolver, is_reserved};
 use crate::hiera::config::Layer;
-use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
+use crate::hiera::error::{LookupError, LookupErrorKind, LookupFrame};
 use crate::hiera::explain::{Event, Kind};
-use crate::hiera::key::{LookupKey, Segment};
+use crate::hiera::key::{KeySegment, LookupKey};
 use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
 use crate::hiera::merge::{Strategy, fold};
 use crate::hiera::resolution::MergeSource;
@@ -16,7 +16,7 @@ use crate::puppet::value::{Data, Value};
 use crate::text::Bounds;
 
 impl Resolver<'_> {
-    pub(super) fn choose(
+    pub(super) fn choose_strategy(
         &self,
         inv: &mut Invocation,
         key: &LookupKey,
@@ -26,21 +26,21 @@ impl Resolver<'_> {
         if is_reserved(&key.text) {
             return Ok(choice);
         }
-        let Segment::Name(root) = &key.root else {
+        let KeySegment::Name(root) = &key.root else {
             return Err(LookupError::crash(format!(
                 "undefined method `index' for {}:Integer",
                 key.root
             )));
         };
-        let options = self.options(inv, key.module())?;
+        let options = self.module_options(inv, key.module_name())?;
         let options = Result::as_ref(&options).map_err(Clone::clone)?;
-        inv.meet(options.secrecy());
-        if let Some(entry) = options.entry(root) {
+        inv.note_secrecy(options.secrecy());
+        if let Some(entry) = options.find_entry(root) {
             choice.convert_to = entry.convert_to();
             if merge.is_none() {
                 choice.merge = entry.merge().map(Option::unwrap_or_default);
                 if entry.says_merge() {
-                    inv.within(|| Kind::MergeSource, |_| {});
+                    inv.record_part(|| Kind::MergeSource, |_| {});
                     choice.merge_source = MergeSource::Options(entry);
                 }
             }
@@ -53,7 +53,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the options for keys of a module, or for keys of none. Source: semantics 7.1.
-    pub(super) fn options(
+    pub(super) fn module_options(
         &self,
         inv: &mut Invocation,
         module: Option<&str>,
@@ -74,18 +74,18 @@ impl Resolver<'_> {
             ..Invocation::default()
         };
         let node = || Kind::Lookup { key: LOOKUP_OPTIONS.into(), secret: false };
-        let assembled = meta.within(node, |meta| {
+        let assembled = meta.record_part(node, |meta| {
             if let Some(first) = meta.stack.iter().position(|frame| &*frame.text == LOOKUP_OPTIONS)
             {
                 let frames = meta.stack[first..].to_vec();
                 return Err(LookupError::new(
-                    LookupErrorKind::Recursion { frames, again: frame() },
+                    LookupErrorKind::Recursion { frames, again: options_frame() },
                     None,
                 ));
             }
             self.assemble_options(meta, &wanted)
         });
-        let assembled = Rc::new(assembled.map_err(|error| meta.guarded(error)));
+        let assembled = Rc::new(assembled.map_err(|error| meta.guard_error(error)));
         inv.explainer = meta.explainer;
         // An error depends on the lookups in progress, so it is kept only if there are none.
         if assembled.is_ok() || inv.stack.is_empty() {
@@ -111,7 +111,7 @@ impl Resolver<'_> {
         self.options.borrow_mut().entry(none).or_insert_with(|| Rc::new(Ok(of_none)));
         let layer = Layer::Module(module.clone());
         let Some(own) =
-            self.search_layer(inv, &layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)?
+            self.search_layer(inv, &layer, LOOKUP_OPTIONS, &options_frame(), &Strategy::Hash)?
         else {
             return Ok(LookupOptions::new(shared)?);
         };
@@ -126,7 +126,7 @@ impl Resolver<'_> {
             let (name, value) = &sides[n];
             let found =
                 || Event::Found { key: LOOKUP_OPTIONS.into(), value: value.clone(), at: None };
-            inv.within(|| Kind::Scope(name.clone()), |inv| inv.happened(found));
+            inv.record_part(|| Kind::Scope(name.clone()), |inv| inv.record_event(found));
             Ok(Some(value.clone()))
         })?;
         Ok(LookupOptions::new(merged)?)
@@ -161,7 +161,8 @@ impl Resolver<'_> {
         inv: &mut Invocation,
         layer: &Layer,
     ) -> Result<Option<Value>, LookupError> {
-        let found = self.search_layer(inv, layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)?;
+        let found =
+            self.search_layer(inv, layer, LOOKUP_OPTIONS, &options_frame(), &Strategy::Hash)?;
         let options = found.filter(|found| !matches!(found.data(), Data::Null));
         if let Some(options) = &options {
             check_layer_options(options, layer)?;
@@ -171,6 +172,6 @@ impl Resolver<'_> {
 }
 
 /// Returns the options among the lookups in progress.
-pub(super) fn frame() -> Frame {
-    Frame { text: LOOKUP_OPTIONS.into(), asked_by: None }
+pub(super) fn options_frame() -> LookupFrame {
+    LookupFrame { text: LOOKUP_OPTIONS.into(), asked_by: None }
 }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use super::location::counts_in;
 use super::{Invocation, Resolver};
-use crate::hiera::config::{BackendKind, Layer, Locations, Reader};
-use crate::hiera::data::{DataFile, Refusal};
+use crate::hiera::config::{BackendKind, DataReader, Layer, Locations};
+use crate::hiera::data::{DataFile, FileRefusal};
 use crate::hiera::error::LookupError;
-use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
+use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
 use crate::hiera::merge::{Strategy, fold};
 use crate::hiera::resolution::Outcome;
 use crate::puppet::value::Value;
@@ -91,10 +91,12 @@ impl Resolver<'_> {
         number: usize,
         root: &str,
     ) -> Result<Option<Value>, LookupError> {
-        Ok(match self.ask(inv, layer, located, &located.locations[number], root, None)? {
-            Outcome::Found { value, .. } | Outcome::Answered { value, .. } => Some(value),
-            _ => None,
-        })
+        Ok(
+            match self.ask_location(inv, layer, located, &located.locations[number], root, None)? {
+                Outcome::Found { value, .. } | Outcome::Answered { value, .. } => Some(value),
+                _ => None,
+            },
+        )
     }
 
     /// Returns the work at a location of a backend that is not Puppet's own.
@@ -104,7 +106,7 @@ impl Resolver<'_> {
 
     fn prepare(&self, layer: &Layer, located: &LocatedLevel) -> Vec<Ready> {
         // A glob that names nothing is no location to Puppet.
-        let is_real = |location: &Location| !matches!(location.place, Place::NoMatch { .. });
+        let is_real = |location: &Location| !matches!(location.place, LevelTarget::NoMatch { .. });
         let real = located.locations.iter().enumerate().filter(|(_, location)| is_real(location));
         real.map(|(number, _)| {
             self.prepare_location(layer, located, number).unwrap_or(Ready::Ask(number))
@@ -122,28 +124,30 @@ impl Resolver<'_> {
     ) -> Option<Ready> {
         let location = &located.locations[number];
         let level = &located.level;
-        let exists = !matches!(location.place, Place::File { exists: false, .. });
+        let exists = !matches!(location.place, LevelTarget::File { exists: false, .. });
         if exists && !self.ctx.tolerant && level.call_error().is_some() {
             return None;
         }
         let path = match &location.place {
-            Place::File { path, exists: true } => path,
-            Place::NoMatch { .. } => return Some(Ready::Nothing),
-            Place::File { exists: false, .. } if level.backend.kind != BackendKind::Hiera3 => {
+            LevelTarget::File { path, exists: true } => path,
+            LevelTarget::NoMatch { .. } => return Some(Ready::Nothing),
+            LevelTarget::File { exists: false, .. }
+                if level.backend.kind != BackendKind::Hiera3 =>
+            {
                 return Some(Ready::Nothing);
             }
             _ => return Some(self.unless_called(number)),
         };
-        let reader = match (level.backend.kind, level.backend.reader()) {
+        let reader = match (level.backend.kind, level.backend.data_reader()) {
             (BackendKind::Hiera3, _) | (_, None) => return Some(self.unless_called(number)),
-            (BackendKind::DataHash, Some(reader)) if reader != Reader::Eyaml => reader,
+            (BackendKind::DataHash, Some(reader)) if reader != DataReader::Eyaml => reader,
             _ => return None,
         };
         if matches!(level.locations, Locations::ByNamespace(_)) {
             return None; // It depends on the key.
         }
-        let data = self.ctx.sources.data(path, reader)?;
-        if data.refused().is_some_and(Refusal::is_ours) {
+        let data = self.ctx.sources.file_data(path, reader)?;
+        if data.refusal().is_some_and(FileRefusal::is_ours) {
             return None;
         }
         self.check_file(path, reader, &data).ok()?;

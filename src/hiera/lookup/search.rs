@@ -8,13 +8,16 @@ use super::location::is_among;
 use super::options;
 use super::ready::Levels;
 use super::{
-    Choice, Invocation, LOOKUP_OPTIONS, LayerLevels, Located, Reading, Resolver, enter, layers_of,
+    Choice, Invocation, LOOKUP_OPTIONS, LayerLevels, Located, Resolver, TokenRules, enter_frame,
+    layers_of,
 };
-use crate::hiera::config::{ConfigProblem, ConfigProblemKind, HieraConfig, Layer, Level, Version};
-use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
+use crate::hiera::config::{
+    ConfigProblem, ConfigProblemKind, ConfigVersion, HieraConfig, Layer, Level,
+};
+use crate::hiera::error::{LookupError, LookupErrorKind, LookupFrame};
 use crate::hiera::explain::{Event, Kind};
-use crate::hiera::hierarchy::locate;
-use crate::hiera::hierarchy::located::{LocatedLayer, LocatedLevel, Location, Place};
+use crate::hiera::hierarchy::locate_levels;
+use crate::hiera::hierarchy::located::{LevelTarget, LocatedLayer, LocatedLevel, Location};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
 use crate::hiera::merge::Strategy;
@@ -35,7 +38,7 @@ impl Resolver<'_> {
     ) -> Result<Option<Value>, LookupError> {
         let merge = choice.merge.as_ref().map_err(Clone::clone)?;
         let root = key.root_text();
-        let frame = Frame { text: key.text.clone(), asked_by };
+        let frame = LookupFrame { text: key.text.clone(), asked_by };
         if inv.reading.is_confined {
             let found = self.search_layer(inv, &Layer::Global, &root, &frame, merge)?;
             return found.map_or(Ok(None), |found| inv.dig(&found, key));
@@ -62,15 +65,15 @@ impl Resolver<'_> {
         inv: &mut Invocation,
         layer: &Layer,
         root: &str,
-        frame: &Frame,
+        frame: &LookupFrame,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
-        let located = self.located(layer);
+        let located = self.cached_levels(layer);
         let mut node = None;
         if inv.explainer.is_some() {
             match &*located {
                 Ok(levels) if !levels.takes_part => self.explain_missing_module(inv, layer),
-                _ => node = self.provider(layer),
+                _ => node = self.layer_kind(layer),
             }
         }
         if let Err(error) = &*located
@@ -82,20 +85,20 @@ impl Resolver<'_> {
             return Err(error.clone());
         }
         let reading_before = inv.reading;
-        inv.reading = self.reading(layer);
+        inv.reading = self.token_rules(layer);
         let needs_merge = self.ctx.backends.is_some() && *layer == Layer::Global;
         let merge_before = needs_merge.then(|| std::mem::replace(&mut inv.merge, merge.clone()));
-        let found = enter(inv, frame.clone(), |inv| {
+        let found = enter_frame(inv, frame.clone(), |inv| {
             let levels = || Result::as_ref(&located).map_err(Clone::clone);
             let Some(node) = node else {
                 return self.search_levels(inv, layer, &levels()?.hierarchy, root, merge);
             };
-            inv.within(
+            inv.record_part(
                 || node,
                 |inv| {
                     let levels = &levels()?.hierarchy;
                     if levels.located.is_empty() {
-                        inv.happened(|| Event::NotFound(frame.text.clone()));
+                        inv.record_event(|| Event::NotFound(frame.text.clone()));
                     }
                     self.search_levels(inv, layer, levels, root, merge)
                 },
@@ -114,14 +117,15 @@ impl Resolver<'_> {
 
     /// How tokens in the data of a layer are read. A nested lookup that is confined stays in the
     /// global layer, so that nothing is inherited.
-    fn reading(&self, layer: &Layer) -> Reading {
+    fn token_rules(&self, layer: &Layer) -> TokenRules {
         let has_version = |config: &Option<Arc<HieraConfig>>, version| {
             config.as_ref().is_some_and(|config| config.version == version)
         };
-        let is_classic = *layer == Layer::Global && has_version(&self.ctx.global, Version::V3);
-        Reading {
+        let is_classic =
+            *layer == Layer::Global && has_version(&self.ctx.global, ConfigVersion::V3);
+        TokenRules {
             is_classic,
-            is_confined: is_classic && !has_version(&self.ctx.environment, Version::V5),
+            is_confined: is_classic && !has_version(&self.ctx.environment, ConfigVersion::V5),
         }
     }
 
@@ -149,12 +153,12 @@ impl Resolver<'_> {
             let overriding = before_own.get(n).into_iter().flatten();
             let (real, empty): (Vec<&Location>, Vec<&Location>) = overriding
                 .chain(&located.locations)
-                .partition(|location| !matches!(location.place, Place::NoMatch { .. }));
+                .partition(|location| !matches!(location.place, LevelTarget::NoMatch { .. }));
             for location in empty {
-                let outcome = self.ask(inv, layer, located, location, root, defining)?;
-                inv.step(layer, located, location, outcome);
+                let outcome = self.ask_location(inv, layer, located, location, root, defining)?;
+                inv.record_step(layer, located, location, outcome);
             }
-            inv.within(
+            inv.record_part(
                 || Kind::Level(located.level.name.clone()),
                 |inv| {
                     inv.fold(merge, real.len(), self.ctx.cancel, &mut |inv, n| {
@@ -174,7 +178,8 @@ impl Resolver<'_> {
         root: &str,
         defining: Option<&[FilePath]>,
     ) -> Result<Option<Value>, LookupError> {
-        if let (Some(defining), Place::File { path, exists: true }) = (defining, &location.place)
+        if let (Some(defining), LevelTarget::File { path, exists: true }) =
+            (defining, &location.place)
             && location.is_indexed
             && inv.tells_nothing()
             && !is_among(defining, path)
@@ -182,13 +187,13 @@ impl Resolver<'_> {
             return Ok(None); // as with most
         }
         let ask = |inv: &mut Invocation| {
-            let outcome = self.ask(inv, layer, located, location, root, defining)?;
+            let outcome = self.ask_location(inv, layer, located, location, root, defining)?;
             inv.explain_outcome(&outcome, root);
             Ok(outcome)
         };
         let result: Result<Outcome, LookupError> =
             match if inv.explainer.is_some() { location_kind(location) } else { None } {
-                Some(node) => inv.within(|| node, ask),
+                Some(node) => inv.record_part(|| node, ask),
                 None => ask(inv),
             };
         let value = match &result {
@@ -199,10 +204,10 @@ impl Resolver<'_> {
             Err(error) => Err(error.clone()),
         };
         let outcome = result.unwrap_or_else(|_| match &location.place {
-            Place::File { path, .. } => Outcome::Failed(path.clone()),
+            LevelTarget::File { path, .. } => Outcome::Failed(path.clone()),
             _ => Outcome::Opaque(located.level.backend.clone()),
         });
-        inv.step(layer, located, location, outcome);
+        inv.record_step(layer, located, location, outcome);
         value
     }
 
@@ -211,23 +216,23 @@ impl Resolver<'_> {
         inv: &mut Invocation,
         key: &LookupKey,
         root: &str,
-        frame: &Frame,
+        frame: &LookupFrame,
     ) -> Result<Option<Value>, LookupError> {
-        let Some(module) = key.module() else { return Ok(None) };
+        let Some(module) = key.module_name() else { return Ok(None) };
         let layer = Layer::Module(module.into());
-        let located = self.located(&layer);
+        let located = self.cached_levels(&layer);
         let levels = &Result::as_ref(&located).map_err(Clone::clone)?.default_hierarchy;
         if levels.located.is_empty() {
             return Ok(None);
         }
         let title = || Kind::Scope(format!("Searching default_hierarchy of module \"{module}\""));
-        inv.within(title, |inv| {
+        inv.record_part(title, |inv| {
             let options = self.default_options(inv, &layer, module, levels)?;
-            inv.meet(options.secrecy());
+            inv.note_secrecy(options.secrecy());
             let title = || Kind::Scope(format!("Searching for \"{}\"", frame.text));
-            inv.within(title, |inv| {
+            inv.record_part(title, |inv| {
                 // Only the default hierarchy's own settings for merging count in it.
-                let merge = match options.entry(root) {
+                let merge = match options.find_entry(root) {
                     Some(entry) => entry.merge()?.unwrap_or(Strategy::First),
                     None => Strategy::First,
                 };
@@ -248,14 +253,14 @@ impl Resolver<'_> {
             return Ok(known.clone());
         }
         let title = || Kind::Scope(format!("Searching for \"{LOOKUP_OPTIONS}\""));
-        let options = inv.within(title, |inv| {
+        let options = inv.record_part(title, |inv| {
             let recording = inv.steps.take();
             let options = self.search_default_levels(
                 inv,
                 layer,
                 levels,
                 LOOKUP_OPTIONS,
-                &options::frame(),
+                &options::options_frame(),
                 &Strategy::Hash,
             );
             inv.steps = recording;
@@ -275,26 +280,26 @@ impl Resolver<'_> {
         layer: &Layer,
         levels: &Levels,
         root: &str,
-        frame: &Frame,
+        frame: &LookupFrame,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
-        let node = if inv.explainer.is_some() { self.provider(layer) } else { None };
-        enter(inv, frame.clone(), |inv| {
+        let node = if inv.explainer.is_some() { self.layer_kind(layer) } else { None };
+        enter_frame(inv, frame.clone(), |inv| {
             let search = |inv: &mut Invocation| self.search_levels(inv, layer, levels, root, merge);
             match node {
-                Some(node) => inv.within(|| node, search),
+                Some(node) => inv.record_part(|| node, search),
                 None => search(inv),
             }
         })
     }
 
-    pub(super) fn located(&self, layer: &Layer) -> Located {
+    pub(super) fn cached_levels(&self, layer: &Layer) -> Located {
         if let Some(known) = self.located.borrow().get(layer) {
             return known.clone();
         }
-        let locate = || self.locate(layer);
+        let locate = || self.locate_layer(layer);
         let located = match self.ctx.tolerant {
-            true => self.ctx.sources.located(self.ctx.scope, layer, &locate),
+            true => self.ctx.sources.located_levels(self.ctx.scope, layer, &locate),
             false => locate(),
         };
         let prepared = |located: LocatedLayer| {
@@ -316,11 +321,11 @@ impl Resolver<'_> {
 
     /// Puppet locates all levels of a config when the first is needed, so an error in one hits the
     /// others.
-    fn locate(&self, layer: &Layer) -> Result<LocatedLayer, LookupError> {
+    fn locate_layer(&self, layer: &Layer) -> Result<LocatedLayer, LookupError> {
         let config = match layer {
             Layer::Global => self.ctx.global.clone(),
             Layer::Environment => self.ctx.environment.clone(),
-            Layer::Module(name) => match self.ctx.sources.module(name) {
+            Layer::Module(name) => match self.ctx.sources.module_layer(name) {
                 ModuleLayer::Config(config) => Some(config),
                 ModuleLayer::NotFound | ModuleLayer::WithoutConfig => None,
             },
@@ -341,17 +346,17 @@ impl Resolver<'_> {
         let is_told = |problem: &&ConfigProblem| {
             problem.kind == ConfigProblemKind::Library && self.may_call_hiera3(&config)
         };
-        if let Some(problem) = config.fatal().filter(|problem| !is_told(problem))
+        if let Some(problem) = config.fatal_problem().filter(|problem| !is_told(problem))
             && !self.ctx.tolerant
         {
             if config.may_be_passed_over() && self.ctx.puppet.strict != Strict::Error {
                 return Ok(LocatedLayer::default());
             }
-            return Err(config.refusal(problem));
+            return Err(config.lookup_error(problem));
         }
         let puppet = (!self.ctx.tolerant).then_some(self.ctx.puppet);
         let located = |levels: &[Arc<Level>]| {
-            locate(&config, levels, self.ctx.scope, self.ctx.sources, puppet)
+            locate_levels(&config, levels, self.ctx.scope, self.ctx.sources, puppet)
         };
         Ok(LocatedLayer {
             takes_part: true,

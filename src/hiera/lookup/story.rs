@@ -5,15 +5,15 @@ use super::location::is_among;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver, layers_of};
 use crate::hiera::config::Layer;
 use crate::hiera::eyaml::has_encrypted_text;
-use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
+use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
 use crate::hiera::key::LookupKey;
-use crate::hiera::resolution::{Outcome, Step, Unevaluated, Unsettled, UnsettledLevel};
+use crate::hiera::resolution::{LookupStep, Outcome, Unevaluated, Unsettled, UnsettledLevel};
 use crate::puppet::value::Value;
 use crate::text::FilePath;
 
 impl Invocation {
     /// Adds the outcome at a location to the steps, if these are of the key that was asked for.
-    pub(super) fn step(
+    pub(super) fn record_step(
         &mut self,
         layer: &Layer,
         located: &LocatedLevel,
@@ -21,7 +21,7 @@ impl Invocation {
         outcome: Outcome,
     ) {
         if let Some(steps) = &mut self.steps {
-            steps.push(Step {
+            steps.push(LookupStep {
                 layer: layer.clone(),
                 level: located.level.clone(),
                 template: location.template.clone(),
@@ -88,7 +88,7 @@ impl Resolver<'_> {
     /// Returns the levels that may hold options of a key, and whose files could not be read.
     pub(super) fn unread_options_of(&self, key: &LookupKey) -> Vec<UnsettledLevel> {
         let may_serve = |level: &&UnsettledLevel| match &level.layer {
-            Layer::Module(module) => key.module() == Some(&**module),
+            Layer::Module(module) => key.module_name() == Some(&**module),
             Layer::Global | Layer::Environment => true,
         };
         self.unread_options.borrow().iter().filter(may_serve).cloned().collect()
@@ -105,9 +105,14 @@ impl Invocation {
 
 impl Resolver<'_> {
     /// Adds the locations below the one that answered, which the lookup leaves out.
-    pub(super) fn add_unreached(&self, inv: &Invocation, key: &LookupKey, steps: &mut Vec<Step>) {
+    pub(super) fn add_unreached(
+        &self,
+        inv: &Invocation,
+        key: &LookupKey,
+        steps: &mut Vec<LookupStep>,
+    ) {
         let located: Vec<_> =
-            layers_of(key).into_iter().map(|layer| (self.located(&layer), layer)).collect();
+            layers_of(key).into_iter().map(|layer| (self.cached_levels(&layer), layer)).collect();
         let root = key.root_text();
         let mut all = Vec::new();
         for (levels, layer) in &located {
@@ -120,7 +125,7 @@ impl Resolver<'_> {
         let defining = self.files_defining(inv, &root);
         let unreached = all.into_iter().skip(steps.len()).map(|(layer, located, location)| {
             let path = match &location.place {
-                Place::File { path, exists: true } => Some(path.clone()),
+                LevelTarget::File { path, exists: true } => Some(path.clone()),
                 _ => None,
             };
             let data = path
@@ -128,15 +133,15 @@ impl Resolver<'_> {
                 .filter(|path| {
                     !location.is_indexed || defining.is_none_or(|defining| is_among(defining, path))
                 })
-                .zip(located.level.backend.reader())
-                .and_then(|(path, reader)| Some((path, self.ctx.sources.data(path, reader)?)));
+                .zip(located.level.backend.data_reader())
+                .and_then(|(path, reader)| Some((path, self.ctx.sources.file_data(path, reader)?)));
             let member = data.as_ref().and_then(|(path, data)| {
-                self.member((path, data), layer, &located.level, &root).ok().flatten()
+                self.find_member((path, data), layer, &located.level, &root).ok().flatten()
             });
             let shadowed = member.map(|member| (member.key_origin, member.value.clone()));
             let is_open = shadowed.is_none() && self.may_have(located, location, &root);
             let outcome = Outcome::NotReached { path, shadowed, is_open };
-            Step {
+            LookupStep {
                 layer: layer.clone(),
                 level: located.level.clone(),
                 template: location.template.clone(),
@@ -180,7 +185,7 @@ pub(super) fn that_matter(
 ///
 /// A file in `common/` is one that `%{location}/…` can name, too, if only by accident, and
 /// `web-Debian.yaml` one for a role `web-Debian`.
-pub(super) fn without_repeats(unsettled: Vec<Unsettled>, steps: &[Step]) -> Vec<Unsettled> {
+pub(super) fn without_repeats(unsettled: Vec<Unsettled>, steps: &[LookupStep]) -> Vec<Unsettled> {
     let is_seen = |file: &Unsettled| {
         steps.iter().any(|step| match &step.outcome {
             Outcome::Found { path, .. } | Outcome::NotReached { path: Some(path), .. } => {

@@ -1,9 +1,9 @@
 //! The lookup's half of interpolation: replacing each token.
 
-use super::{Invocation, Resolver, enter};
-use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
+use super::{Invocation, Resolver, enter_frame};
+use crate::hiera::error::{LookupError, LookupErrorKind, LookupFrame};
 use crate::hiera::explain::{Event, Kind};
-use crate::hiera::interpolation::{Method, TokenKind, tokens};
+use crate::hiera::interpolation::{Method, TokenKind, parse_tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::variable_name;
 use crate::hiera::scope::Variable;
@@ -23,7 +23,7 @@ impl Invocation {
         value: &Value,
         origin: Option<Span>,
     ) -> Result<(), LookupError> {
-        let exhausted = |limit| LookupError::exhausted(limit, origin);
+        let exhausted = |limit| LookupError::limit_reached(limit, origin);
         self.budget.text_of(value.weight()).map_err(exhausted)?;
         let text = value.to_text();
         self.budget.pay_bytes(text.len()).map_err(exhausted)?;
@@ -52,7 +52,7 @@ impl Resolver<'_> {
             return Ok(value.clone());
         }
         self.check_cancelled()?;
-        let exhausted = |limit| LookupError::exhausted(limit, value.origin);
+        let exhausted = |limit| LookupError::limit_reached(limit, value.origin);
         inv.budget.pay_parts(own_parts(value)).map_err(exhausted)?;
         let interpolated = self.interpolate_live(inv, value)?;
         if interpolated.weight() > MAX_VALUE_PARTS {
@@ -70,7 +70,7 @@ impl Resolver<'_> {
             Data::Array(items) => {
                 let items: Result<Vec<Value>, LookupError> =
                     items.iter().map(|item| self.interpolate(inv, item)).collect();
-                Ok(Value::array(items?, value.provenance()))
+                Ok(Value::new_array(items?, value.provenance()))
             }
             Data::Hash(hash) => {
                 let mut out = Hash::with_capacity_and_hasher(hash.len(), Default::default());
@@ -112,7 +112,7 @@ impl Resolver<'_> {
         from: Provenance,
     ) -> Result<Value, LookupError> {
         let node = || Kind::Interpolation { expression: text.into(), secrecy: from.secrecy() };
-        inv.within(node, |inv| self.replace_tokens(inv, text, from))
+        inv.record_part(node, |inv| self.replace_tokens(inv, text, from))
     }
 
     fn replace_tokens(
@@ -125,7 +125,7 @@ impl Resolver<'_> {
         let mut out = String::with_capacity(text.len());
         let mut from = 0;
         let mut made_of = written;
-        for token in tokens(text) {
+        for token in parse_tokens(text) {
             let range = token.range.as_usize();
             out.push_str(&text[from..range.start]);
             from = range.end;
@@ -138,7 +138,7 @@ impl Resolver<'_> {
                     ));
                 }
                 TokenKind::Variable { key, .. } => {
-                    (self.variable(inv, key, origin)?, format!("scope:{}", key.text))
+                    (self.evaluate_variable(inv, key, origin)?, format!("scope:{}", key.text))
                 }
                 TokenKind::Call { method, argument, .. } => {
                     let Some(function) = Method::from_name(method) else {
@@ -152,7 +152,7 @@ impl Resolver<'_> {
                         || LookupError::new(LookupErrorKind::KeySyntax(argument.clone()), origin);
                     match function {
                         Method::Literal => {
-                            (Some(Value::string(argument, written)), argument.clone())
+                            (Some(Value::new_string(argument, written)), argument.clone())
                         }
                         Method::Scope => {
                             let key = key.map_err(|_| {
@@ -161,7 +161,10 @@ impl Resolver<'_> {
                                     origin,
                                 )
                             })?;
-                            (self.variable(inv, &key, origin)?, format!("scope:{argument}"))
+                            (
+                                self.evaluate_variable(inv, &key, origin)?,
+                                format!("scope:{argument}"),
+                            )
                         }
                         Method::Alias if range != (0..text.len()) => {
                             return Err(LookupError::new(LookupErrorKind::AliasNotWhole, origin));
@@ -171,12 +174,14 @@ impl Resolver<'_> {
                             let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
                             let found = match found {
                                 Some(found) => found,
-                                None if inv.leaves_open(argument) => Value::string(text, written),
+                                None if inv.leaves_open(argument) => {
+                                    Value::new_string(text, written)
+                                }
                                 None => Value::from(""),
                             };
                             if found.depth() > MAX_ALIASED_DEPTH {
                                 let limit = Limit::Nesting(MAX_ALIASED_DEPTH);
-                                return Err(LookupError::exhausted(limit, origin));
+                                return Err(LookupError::limit_reached(limit, origin));
                             }
                             return Ok(found.with_origin(origin));
                         }
@@ -191,31 +196,31 @@ impl Resolver<'_> {
                 }
             };
             if let Some(value) = &value {
-                made_of = made_of.and(value.provenance_of_parts());
+                made_of = made_of.with_marks(value.provenance_of_parts());
             }
             match value {
                 // A token without a known value stays in the text.
                 None => out.push_str(&text[range]),
                 Some(value) if value.is_live() => {
-                    let frame = Frame { text: name.into(), asked_by: origin };
-                    let again = enter(inv, frame, |inv| self.interpolate(inv, &value))?;
-                    made_of = made_of.and(again.provenance_of_parts());
+                    let frame = LookupFrame { text: name.into(), asked_by: origin };
+                    let again = enter_frame(inv, frame, |inv| self.interpolate(inv, &value))?;
+                    made_of = made_of.with_marks(again.provenance_of_parts());
                     inv.push_text(&mut out, &again, origin)?;
                 }
                 Some(value) => {
-                    let frame = Frame { text: name.into(), asked_by: origin };
+                    let frame = LookupFrame { text: name.into(), asked_by: origin };
                     // The check is made even when nothing is left to replace.
-                    enter(inv, frame, |_| Ok(()))?;
+                    enter_frame(inv, frame, |_| Ok(()))?;
                     inv.push_text(&mut out, &value, origin)?;
                 }
             }
         }
         out.push_str(&text[from..]);
-        Ok(Value::string(&out, made_of))
+        Ok(Value::new_string(&out, made_of))
     }
 
     /// Returns the value of a variable; `None` when it is unknown.
-    fn variable(
+    fn evaluate_variable(
         &self,
         inv: &mut Invocation,
         key: &LookupKey,
@@ -225,12 +230,12 @@ impl Resolver<'_> {
         inv.reads.variables.insert(name.clone());
         let root = key.root_text();
         let scope = self.ctx.scope;
-        let found = inv.within(
+        let found = inv.record_part(
             || Kind::Scope("Global Scope".into()),
             |inv| self.explained_variable(inv, &root),
         );
         let found = scope
-            .part(found, key, |value| inv.dig(value, key))
+            .find_part(found, key, |value| inv.dig(value, key))
             .map_err(|error| error.or_at(origin))?;
         match found {
             Variable::Known(value) => Ok(Some(value)),
@@ -241,7 +246,7 @@ impl Resolver<'_> {
             Variable::Undefined if self.ctx.puppet.strict == Strict::Error => {
                 Err(LookupError::undefined_variable(&root, origin))
             }
-            Variable::Undefined => Ok(Some(Value::null(None))),
+            Variable::Undefined => Ok(Some(Value::new_null(None))),
         }
     }
 
@@ -250,10 +255,10 @@ impl Resolver<'_> {
         let scope = self.ctx.scope;
         let mut found = scope.get_in_data(root);
         if inv.reading.is_classic {
-            found = scope.classic(root, found);
+            found = scope.classic_value(root, found);
         }
         match &found {
-            Variable::Known(value) => inv.happened(|| {
+            Variable::Known(value) => inv.record_event(|| {
                 let (key, value) = (root.into(), value.clone());
                 if scope.override_of(root).is_some() {
                     Event::FoundInOverrides(key, value)
@@ -264,7 +269,7 @@ impl Resolver<'_> {
                     Event::Found { key, value, at: None }
                 }
             }),
-            Variable::Unknown => inv.say(|| format!("Nothing is known of \"{root}\"")),
+            Variable::Unknown => inv.record_text(|| format!("Nothing is known of \"{root}\"")),
             Variable::Undefined => {}
         }
         found

@@ -6,8 +6,9 @@ use super::{Element, MergeError, Strategy};
 use crate::puppet::types::{self, DataType};
 use crate::puppet::value::{Data, Hash, Value};
 
-static UNIQUE: LazyLock<DataType> = LazyLock::new(|| types::known("Variant[Scalar,Array[Data]]"));
-static HASH: LazyLock<DataType> = LazyLock::new(|| types::known("Hash[String,Data]"));
+static UNIQUE: LazyLock<DataType> =
+    LazyLock::new(|| types::parse_known("Variant[Scalar,Array[Data]]"));
+static HASH: LazyLock<DataType> = LazyLock::new(|| types::parse_known("Hash[String,Data]"));
 
 /// Whether a strategy could refuse a value as it is written. Tokens leave a text a text, but for
 /// `alias`, which stands for a value of any type.

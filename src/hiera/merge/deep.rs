@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::strategy::DeepOptions;
-use super::{MergeError, member, order};
+use super::{MergeError, new_member, order};
 use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::text::CancelToken;
@@ -26,7 +26,7 @@ use crate::text::CancelToken;
 /// `higher`, and a string blanked by a knockout that of its marker. Errors: the knockout prefix is
 /// empty or no regular expression, or elements to be sorted have no order. Never a type mismatch.
 /// Source: `DeepMerge.deep_merge!` of deep_merge 1.1.1 as Puppet's `DeepMergeStrategy` calls it.
-pub fn deep(options: &DeepOptions, higher: Value, lower: Value) -> Result<Value, MergeError> {
+pub fn merge_deep(options: &DeepOptions, higher: Value, lower: Value) -> Result<Value, MergeError> {
     let (knockout, cancel) = (OnceCell::new(), CancelToken::default());
     DeepMerge::new(options, &knockout, &cancel)?.merge(higher, lower)
 }
@@ -76,7 +76,7 @@ impl<'m> DeepMerge<'m> {
         }
         let (higher, from) = higher.into_parts();
         let (lower, lower_from) = lower.into_parts();
-        let both = from.and(lower_from);
+        let both = from.with_marks(lower_from);
         match (higher, lower) {
             (Data::Hash(higher), lower) if higher.is_empty() => Ok(Value::new(lower, lower_from)),
             (Data::Hash(higher), Data::Hash(lower)) => {
@@ -86,7 +86,7 @@ impl<'m> DeepMerge<'m> {
             (Data::Hash(higher), Data::Array(lower)) if self.options.extend_existing_arrays => {
                 let copies = higher.len();
                 let higher = Value::new(Data::Hash(higher), from);
-                Ok(pushed(lower, std::iter::repeat_n(higher, copies), lower_from))
+                Ok(append_items(lower, std::iter::repeat_n(higher, copies), lower_from))
             }
             (Data::Hash(_), lower) if self.options.preserve_unmergeables => {
                 Ok(Value::new(lower, lower_from))
@@ -100,23 +100,23 @@ impl<'m> DeepMerge<'m> {
             (Data::Array(items), Data::Array(lower)) => {
                 let items =
                     self.merge_arrays(Arc::unwrap_or_clone(items), Arc::unwrap_or_clone(lower))?;
-                Ok(Value::array(items, both))
+                Ok(Value::new_array(items, both))
             }
             (Data::Array(_), lower) if self.options.preserve_unmergeables => {
                 Ok(Value::new(lower, lower_from))
             }
             (Data::Array(items), _) => {
-                let mut items = self.unpacked(Arc::unwrap_or_clone(items));
+                let mut items = self.unpack_items(Arc::unwrap_or_clone(items));
                 if self.holds_bare_prefix(&items) {
                     items.retain(|item| !self.is_bare_prefix(item));
                 }
-                Ok(Value::array(self.replacing_array(items)?, from))
+                Ok(Value::new_array(self.replacing_array(items)?, from))
             }
             (scalar, Data::Array(lower)) if self.options.extend_existing_arrays => {
-                Ok(pushed(lower, std::iter::once(Value::new(scalar, from)), lower_from))
+                Ok(append_items(lower, std::iter::once(Value::new(scalar, from)), lower_from))
             }
             (_, lower) if self.options.preserve_unmergeables => Ok(Value::new(lower, lower_from)),
-            (scalar, _) => self.blanked(Value::new(scalar, from)),
+            (scalar, _) => self.blank_marker(Value::new(scalar, from)),
         }
     }
 
@@ -128,7 +128,7 @@ impl<'m> DeepMerge<'m> {
                 if self.keeps_as_it_is(items) {
                     return Ok(value);
                 }
-                let items = self.unpacked(items.to_vec());
+                let items = self.unpack_items(items.to_vec());
                 let mut higher = items.clone();
                 let mut lower = items;
                 self.knock_out(&mut higher, &mut lower)?;
@@ -137,9 +137,9 @@ impl<'m> DeepMerge<'m> {
                 let merged = if self.merges_hashes(&higher, &lower) {
                     if lower.is_empty() { higher } else { self.merge_each_with_itself(lower)? }
                 } else {
-                    union(lower, higher)
+                    merge_unique(lower, higher)
                 };
-                Ok(Value::array(self.sorted(merged)?, value.provenance()))
+                Ok(Value::new_array(self.sort_items(merged)?, value.provenance()))
             }
             _ => self.merge_with_itself(value),
         }
@@ -190,13 +190,13 @@ impl<'m> DeepMerge<'m> {
                 } else {
                     order::without_duplicates(items)
                 };
-                Ok(Some(Value::array(self.sorted(merged)?, from)))
+                Ok(Some(Value::new_array(self.sort_items(merged)?, from)))
             }
             Data::Null | Data::Bool(false) => Ok(None),
             _ if self.options.preserve_unmergeables || self.options.knockout_prefix.is_none() => {
                 Ok(None)
             }
-            _ => self.blanked(value.clone()).map(Some),
+            _ => self.blank_marker(value.clone()).map(Some),
         }
     }
 
@@ -221,12 +221,12 @@ impl<'m> DeepMerge<'m> {
                     if !changes_nothing(&new.value) {
                         old.key_origin = new.key_origin;
                     }
-                    let lower_value = std::mem::replace(&mut old.value, Value::null(None));
+                    let lower_value = std::mem::replace(&mut old.value, Value::new_null(None));
                     old.value = self.merge(new.value.clone(), lower_value)?;
                 }
                 _ => {
                     let value = self.merge_with_copy(new.value.clone())?;
-                    lower.insert(key.clone(), member(new.key_origin, value));
+                    lower.insert(key.clone(), new_member(new.key_origin, value));
                 }
             }
         }
@@ -244,7 +244,7 @@ impl<'m> DeepMerge<'m> {
 
     fn update_with_itself(&self, value: &mut Value) -> Result<(), MergeError> {
         if !is_falsy(value) {
-            let old = std::mem::replace(value, Value::null(None));
+            let old = std::mem::replace(value, Value::new_null(None));
             *value = self.merge_with_itself(old)?;
         }
         Ok(())
@@ -255,10 +255,10 @@ impl<'m> DeepMerge<'m> {
         higher: Vec<Value>,
         lower: Vec<Value>,
     ) -> Result<Vec<Value>, MergeError> {
-        let (mut higher, mut lower) = (self.unpacked(higher), self.unpacked(lower));
+        let (mut higher, mut lower) = (self.unpack_items(higher), self.unpack_items(lower));
         self.knock_out(&mut higher, &mut lower)?;
         if !self.merges_hashes(&higher, &lower) {
-            return self.sorted(union(lower, higher));
+            return self.sort_items(merge_unique(lower, higher));
         }
         let mut merged = Vec::with_capacity(higher.len().max(lower.len()));
         let mut higher = higher.into_iter();
@@ -269,7 +269,7 @@ impl<'m> DeepMerge<'m> {
             });
         }
         merged.extend(higher);
-        self.sorted(merged)
+        self.sort_items(merged)
     }
 
     fn merges_hashes(&self, higher: &[Value], lower: &[Value]) -> bool {
@@ -281,7 +281,7 @@ impl<'m> DeepMerge<'m> {
         items.into_iter().map(|item| self.merge_with_itself(item)).collect()
     }
 
-    fn sorted(&self, items: Vec<Value>) -> Result<Vec<Value>, MergeError> {
+    fn sort_items(&self, items: Vec<Value>) -> Result<Vec<Value>, MergeError> {
         if self.options.sort_merged_arrays { order::sort(items) } else { Ok(items) }
     }
 
@@ -298,7 +298,7 @@ impl<'m> DeepMerge<'m> {
         let mut knocked_out: HashSet<Arc<str>> = HashSet::new();
         let mut kept = Vec::with_capacity(higher.len());
         for item in higher.drain(..) {
-            match self.marker(&item)? {
+            match self.find_marker(&item)? {
                 Some(marker) => knocked_out.extend([marker.text, marker.target]),
                 None if is_nan(&item) => lower.retain(|item| !is_nan(item)),
                 None => kept.push(item),
@@ -316,7 +316,7 @@ impl<'m> DeepMerge<'m> {
     fn knock_out_shared(&self, items: &mut Vec<Value>) -> Result<(), MergeError> {
         let (mut read, mut write) = (0, 0);
         while read < items.len() {
-            match self.marker(&items[read])? {
+            match self.find_marker(&items[read])? {
                 Some(marker) => {
                     items.retain(|item| {
                         item.as_str()
@@ -346,7 +346,7 @@ impl<'m> DeepMerge<'m> {
         let mut kept = Vec::with_capacity(items.len());
         for item in items {
             match item.as_str() {
-                Some(text) if self.knockout()?.is_match(text) => {}
+                Some(text) if self.knockout_rule()?.is_match(text) => {}
                 _ => kept.push(item),
             }
         }
@@ -354,16 +354,16 @@ impl<'m> DeepMerge<'m> {
     }
 
     /// A scalar that takes the place of something else: a marker leaves an empty string.
-    fn blanked(&self, scalar: Value) -> Result<Value, MergeError> {
+    fn blank_marker(&self, scalar: Value) -> Result<Value, MergeError> {
         let marked = self.options.knockout_prefix.is_some()
-            && (is_nan(&scalar) || self.marker(&scalar)?.is_some());
-        Ok(if marked { Value::string("", scalar.provenance()) } else { scalar })
+            && (is_nan(&scalar) || self.find_marker(&scalar)?.is_some());
+        Ok(if marked { Value::new_string("", scalar.provenance()) } else { scalar })
     }
 
     /// Returns the marker that a value is, if it is one.
-    fn marker(&self, value: &Value) -> Result<Option<Marker>, MergeError> {
+    fn find_marker(&self, value: &Value) -> Result<Option<Marker>, MergeError> {
         let Data::String(text) = value.data() else { return Ok(None) };
-        let target = self.knockout()?.strip(text);
+        let target = self.knockout_rule()?.strip_prefix(text);
         Ok(target.map(|target| Marker { text: text.clone(), target: target.into() }))
     }
 
@@ -377,14 +377,14 @@ impl<'m> DeepMerge<'m> {
 
     // Ruby compiles the expression for the first string that it is matched with: a bad prefix fails
     // only then.
-    fn knockout(&self) -> Result<&Knockout, MergeError> {
+    fn knockout_rule(&self) -> Result<&Knockout, MergeError> {
         let prefix = self.options.knockout_prefix.as_deref().unwrap_or_default();
         self.knockout.get_or_init(|| Knockout::new(prefix)).as_ref().map_err(MergeError::clone)
     }
 
     /// Returns the list joined and split again, where option `unpack_arrays` asks for it. Each part
     /// may hold text of any element, so that all are secret if one is.
-    fn unpacked(&self, items: Vec<Value>) -> Vec<Value> {
+    fn unpack_items(&self, items: Vec<Value>) -> Vec<Value> {
         let Some(separator) = self.options.unpack_arrays.as_deref() else { return items };
         let mut texts = Vec::new();
         join_texts(&items, &mut texts);
@@ -402,7 +402,8 @@ impl<'m> DeepMerge<'m> {
             true => items[n].origin,
             false => from.origin().or_else(|| items.get(n)?.origin),
         };
-        let part = |(n, part): (usize, &&str)| Value::string(part, from.at(origin_of(n)));
+        let part =
+            |(n, part): (usize, &&str)| Value::new_string(part, from.with_origin(origin_of(n)));
         parts.iter().enumerate().map(part).collect()
     }
 }
@@ -433,7 +434,7 @@ impl Knockout {
 
     /// Returns the text without the prefix at the start of each line; `None` when that is the text
     /// itself.
-    fn strip(&self, text: &str) -> Option<String> {
+    fn strip_prefix(&self, text: &str) -> Option<String> {
         if !self.is_match(text) {
             return None;
         }
@@ -468,16 +469,20 @@ fn changes_nothing(value: &Value) -> bool {
     matches!(value.data(), Data::Null) || value.as_hash().is_some_and(Hash::is_empty)
 }
 
-fn union(lower: Vec<Value>, higher: Vec<Value>) -> Vec<Value> {
+fn merge_unique(lower: Vec<Value>, higher: Vec<Value>) -> Vec<Value> {
     let mut all = lower;
     all.extend(higher);
     order::without_duplicates(all)
 }
 
-fn pushed(list: Arc<Vec<Value>>, more: impl Iterator<Item = Value>, from: Provenance) -> Value {
+fn append_items(
+    list: Arc<Vec<Value>>,
+    more: impl Iterator<Item = Value>,
+    from: Provenance,
+) -> Value {
     let mut list = Arc::unwrap_or_clone(list);
     list.extend(more);
-    Value::array(list, from)
+    Value::new_array(list, from)
 }
 
 fn join_texts(items: &[Value], into: &mut Vec<String>) {

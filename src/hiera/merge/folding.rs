@@ -27,16 +27,16 @@ pub(super) enum Memo {
 }
 
 /// A strategy in use; keeps costly parts from one merge to the next.
-pub(super) struct Folding<'s> {
+pub(super) struct MergeFold<'s> {
     strategy: &'s Strategy,
     bounds: Bounds<'s>,
     knockout: OnceCell<Result<deep::Knockout, MergeError>>,
     pub(super) memo: Memo,
 }
 
-impl<'s> Folding<'s> {
-    pub(super) fn new(strategy: &'s Strategy, bounds: Bounds<'s>) -> Folding<'s> {
-        Folding { strategy, bounds, knockout: OnceCell::new(), memo: Memo::Empty }
+impl<'s> MergeFold<'s> {
+    pub(super) fn new(strategy: &'s Strategy, bounds: Bounds<'s>) -> MergeFold<'s> {
+        MergeFold { strategy, bounds, knockout: OnceCell::new(), memo: Memo::Empty }
     }
 
     /// Adds the value of a lower priority than all before.
@@ -49,7 +49,7 @@ impl<'s> Folding<'s> {
         self.bounds.budget.pay_parts(parts).map_err(MergeError::Exhausted)?;
         self.memo = match std::mem::replace(&mut self.memo, Memo::Empty) {
             Memo::Empty => Memo::One(convert(self.strategy, lower)),
-            memo => self.merged(memo, lower)?,
+            memo => self.merge_lower(memo, lower)?,
         };
         Ok(())
     }
@@ -63,7 +63,7 @@ impl<'s> Folding<'s> {
     /// The merged value has the origin of the highest. Errors: [`MergeError::WrongType`] for a
     /// value that `unique` or `hash` does not accept. Source: `UniqueMergeStrategy` and
     /// `HashMergeStrategy` of Puppet 7.23.
-    fn merged(&self, memo: Memo, lower: Value) -> Result<Memo, MergeError> {
+    fn merge_lower(&self, memo: Memo, lower: Value) -> Result<Memo, MergeError> {
         let bounds = self.bounds;
         Ok(match (self.strategy, memo) {
             (_, Memo::Empty) => Memo::One(lower),
@@ -74,44 +74,44 @@ impl<'s> Folding<'s> {
                 flatten(&higher, &mut items);
                 let mut list = order::Distinct::default();
                 items.into_iter().for_each(|item| list.add(item));
-                self.merged(Memo::List(list, from), lower)?
+                self.merge_lower(Memo::List(list, from), lower)?
             }
             (_, Memo::List(mut list, from)) => {
                 accept::check_unique(Element::Second, &lower)?;
                 let mut items = Vec::new();
                 flatten(&lower, &mut items);
                 items.into_iter().for_each(|item| list.add(item));
-                Memo::List(list, from.and(lower.provenance()))
+                Memo::List(list, from.with_marks(lower.provenance()))
             }
             (Strategy::Hash, Memo::One(higher)) => {
                 accept::check_hash(Element::First, &higher)?;
                 let from = higher.provenance();
-                self.merged(Memo::Hashes(vec![higher], from), lower)?
+                self.merge_lower(Memo::Hashes(vec![higher], from), lower)?
             }
             (_, Memo::Hashes(mut hashes, from)) => {
                 accept::check_hash(Element::Second, &lower)?;
-                let from = from.and(lower.provenance());
+                let from = from.with_marks(lower.provenance());
                 hashes.push(lower);
                 Memo::Hashes(hashes, from)
             }
             (Strategy::First | Strategy::Default, higher) => higher,
             (Strategy::Deep(options) | Strategy::UnconstrainedDeep(options), Memo::One(higher)) => {
                 let merge = deep::DeepMerge::new(options, &self.knockout, bounds.cancel)?;
-                Memo::One(bounded(merge.merge(higher, lower)?)?)
+                Memo::One(check_size(merge.merge(higher, lower)?)?)
             }
             (Strategy::ReverseDeep(options), Memo::One(higher)) => {
                 let merge = deep::DeepMerge::new(options, &self.knockout, bounds.cancel)?;
-                Memo::One(bounded(merge.merge(lower, higher)?)?)
+                Memo::One(check_size(merge.merge(lower, higher)?)?)
             }
         })
     }
 
     /// Returns the merged value; `None` where none was added.
-    pub(super) fn value(self) -> Result<Option<Value>, MergeError> {
+    pub(super) fn into_value(self) -> Result<Option<Value>, MergeError> {
         match self.memo {
             Memo::Empty => Ok(None),
             Memo::One(value) => Ok(Some(value)),
-            Memo::List(list, from) => bounded(Value::array(list.kept, from)).map(Some),
+            Memo::List(list, from) => check_size(Value::new_array(list.kept, from)).map(Some),
             Memo::Hashes(hashes, from) => {
                 // As Ruby's `lower.merge(higher)`, again and again: the lowest keys come first.
                 let mut merged = Hash::default();
@@ -119,13 +119,13 @@ impl<'s> Folding<'s> {
                     true => merged = into_hash(hash),
                     false => merged.extend(into_hash(hash)),
                 });
-                bounded(Value::hash(merged, from)).map(Some)
+                check_size(Value::hash(merged, from)).map(Some)
             }
         }
     }
 }
 
-fn bounded(value: Value) -> Result<Value, MergeError> {
+fn check_size(value: Value) -> Result<Value, MergeError> {
     match value.weight() > MAX_VALUE_PARTS {
         true => Err(MergeError::Exhausted(Limit::ValueParts)),
         false => Ok(value),

@@ -44,7 +44,7 @@ impl Distinct {
             return;
         }
         let digested =
-            |value: &Value| Digested { digest: digest(value.data()), value: value.clone() };
+            |value: &Value| Digested { digest: hash_data(value.data()), value: value.clone() };
         if self.seen.is_empty() {
             self.seen.extend(self.kept.iter().map(digested));
         }
@@ -75,14 +75,14 @@ impl std::hash::Hash for Digested {
     }
 }
 
-fn digest(data: &Data) -> u64 {
+fn hash_data(data: &Data) -> u64 {
     let mut state = DefaultHasher::new();
     match data {
-        Data::Array(items) => items.iter().for_each(|item| state.write_u64(digest(item.data()))),
+        Data::Array(items) => items.iter().for_each(|item| state.write_u64(hash_data(item.data()))),
         // The order of members does not count, so their digests are summed.
         Data::Hash(hash) => {
             let member = |key: &Data, value: &Data| {
-                digest(key).rotate_left(1) ^ digest(value).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                hash_data(key).rotate_left(1) ^ hash_data(value).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             };
             state.write_u64(hash.iter().fold(0, |sum: u64, (key, entry)| {
                 sum.wrapping_add(member(key.data(), entry.value.data()))
@@ -157,7 +157,7 @@ fn compare_numbers(a: &Data, b: &Data) -> Option<Ordering> {
         (Data::Float(a), b) => compare_float(*a, b),
         (a, Data::Float(b)) => compare_float(*b, a).map(Ordering::reverse),
         (a, b) => {
-            let (a, b) = (decimal(a), decimal(b));
+            let (a, b) = (decimal_text(a), decimal_text(b));
             let (a_negative, b_negative) = (a.starts_with('-'), b.starts_with('-'));
             let magnitude = a.len().cmp(&b.len()).then_with(|| a.cmp(&b));
             Some(match (a_negative, b_negative) {
@@ -170,7 +170,7 @@ fn compare_numbers(a: &Data, b: &Data) -> Option<Ordering> {
     }
 }
 
-fn decimal(data: &Data) -> String {
+fn decimal_text(data: &Data) -> String {
     match data {
         Data::Integer(value) => value.to_string(),
         Data::BigInteger(digits) => digits.to_string(),
@@ -190,7 +190,7 @@ fn compare_float(float: f64, integer: &Data) -> Option<Ordering> {
     let whole = if whole == "-0" { "0".into() } else { whole };
     let ordering = compare_numbers(
         &Data::BigInteger(whole.into()),
-        &Data::BigInteger(decimal(integer).into()),
+        &Data::BigInteger(decimal_text(integer).into()),
     )?;
     Some(ordering.then_with(|| float.fract().partial_cmp(&0.0).unwrap_or(Ordering::Equal)))
 }

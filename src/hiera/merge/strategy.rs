@@ -161,15 +161,16 @@ impl Strategy {
     /// Returns the type of a hash with the strategy and its options.
     fn options_type(&self) -> &'static DataType {
         static DEEP: LazyLock<DataType> = LazyLock::new(|| {
-            types::known(
+            types::parse_known(
                 "Struct[{strategy=>Optional[Pattern[deep]],knockout_prefix=>Optional[String],merge_debug=>Optional[Boolean],\
                  merge_hash_arrays=>Optional[Boolean],sort_merged_arrays=>Optional[Boolean]}]",
             )
         });
-        static ANY: LazyLock<DataType> = LazyLock::new(|| types::known("Hash[String[1],Any]"));
+        static ANY: LazyLock<DataType> =
+            LazyLock::new(|| types::parse_known("Hash[String[1],Any]"));
         static NONE: LazyLock<[DataType; 4]> = LazyLock::new(|| {
             ["first", "default", "unique", "hash"].map(|name| {
-                types::known(&format!("Struct[{{strategy=>Optional[Pattern[/{name}/]]}}]"))
+                types::parse_known(&format!("Struct[{{strategy=>Optional[Pattern[/{name}/]]}}]"))
             })
         });
         match self {

@@ -34,23 +34,23 @@ fn from_json(json: &Json) -> Value {
                 Some(number) => {
                     let whole = number.parse().map(Data::Integer);
                     let data = whole.unwrap_or_else(|_| Data::Float(number.parse().unwrap()));
-                    Key::new(data, Provenance::written(None))
+                    Key::new(data, Provenance::from_source(None))
                 }
-                None => Key::string(text),
+                None => Key::new_string(text),
             };
             let members =
-                members.iter().map(|(name, value)| (key(name), member(None, from_json(value))));
+                members.iter().map(|(name, value)| (key(name), new_member(None, from_json(value))));
             Data::Hash(Arc::new(members.collect()))
         }
     };
-    Value::new(data, Provenance::written(None))
+    Value::new(data, Provenance::from_source(None))
 }
 
 /// Folds places (`-` is one without a value) with a strategy written as data, and compares: a
 /// value, `absent`, or part of an error.
 #[track_caller]
 fn check(merge: &str, places: &str, expected: &str) {
-    let merge = if merge.starts_with('{') { value(merge) } else { Value::given(merge) };
+    let merge = if merge.starts_with('{') { value(merge) } else { Value::from_argument(merge) };
     let strategy = parse_strategy(&merge).unwrap().unwrap();
     let found: Vec<Option<Value>> =
         places.split(" | ").map(|text| (text != "-").then(|| value(text))).collect();
@@ -75,7 +75,7 @@ fn check_result(result: Result<Option<Value>, MergeError>, expected: &str, place
 /// Folds groups of places, and then the groups.
 #[track_caller]
 fn check_groups(merge: &str, groups: &[&[&str]], expected: &str) {
-    let merge = if merge.starts_with('{') { value(merge) } else { Value::given(merge) };
+    let merge = if merge.starts_with('{') { value(merge) } else { Value::from_argument(merge) };
     let strategy = parse_strategy(&merge).unwrap().unwrap();
     let group = |places: &[&str]| {
         fold::<MergeError>(
@@ -192,11 +192,11 @@ fn first_stops_at_the_first_value() {
     let mut asked = 0;
     let next = &mut |_| {
         asked += 1;
-        Ok::<_, MergeError>(Some(Value::null(None)))
+        Ok::<_, MergeError>(Some(Value::new_null(None)))
     };
     assert_eq!(
         fold(&Strategy::First, 9, bounds(&CancelToken::default(), &Budget::default()), next),
-        Ok(Some(Value::null(None)))
+        Ok(Some(Value::new_null(None)))
     );
     assert_eq!(asked, 1);
 }
@@ -474,16 +474,19 @@ fn at(file: u32, start: u32) -> Option<Span> {
 fn placed(text: &str, file: u32) -> Value {
     fn place(value: Value, file: u32, count: &mut u32) -> Value {
         *count += 1;
-        let origin = Provenance::written(at(file, *count));
+        let origin = Provenance::from_source(at(file, *count));
         match value.into_parts().0 {
-            Data::Array(items) => Value::array(
+            Data::Array(items) => Value::new_array(
                 items.iter().map(|item| place(item.clone(), file, count)).collect(),
                 origin,
             ),
             Data::Hash(hash) => {
                 let placed = hash.iter().map(|(key, given)| {
                     *count += 1;
-                    (key.clone(), member(at(file, *count), place(given.value.clone(), file, count)))
+                    (
+                        key.clone(),
+                        new_member(at(file, *count), place(given.value.clone(), file, count)),
+                    )
                 });
                 Value::hash(placed.collect(), origin)
             }
@@ -518,7 +521,7 @@ fn parts_keep_their_origins() {
         let strategy = parse_strategy(&if merge.starts_with('{') {
             value(merge)
         } else {
-            Value::given(merge)
+            Value::from_argument(merge)
         })
         .unwrap()
         .unwrap();
@@ -569,7 +572,7 @@ fn long_lists_of_alike_hashes_take_no_square_time() {
     let started = std::time::Instant::now();
     let merged = merge(&Strategy::Unique, list(0), list(10_000)).unwrap();
     assert_eq!(merged.as_array().map(<[Value]>::len), Some(30_000));
-    let merged = deep(&DeepOptions::default(), list(0), list(10_000)).unwrap();
+    let merged = merge_deep(&DeepOptions::default(), list(0), list(10_000)).unwrap();
     assert_eq!(merged.as_array().map(<[Value]>::len), Some(30_000));
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }
@@ -591,7 +594,7 @@ fn what_a_deep_merge_leaves_as_it_is_is_shared_not_copied() {
     let higher = value(
         r#"{"both": {"b": {"y": [1, 2]}}, "own": {"z": {"list": [1, "1", {"k": 1}], "none": null}}, "twice": [1, 1]}"#,
     );
-    let merged = deep(&DeepOptions::default(), higher.clone(), lower.clone()).unwrap();
+    let merged = merge_deep(&DeepOptions::default(), higher.clone(), lower.clone()).unwrap();
     let is_shared = |before: &Value, path: &[&str]| {
         let part = |value: &Value| {
             path.iter().fold(value.clone(), |value, key| value.get(key).unwrap().clone())
@@ -610,7 +613,7 @@ fn what_a_deep_merge_leaves_as_it_is_is_shared_not_copied() {
     assert!(!is_shared(&higher, &["twice"]), "it loses an element");
     let prefix = DeepOptions { knockout_prefix: Some("--".into()), ..DeepOptions::default() };
     let higher = value(r#"{"own": {"deep": {"a": "--a", "b": "b"}}}"#);
-    let merged = deep(&prefix, higher, value("{}")).unwrap();
+    let merged = merge_deep(&prefix, higher, value("{}")).unwrap();
     assert_eq!(merged.to_text(), value(r#"{"own": {"deep": {"a": "", "b": "b"}}}"#).to_text());
 }
 
@@ -662,10 +665,12 @@ fn a_merge_beyond_the_budget_is_an_error_before_it_is_made() {
 fn with_secrets(value: Value) -> Value {
     let (data, from) = value.into_parts();
     match data {
-        Data::Array(items) => Value::array(items.iter().cloned().map(with_secrets).collect(), from),
+        Data::Array(items) => {
+            Value::new_array(items.iter().cloned().map(with_secrets).collect(), from)
+        }
         Data::Hash(hash) => {
             let member = |(key, it): (&Key, &Member)| {
-                (key.clone(), member(it.key_origin, with_secrets(it.value.clone())))
+                (key.clone(), new_member(it.key_origin, with_secrets(it.value.clone())))
             };
             Value::hash(hash.iter().map(member).collect(), from)
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{LensText, few};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
-use crate::hiera::resolution::{Outcome, Resolution, Step};
+use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::ide::cursor::Subject;
 use crate::ide::hover;
 use crate::ide::phrases::Names;
@@ -67,7 +67,7 @@ fn places(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<Span
 }
 
 /// Returns the definition at a location, if the file there has the key.
-fn met(step: &Step) -> Option<Met<'_>> {
+fn met(step: &LookupStep) -> Option<Met<'_>> {
     match &step.outcome {
         Outcome::Found { path, key, .. } => Some(Met { path, place: *key }),
         Outcome::NotReached { path: Some(path), shadowed: Some((place, _)), .. } => {

@@ -82,7 +82,7 @@ impl<'a> FileContext<'a> {
             cancel: Some(self.snapshot.cancel_token()),
             ..PrintOptions::default()
         };
-        let text = print::inline(value, &options);
+        let text = print::print_inline(value, &options);
         let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         match line.char_indices().nth(MAX_DETAIL) {
             Some((end, _)) => format!("{}…", &line[..end]),
@@ -141,7 +141,7 @@ impl Context<'_> {
 
     /// Returns a text as a scalar of YAML that is the same string.
     pub(super) fn plain(&self, text: &str) -> String {
-        let written = print::quoted(text);
+        let written = print::quote_scalar(text);
         let has_indicator = self.place.in_flow && text.contains([',', '[', ']', '{', '}']);
         match has_indicator && !written.starts_with(['\'', '"']) {
             true => format!("'{}'", text.replace('\'', "''")),

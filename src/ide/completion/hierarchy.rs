@@ -6,7 +6,7 @@ use super::hierarchy_3;
 use super::item::{ItemKind, Items};
 use super::options::{Form, Word, values, words};
 use super::place::{Spot, Step};
-use crate::hiera::config::Version;
+use crate::hiera::config::ConfigVersion;
 use crate::text::FilePath;
 
 const ROOT: [Word; 4] = [
@@ -68,7 +68,7 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
     if hierarchy_3::is_meant(ctx, version(ctx)) {
         return hierarchy_3::complete(ctx, items);
     }
-    if version(ctx) == Some(Version::V4) {
+    if version(ctx) == Some(ConfigVersion::V4) {
         return complete_4(ctx, &keys, items);
     }
     match keys.as_slice() {
@@ -94,7 +94,7 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
 }
 
 /// Returns the version of the config as it was last read.
-fn version(ctx: &Context<'_>) -> Option<Version> {
+fn version(ctx: &Context<'_>) -> Option<ConfigVersion> {
     let mut configs = ctx.environment.configs();
     configs.find(|(_, config)| config.path == ctx.file.path).map(|(_, config)| config.version)
 }

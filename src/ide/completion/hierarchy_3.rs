@@ -5,7 +5,7 @@ use super::context::Context;
 use super::item::{ItemKind, Items};
 use super::options::{Form, Word, values};
 use super::place::Spot;
-use crate::hiera::config::Version;
+use crate::hiera::config::ConfigVersion;
 use crate::hiera::hierarchy::datadir_start;
 use crate::text::FilePath;
 
@@ -38,12 +38,12 @@ const MERGES: [(&str, &str); 3] = [
 const DATADIR: &str = "/etc/puppetlabs/code/environments/%{::environment}/hieradata";
 
 /// Whether the text is of version 3: an empty one may become any.
-pub(super) fn is_meant(ctx: &Context<'_>, version: Option<Version>) -> bool {
+pub(super) fn is_meant(ctx: &Context<'_>, version: Option<ConfigVersion>) -> bool {
     let tells = |line: &str| {
         line.starts_with(':') || line.starts_with("backends:") || line.starts_with("version: 3")
     };
     let text = || Some(ctx.file.text()?.to_str().lines().any(tells));
-    version == Some(Version::V3) && text() == Some(true)
+    version == Some(ConfigVersion::V3) && text() == Some(true)
 }
 
 /// Adds the words that fit.

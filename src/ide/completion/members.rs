@@ -70,7 +70,7 @@ fn add(ctx: &Context<'_>, name: &str, key: &Key, value: &Value, file: &str, item
     let mut item = ctx.key_item(ItemKind::Member, name, &Shape::of_value(value)).with_detail(file);
     // A number as a key is no text.
     if key.as_str().is_none() && !ctx.is_json && ctx.place.content().is_empty() {
-        let plain = print::inline(&key.to_value(None), &PrintOptions::default());
+        let plain = print::print_inline(&key.to_value(None), &PrintOptions::default());
         item.edit.text = item.edit.text.replacen(&ctx.plain(name), &plain, 1);
     }
     items.push(item);

@@ -3,7 +3,7 @@
 use super::place::Step;
 use crate::manifest::model::Literal;
 use crate::puppet::print;
-use crate::puppet::types::{DataType, StructMember, Text};
+use crate::puppet::types::{DataType, StringType, StructMember};
 use crate::puppet::value::{Data, Value};
 
 /// The kind of a value that is to be written.
@@ -105,7 +105,7 @@ fn literal_text(literal: &Literal) -> Option<String> {
         Literal::Boolean(value) => Some(value.to_string()),
         Literal::Integer(value) => Some(value.to_string()),
         Literal::Float(value) => Some(format!("{value:?}")),
-        Literal::String(text) => Some(print::quoted(text)),
+        Literal::String(text) => Some(print::quote_scalar(text)),
         Literal::Undef | Literal::Default | Literal::List(_) | Literal::Hash(_) => None,
     }
 }
@@ -117,7 +117,7 @@ fn plain(data_type: &DataType, depth: usize) -> DataType {
             plain(inner, depth - 1)
         }
         DataType::Sensitive(inner) if depth > 0 => plain(inner, depth - 1),
-        DataType::Named(alias) if depth > 0 => plain(&alias.target(), depth - 1),
+        DataType::Named(alias) if depth > 0 => plain(&alias.target_type(), depth - 1),
         // A variant has the shape of its first type.
         DataType::Variant(types) if depth > 0 => {
             let types: Vec<DataType> = types.iter().map(|one| plain(one, depth - 1)).collect();
@@ -135,7 +135,7 @@ fn forms(data_type: &DataType, depth: usize) -> Vec<DataType> {
             forms(inner, depth - 1)
         }
         DataType::Sensitive(inner) => forms(inner, depth - 1),
-        DataType::Named(alias) => forms(&alias.target(), depth - 1),
+        DataType::Named(alias) => forms(&alias.target_type(), depth - 1),
         DataType::Variant(types) => types.iter().flat_map(|one| forms(one, depth - 1)).collect(),
         other => vec![other.clone()],
     }
@@ -144,7 +144,7 @@ fn forms(data_type: &DataType, depth: usize) -> Vec<DataType> {
 /// Whether a form of a type lists its values.
 fn is_word(form: &DataType) -> bool {
     use DataType::{Boolean, Enum, String, Undef};
-    matches!(form, Boolean(_) | Enum { .. } | String(Text::Value(_)) | Undef)
+    matches!(form, Boolean(_) | Enum { .. } | String(StringType::Value(_)) | Undef)
 }
 
 /// Returns the scalars that a type lists, as YAML; other values may fit, too.
@@ -155,9 +155,9 @@ pub(super) fn words(data_type: &DataType) -> Vec<String> {
             DataType::Boolean(None) => words.extend(["true".to_owned(), "false".to_owned()]),
             DataType::Boolean(Some(value)) => words.push(value.to_string()),
             DataType::Enum { values, .. } => {
-                words.extend(values.iter().map(|value| print::quoted(value)));
+                words.extend(values.iter().map(|value| print::quote_scalar(value)));
             }
-            DataType::String(Text::Value(text)) => words.push(print::quoted(&text)),
+            DataType::String(StringType::Value(text)) => words.push(print::quote_scalar(&text)),
             _ => {}
         }
     }

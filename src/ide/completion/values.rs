@@ -32,7 +32,7 @@ pub(super) fn complete(ctx: &Context<'_>, root: &str, items: &mut Items) {
         for value in dig(&member.value, path_here) {
             if is_offered(value) && !(own.contains(&value) && is_element(path_here)) {
                 let string = value.as_str();
-                let written = print::inline(value, &PrintOptions::default());
+                let written = print::print_inline(value, &PrintOptions::default());
                 let item = ctx.value_item(ItemKind::Value, &written, string);
                 items.push(item.with_detail(ctx.name(path)));
             }

@@ -100,7 +100,7 @@ fn nodes<'a>(ctx: &FileContext<'a>) -> Vec<&'a Node> {
 /// Adds the names that a node's scope has below `outer`.
 fn add_node(scope: &Scope, outer: Option<&str>, found: &mut Names) {
     match outer {
-        None => scope.variables().for_each(|(name, value)| add(name, is_hash(value), found)),
+        None => scope.known_variables().for_each(|(name, value)| add(name, is_hash(value), found)),
         Some(outer) => {
             if let Variable::Known(value) = scope.get_path(outer) {
                 let members = value.as_hash().into_iter().flatten();

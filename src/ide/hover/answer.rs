@@ -60,7 +60,7 @@ impl Writer<'_> {
             Ok(Some(value)) => narrow(value, None)
                 .map_or_else(|| self.absent(resolution, Shown::NoPart), |(_, it)| Shown::Value(it)),
             Ok(None) => self.absent(resolution, Shown::NotFound),
-            Err(error) => Shown::Fails(error.printed(&self.print_options())),
+            Err(error) => Shown::Fails(error.print_message(&self.print_options())),
         }
     }
 
@@ -110,7 +110,7 @@ impl Writer<'_> {
         // that, so that `cut` sees that there is more.
         let options =
             print::PrintOptions { max_json: Some(MAX_INLINE * 4), ..self.print_options() };
-        cut(&print::inline(value, &options))
+        cut(&print::print_inline(value, &options))
     }
 
     pub(super) fn is_long(&self, value: &Value) -> bool {

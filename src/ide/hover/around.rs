@@ -6,7 +6,7 @@ use super::answer::Shown;
 use super::markup::counted;
 use super::provenance::Source;
 use super::{Asked, Found, Writer};
-use crate::hiera::resolution::{Outcome, Resolution, Step};
+use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::ide::phrases::{level_title, not_evaluated};
 use crate::puppet::print;
 use crate::puppet::value::{Data, Value};
@@ -142,7 +142,7 @@ impl Writer<'_> {
     }
 
     /// Describes a level that cannot be read, or whose function was called.
-    fn unread(&self, step: &Step) -> Option<String> {
+    fn unread(&self, step: &LookupStep) -> Option<String> {
         let level = self.markup.bold(&level_title(&step.layer, &step.level.name));
         match &step.outcome {
             Outcome::Opaque(backend) => {

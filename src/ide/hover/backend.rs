@@ -2,7 +2,7 @@
 //! of its source, and the declaration of its parameters. Nothing is run.
 
 use super::Writer;
-use crate::hiera::config::{BackendKind, Level, Reader};
+use crate::hiera::config::{BackendKind, DataReader, Level};
 use crate::manifest::model::{Documentation, FunctionParameter, FunctionSignature};
 use crate::text::{FilePath, Span};
 use crate::workspace::functions::{DeclaredFunction, FunctionSource};
@@ -17,11 +17,11 @@ impl Writer<'_> {
             self.markup.bold(&level.name)
         );
         let service = level.backend.service.as_deref().map(|phrase| {
-            let others = match level.may_be_confined() && level.option("confine_to_keys").is_some()
-            {
-                true => ", and has nothing for other keys",
-                false => "",
-            };
+            let others =
+                match level.may_be_confined() && level.option_value("confine_to_keys").is_some() {
+                    true => ", and has nothing for other keys",
+                    false => "",
+                };
             format!("{}{others}; hiera-ls does not ask\n", self.markup.text(phrase))
         });
         let source = self.source_of(level, service.is_some());
@@ -37,7 +37,7 @@ impl Writer<'_> {
                 self.markup.code(&format!("hiera/backend/{}_backend.rb", level.backend.name))
             );
         }
-        if let Some(reader) = level.backend.reader() {
+        if let Some(reader) = level.backend.data_reader() {
             return format!("{}\n", built_in(reader));
         }
         match self.snapshot.function_source(&self.subject.environment, &level.backend.name) {
@@ -118,12 +118,12 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn built_in(reader: Reader) -> &'static str {
+fn built_in(reader: DataReader) -> &'static str {
     match reader {
-        Reader::Yaml => "a function of Puppet's own, which reads YAML",
-        Reader::Json => "a function of Puppet's own, which reads JSON",
-        Reader::Hocon => "a function of Puppet's own, which reads HOCON",
-        Reader::Eyaml => {
+        DataReader::Yaml => "a function of Puppet's own, which reads YAML",
+        DataReader::Json => "a function of Puppet's own, which reads JSON",
+        DataReader::Hocon => "a function of Puppet's own, which reads HOCON",
+        DataReader::Eyaml => {
             "a function of Puppet's own, which reads YAML and decrypts values of eyaml"
         }
     }

@@ -85,7 +85,7 @@ impl Writer<'_> {
     fn parts(&self, verb: &str, parts: &[Part<'_>]) -> String {
         let name = |part: &Part<'_>| match &part.name {
             Name::Path(path) => {
-                Some(self.markup.code(&cut(&self.print_options().mask(path.clone()))))
+                Some(self.markup.code(&cut(&self.print_options().mask_message(path.clone()))))
             }
             Name::Element(element) => Some(self.markup.code(&self.inline(element))),
             Name::Collection => None,

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::around::with_more;
 use super::{Found, Writer};
-use crate::hiera::pattern::conditions;
+use crate::hiera::pattern::condition_phrase;
 use crate::hiera::resolution::Unsettled;
 
 /// The most files of a group that are written with their conditions; of more, there are a count and
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
     ) -> String {
         if files.len() <= FEW {
             let shown = files.iter().map(|file| {
-                let when = self.markup.text(&conditions(&file.when));
+                let when = self.markup.text(&condition_phrase(&file.when));
                 let place = self.place_of_file(file);
                 if when.is_empty() { place } else { format!("{place} where {when}") }
             });

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::markup::counted;
 use super::{Narrow, Writer};
-use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step, Unapplied};
+use crate::hiera::resolution::{LookupStep, MergeSource, Outcome, Resolution, Unapplied};
 use crate::ide::phrases::{level_title, options};
 use crate::text::{FilePath, Span};
 use crate::workspace::manifests::{CalledMerge, ReaderAt, asked_strategy};
@@ -24,7 +24,7 @@ pub(super) struct Source {
 impl Writer<'_> {
     /// Returns the files that have the part, highest priority first.
     pub(super) fn sources(&self, resolution: &Resolution, narrow: Narrow<'_>) -> Vec<Source> {
-        let source = |step: &Step| match &step.outcome {
+        let source = |step: &LookupStep| match &step.outcome {
             Outcome::Found { path, key, value } => {
                 let place = narrow(value, *key)?.0.or(*key);
                 Some(Source {
@@ -82,7 +82,7 @@ impl Writer<'_> {
                 resolution.unapplied_conversions.iter().any(|one| *one.key == *resolution.key.text);
             let applied = if is_unapplied { " (not shown here)" } else { "" };
             let separator = if line.is_empty() { "" } else { " · " };
-            let to = self.markup.code(conversion.shown());
+            let to = self.markup.code(conversion.type_text());
             write!(line, "{separator}converted to {to}{applied}").expect("writing to a string");
         }
         line

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::Writer;
 use super::markup::counted;
 use crate::hiera::config::{HieraConfig, Level, Template};
-use crate::hiera::hierarchy::locate;
-use crate::hiera::hierarchy::located::Place;
+use crate::hiera::hierarchy::locate_levels;
+use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::scope::Variable;
@@ -77,7 +77,7 @@ impl Writer<'_> {
         let mut values: indexmap::IndexMap<String, usize> = indexmap::IndexMap::new();
         for number in numbers {
             if let Variable::Known(value) = nodes[number].scope.get_path(&key.text) {
-                let text = crate::puppet::print::inline(&value, &self.print_options());
+                let text = crate::puppet::print::print_inline(&value, &self.print_options());
                 *values.entry(text).or_default() += 1;
             }
         }
@@ -140,7 +140,7 @@ impl Writer<'_> {
                 self.locations_in(config, &levels, template, &scope, &mut out);
             }
         }
-        let functions = levels.iter().filter(|level| level.backend.reader().is_none());
+        let functions = levels.iter().filter(|level| level.backend.data_reader().is_none());
         for level in functions {
             let is_it = |path: &&FilePath| {
                 let found = environment.probable_function(path);
@@ -177,23 +177,23 @@ impl Writer<'_> {
         out: &mut String,
     ) {
         let view = self.snapshot.view(&self.subject.environment);
-        for located in locate(config, levels, scope, &view, None).unwrap_or_default() {
+        for located in locate_levels(config, levels, scope, &view, None).unwrap_or_default() {
             for location in located
                 .locations
                 .iter()
                 .filter(|location| location.template.as_ref() == Some(template))
             {
                 match &location.place {
-                    Place::File { path, exists: true } => {
+                    LevelTarget::File { path, exists: true } => {
                         writeln!(out, "- {}", self.markup.place_of(path, 1))
                     }
-                    Place::File { path, exists: false } => {
+                    LevelTarget::File { path, exists: false } => {
                         let name = self.markup.code(self.markup.names.path(path));
                         writeln!(out, "- {name} (does not exist)")
                     }
-                    Place::NoMatch { .. } => writeln!(out, "- no file"),
-                    Place::Uri(uri) => writeln!(out, "- {}", self.markup.code(uri)),
-                    Place::Undetermined(_) | Place::Nowhere => Ok(()),
+                    LevelTarget::NoMatch { .. } => writeln!(out, "- no file"),
+                    LevelTarget::Uri(uri) => writeln!(out, "- {}", self.markup.code(uri)),
+                    LevelTarget::Undetermined(_) | LevelTarget::Nowhere => Ok(()),
                 }
                 .expect("writing to a string");
             }

@@ -10,7 +10,7 @@ mod version_4;
 
 use super::{Draft, Refactoring, Wanted, proof};
 use crate::fleet::compare::{Effort, compare};
-use crate::hiera::config::{ConfigProblem, ConfigProblemKind, HieraConfig, Version};
+use crate::hiera::config::{ConfigProblem, ConfigProblemKind, ConfigVersion, HieraConfig};
 use crate::ide::refactor::RefactoringKind;
 use crate::text::{SourceChange, TextEdit, TextRange};
 use crate::workspace::Snapshot;
@@ -55,9 +55,9 @@ impl<'a> ConfigFile<'a> {
     /// Drafts the conversion to version 5.
     fn conversion(&self) -> Option<Draft> {
         let convert: fn(&ConfigFile<'_>) -> Result<Converted, String> = match self.config.version {
-            Version::V3 => version_3::convert,
-            Version::V4 => version_4::convert,
-            Version::V5 => return None,
+            ConfigVersion::V3 => version_3::convert,
+            ConfigVersion::V4 => version_4::convert,
+            ConfigVersion::V5 => return None,
         };
         let title = "Convert to version 5 of hiera.yaml".to_owned();
         let converted = self.is_convertible().and_then(|()| convert(self));

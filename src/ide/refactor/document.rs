@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::hiera::data::Format;
+use crate::hiera::data::DataFormat;
 use crate::text::{FilePath, TextEdit, TextRange};
 use crate::workspace::Snapshot;
 use crate::yaml::psych::{Resolved, resolve_plain};
@@ -43,7 +43,7 @@ impl Document {
     /// Takes a file apart; `None` for one that is read otherwise than as YAML, that Puppet refuses,
     /// or that is written in another way.
     pub(super) fn of(snapshot: &Snapshot, path: &FilePath) -> Option<Document> {
-        let file = snapshot.file(path).filter(|file| file.format() == Format::Yaml)?;
+        let file = snapshot.file(path).filter(|file| file.format() == DataFormat::Yaml)?;
         Document::parse(file.text()?.to_str().into_owned())
     }
 

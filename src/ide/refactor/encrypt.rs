@@ -3,7 +3,7 @@
 
 use super::inline::{is_in_flow, value_at};
 use super::{Context, Draft, RefactoringKind};
-use crate::hiera::config::{Level, Reader};
+use crate::hiera::config::{DataReader, Level};
 use crate::hiera::eyaml::KeySource;
 use crate::hiera::hierarchy::options_of;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
@@ -29,7 +29,7 @@ fn draft(context: &Context<'_>) -> Option<Draft> {
         return None;
     }
     let levels = context.levels();
-    let is_eyaml = |level: &&Level| level.backend.reader() == Some(Reader::Eyaml);
+    let is_eyaml = |level: &&Level| level.backend.data_reader() == Some(DataReader::Eyaml);
     let level = *levels.iter().find(|level| is_eyaml(level))?;
     let scope = context.snapshot.scope_for(context.environment, context.wanted.path);
     let key = KeySource::public_of(&options_of(level, &scope, None).ok()?).ok()?;

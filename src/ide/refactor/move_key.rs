@@ -1,10 +1,10 @@
 //! Moves a key with its value and its comments to another level.
 
 use super::{Context, Document, Draft, Entry, RefactoringKind, secrets};
-use crate::hiera::config::{HieraConfig, Layer, Level, Locations, Reader};
-use crate::hiera::data::Format;
-use crate::hiera::hierarchy::locate;
-use crate::hiera::hierarchy::located::Place;
+use crate::hiera::config::{DataReader, HieraConfig, Layer, Level, Locations};
+use crate::hiera::data::DataFormat;
+use crate::hiera::hierarchy::locate_levels;
+use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FilePath, SourceChange};
 use std::sync::Arc;
@@ -65,11 +65,14 @@ impl Context<'_> {
         let view = self.snapshot.view(self.environment);
         let creates = self.wanted.creates_files && self.wanted.is_by_user;
         let mut targets: Vec<Target> = Vec::new();
-        for level in locate(config, &config.hierarchy, &scope, &view, None).unwrap_or_default() {
-            let is_yaml = level.level.backend.reader().map(Reader::format) == Some(Format::Yaml);
+        for level in
+            locate_levels(config, &config.hierarchy, &scope, &view, None).unwrap_or_default()
+        {
+            let is_yaml =
+                level.level.backend.data_reader().map(DataReader::format) == Some(DataFormat::Yaml);
             let is_named = matches!(level.level.locations, Locations::Paths(_));
             for location in level.locations.iter().filter(|_| is_yaml) {
-                let Place::File { path, exists } = &location.place else { continue };
+                let LevelTarget::File { path, exists } = &location.place else { continue };
                 if *path == *self.wanted.path
                     || !(*exists || creates && is_named)
                     || targets.iter().any(|target| target.path == *path)

@@ -70,7 +70,7 @@ impl Document {
         let name = strategy.name();
         let entry_in = |indent: usize| {
             let pad = " ".repeat(indent);
-            format!("{pad}{}:\n{pad}  merge: {name}\n", print::quoted(key))
+            format!("{pad}{}:\n{pad}  merge: {name}\n", print::quote_scalar(key))
         };
         let Some(entry) = self.named(LOOKUP_OPTIONS) else {
             let at = self.entries.first().map_or(self.text.len() as u32, |first| first.lead);

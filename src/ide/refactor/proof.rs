@@ -33,7 +33,7 @@ impl Context<'_> {
         // Values are read as far as they go; Puppet finds none of them.
         let mut files = change.edits.keys();
         let is_refused =
-            files.any(|path| data(self.snapshot, path).is_some_and(|it| it.refused().is_some()));
+            files.any(|path| data(self.snapshot, path).is_some_and(|it| it.refusal().is_some()));
         let (effect, is_neutral) = match is_refused {
             true => (" (Puppet refuses the file as it is)".to_owned(), false),
             false => (effect(&found), found.is_neutral()),
@@ -54,7 +54,7 @@ impl Context<'_> {
         for path in change.edits.keys().chain(change.created.keys()) {
             let (old, new) = (data(self.snapshot, path), data(after, path));
             let Some(new) = new else { return false };
-            if new.refused().is_some() {
+            if new.refusal().is_some() {
                 return false;
             }
             problems += new.problems().count() as isize;

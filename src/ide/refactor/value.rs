@@ -24,21 +24,21 @@ pub(super) fn written(value: &Value, indent: usize) -> String {
         Data::Hash(hash) if !hash.is_empty() => {
             let member =
                 |(key, member): (&crate::puppet::value::Key, &crate::puppet::value::Member)| {
-                    let key = print::inline(&key.to_value(None), &PrintOptions::default());
+                    let key = print::print_inline(&key.to_value(None), &PrintOptions::default());
                     let text = written(&member.value, indent + 2);
                     format!("\n{pad}{key}:{text}")
                 };
             hash.iter().map(member).collect()
         }
         Data::String(text) => format!(" {}", string(text)),
-        _ => format!(" {}", print::inline(value, &PrintOptions::default())),
+        _ => format!(" {}", print::print_inline(value, &PrintOptions::default())),
     }
 }
 
 /// Returns a string as a scalar on one line: in double quotes where it has tokens with single ones.
 pub(super) fn string(text: &str) -> String {
     let is_simple = !text.contains(|c: char| c.is_control() || matches!(c, '"' | '\\'));
-    if is_simple && text.contains("%{") { format!("\"{text}\"") } else { print::quoted(text) }
+    if is_simple && text.contains("%{") { format!("\"{text}\"") } else { print::quote_scalar(text) }
 }
 
 impl Document {

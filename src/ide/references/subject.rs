@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::code::name_in_code;
 use super::variables::variable_at;
-use crate::hiera::key::{LookupKey, Segment};
+use crate::hiera::key::{KeySegment, LookupKey};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::ide::cursor::{KeyPath, KeyStep, SubjectKind, under_cursor};
 use crate::puppet::value::{Data, Key};
@@ -40,7 +40,7 @@ pub(in crate::ide) struct KeyPart {
     /// The root key.
     pub(in crate::ide) root: Arc<str>,
     /// The way from its value to the part.
-    pub(in crate::ide) subkeys: Vec<Segment>,
+    pub(in crate::ide) subkeys: Vec<KeySegment>,
 }
 
 impl KeyPart {
@@ -65,17 +65,17 @@ impl KeyPart {
         let segment = |step: &KeyStep| match step {
             KeyStep::Member(key) => segment_of(key),
             KeyStep::Element { index, .. } => {
-                Segment::Index(i64::try_from(*index).unwrap_or(i64::MAX))
+                KeySegment::Index(i64::try_from(*index).unwrap_or(i64::MAX))
             }
         };
         KeyPart { root: path.root.clone(), subkeys: path.steps.iter().map(segment).collect() }
     }
 }
 
-fn segment_of(key: &Key) -> Segment {
+fn segment_of(key: &Key) -> KeySegment {
     match key.data() {
-        Data::Integer(number) => Segment::Index(*number),
-        _ => Segment::Name(key.to_text().as_ref().into()),
+        Data::Integer(number) => KeySegment::Index(*number),
+        _ => KeySegment::Name(key.to_text().as_ref().into()),
     }
 }
 

@@ -4,7 +4,7 @@ use super::data::segment_place;
 use super::{KeyPart, Role, Search};
 use crate::hiera::config::Template;
 use crate::hiera::data::Reference;
-use crate::hiera::interpolation::{TokenKind, tokens};
+use crate::hiera::interpolation::{TokenKind, parse_tokens};
 use crate::hiera::key::LookupKey;
 use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::Snapshot;
@@ -80,5 +80,5 @@ fn variables_of(snapshot: &Snapshot, template: &Template) -> Vec<(FilePath, Look
         TokenKind::Variable { key, range } => Some((path.clone(), key, range.shift_left(start))),
         _ => None,
     };
-    tokens(&template.text).into_iter().filter_map(|token| variable(token.kind)).collect()
+    parse_tokens(&template.text).into_iter().filter_map(|token| variable(token.kind)).collect()
 }

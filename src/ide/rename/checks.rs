@@ -93,7 +93,7 @@ impl Renaming<'_> {
         for path in self.snapshot.keys().files().filter(|path| environment.reaches(path)) {
             self.is_cancelled()?;
             let Some(data) = view.data_of(path) else { continue };
-            if data.refused().is_none() {
+            if data.refusal().is_none() {
                 continue;
             }
             let text = self.snapshot.file(path).and_then(|file| file.text());
@@ -162,7 +162,9 @@ impl Renaming<'_> {
     ) -> Result<(), RenameError> {
         let root = &*self.part.root;
         let mut levels = environment.configs().flat_map(|(_, config)| config.levels());
-        if let Some(level) = levels.find(|level| level.excludes(root) != level.excludes(new)) {
+        if let Some(level) =
+            levels.find(|level| level.excludes_key(root) != level.excludes_key(new))
+        {
             return Err(RenameError::Level(level.name.to_string()));
         }
         let module = |key: &str| key.split_once("::").map(|(module, _)| module.to_owned());

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::{Occurrence, RenameError, Renaming, Role, name};
-use crate::hiera::data::Format;
-use crate::hiera::key::Segment;
+use crate::hiera::data::DataFormat;
+use crate::hiera::key::KeySegment;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{SourceChange, Text, TextEdit, TextRange};
 use crate::workspace::file::File;
@@ -82,11 +82,11 @@ impl Renaming<'_> {
             return Some(TextEdit::new(within, new));
         }
         let is_plain = match file.format() {
-            Format::Hocon => name::is_plain_in_hocon(new),
-            Format::Yaml | Format::Json => name::is_plain(new),
+            DataFormat::Hocon => name::is_plain_in_hocon(new),
+            DataFormat::Yaml | DataFormat::Json => name::is_plain(new),
         };
         if written == self.old() {
-            let quote = if file.format() == Format::Yaml { '\'' } else { '"' };
+            let quote = if file.format() == DataFormat::Yaml { '\'' } else { '"' };
             let text = if is_plain { new.to_owned() } else { format!("{quote}{new}{quote}") };
             return Some(TextEdit::new(one.range, text));
         }
@@ -98,7 +98,7 @@ impl Renaming<'_> {
     /// Whether a level reads the file as HOCON though its name says otherwise, or HOCON in another
     /// format: then the tree of its text has other keys than its data.
     fn is_misnamed(&self, file: &File) -> bool {
-        let is_hocon = |format: Format| format == Format::Hocon;
+        let is_hocon = |format: DataFormat| format == DataFormat::Hocon;
         let mut environments = self.snapshot.environments().governing(&file.path);
         let reader = environments.find_map(|environment| environment.reader(&file.path));
         reader.is_some_and(|reader| is_hocon(reader.format()) != is_hocon(file.format()))
@@ -108,15 +108,15 @@ impl Renaming<'_> {
     /// text is there, without an anchor, and no tree is needed.
     fn is_plain_root(&self, file: &File, text: &Text, one: &Occurrence) -> bool {
         let is_root = one.role == Role::Definition && self.part.subkeys.is_empty();
-        if !is_root || file.format() != Format::Yaml {
+        if !is_root || file.format() != DataFormat::Yaml {
             return false;
         }
         let before = one.range.start.saturating_sub(1);
         let begins_line =
             one.range.start == 0 || text.slice(TextRange::new(before, before + 1)) == "\n";
-        let data = file.data(Format::Yaml);
-        let range = data.parts().at(one.range.start);
-        let range = range.and_then(|part| data.parts().range(part.id, text.len()));
+        let data = file.data(DataFormat::Yaml);
+        let range = data.parts().part_at_offset(one.range.start);
+        let range = range.and_then(|part| data.parts().part_range(part.id, text.len()));
         begins_line && range.is_some_and(|range| !text.slice(range).contains("<<"))
     }
 
@@ -150,9 +150,9 @@ impl Renaming<'_> {
             Role::OptionsEntry => plain(root) == LOOKUP_OPTIONS && rest.len() == 1,
             _ => {
                 let subkeys = self.part.subkeys.iter();
-                let fits = |(key, segment): (&&str, &Segment)| match segment {
-                    Segment::Name(name) => plain(key) == **name,
-                    Segment::Index(_) => true,
+                let fits = |(key, segment): (&&str, &KeySegment)| match segment {
+                    KeySegment::Name(name) => plain(key) == **name,
+                    KeySegment::Index(_) => true,
                 };
                 plain(root) == *self.part.root
                     && rest.len() == self.part.subkeys.len()

@@ -2,7 +2,7 @@
 
 use super::{RenameError, Renaming};
 use crate::diagnostics::carries_anchor;
-use crate::hiera::key::{LookupKey, Segment};
+use crate::hiera::key::{KeySegment, LookupKey};
 use crate::ide::cursor::part_of;
 use crate::puppet::value::{Data, Member, Value};
 use crate::text::FilePath;
@@ -30,7 +30,7 @@ impl Renaming<'_> {
     pub(super) fn check_new_member(&self, new: &str) -> Result<(), RenameError> {
         let mut subkeys = self.part.subkeys.clone();
         subkeys.pop();
-        subkeys.push(Segment::Name(new.into()));
+        subkeys.push(KeySegment::Name(new.into()));
         let key = LookupKey { subkeys, ..LookupKey::of_root(&self.part.root) };
         for environment in &self.environments {
             for (path, member) in self.definitions(environment) {
@@ -94,13 +94,13 @@ impl Renaming<'_> {
 
 /// Whether the hashes on the path to a member are literal, down to the first that is missing: a
 /// token may insert any other hash.
-fn is_open_to(value: &Value, subkeys: &[Segment]) -> bool {
+fn is_open_to(value: &Value, subkeys: &[KeySegment]) -> bool {
     match (value.data(), subkeys) {
         (_, []) => true,
         (Data::Hash(hash), [first, rest @ ..]) => {
             let member = match first {
-                Segment::Name(name) => hash.get(&**name),
-                Segment::Index(index) => hash.get(index),
+                KeySegment::Name(name) => hash.get(&**name),
+                KeySegment::Index(index) => hash.get(index),
             };
             let has_tokens = hash.keys().any(|key| key.to_text().contains("%{"));
             !has_tokens && member.is_none_or(|member| is_open_to(&member.value, rest))

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub use error::RenameError;
 
 use super::references::{KeyPart, Name, Occurrence, Role, code_text, named_at, occurrences};
-use crate::hiera::key::Segment;
+use crate::hiera::key::KeySegment;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FilePath, FilePosition, SourceChange, TextRange};
 use crate::workspace::Snapshot;
@@ -89,7 +89,7 @@ impl<'a> Renaming<'a> {
         if &*part.root == LOOKUP_OPTIONS {
             return Err(RenameError::Reserved);
         }
-        if matches!(part.subkeys.last(), Some(Segment::Index(_))) {
+        if matches!(part.subkeys.last(), Some(KeySegment::Index(_))) {
             return Err(RenameError::Element);
         }
         let file = snapshot.file_by_id(position.file).ok_or(RenameError::NoName)?;
@@ -105,7 +105,7 @@ impl<'a> Renaming<'a> {
     /// Returns the name that is replaced.
     fn old(&self) -> &str {
         match self.part.subkeys.last() {
-            Some(Segment::Name(name)) => name,
+            Some(KeySegment::Name(name)) => name,
             _ => &self.part.root,
         }
     }

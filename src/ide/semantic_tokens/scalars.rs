@@ -39,7 +39,7 @@ impl Coloring<'_> {
             let end = written.source_offset((range.end as usize).saturating_sub(1)) + 1;
             self.in_run(TextRange::new(start, end.max(start)).shift_left(part.start))
         };
-        for token in interpolation::tokens(text) {
+        for token in interpolation::parse_tokens(text) {
             let interpolation::TokenKind::Call { method, argument_range, .. } = &token.kind else {
                 continue;
             };

@@ -7,8 +7,8 @@ use super::PageLink;
 use crate::fleet::groups::{Group, Question, group_by_answer};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
-use crate::hiera::pattern::conditions;
-use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step};
+use crate::hiera::pattern::condition_phrase;
+use crate::hiera::resolution::{LookupStep, MergeSource, Outcome, Resolution};
 use crate::hiera::scope::Scope;
 use crate::ide::cursor::part_of;
 use crate::ide::phrases::{Names, level_title, not_evaluated, open_levels, options};
@@ -90,7 +90,7 @@ impl<'a> Page<'a> {
                 [] => "no value is found".to_owned(),
                 levels => format!("not settled: {} could not be evaluated", levels.join(", ")),
             },
-            Err(error) => format!("the lookup fails: {}", error.printed(&printing)),
+            Err(error) => format!("the lookup fails: {}", error.print_message(&printing)),
         };
         for line in text.lines() {
             self.line(format!("{indent}{line}").trim_end());
@@ -111,7 +111,7 @@ impl<'a> Page<'a> {
         };
         let chosen = chosen.map(|span| format!(", as {} says", self.place(span)));
         let converted = resolution.convert_to.as_ref();
-        let converted = converted.map(|to| format!(", converted to {}", to.shown()));
+        let converted = converted.map(|to| format!(", converted to {}", to.type_text()));
         format!("{how}{}{}", chosen.unwrap_or_default(), converted.unwrap_or_default())
     }
 
@@ -182,7 +182,7 @@ impl<'a> Page<'a> {
             };
             if !seen.contains(&place) {
                 let key = &file.key;
-                rows.push([format!("({key})"), place, conditions(&file.when)]);
+                rows.push([format!("({key})"), place, condition_phrase(&file.when)]);
             }
         }
         if rows.is_empty() {
@@ -199,7 +199,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn rows_of(&mut self, step: &Step, is_first: bool) -> Vec<[String; 3]> {
+    fn rows_of(&mut self, step: &LookupStep, is_first: bool) -> Vec<[String; 3]> {
         let level = level_title(&step.layer, &step.level.name);
         let row = |place: String, state: &str| vec![[level.clone(), place, state.to_owned()]];
         match &step.outcome {
@@ -225,7 +225,7 @@ impl<'a> Page<'a> {
                         Some(span) => self.place(span),
                         None => self.names().path(&file.path).to_owned(),
                     };
-                    [level.clone(), place, format!("where {}", conditions(&file.when))]
+                    [level.clone(), place, format!("where {}", condition_phrase(&file.when))]
                 });
                 rows.collect()
             }

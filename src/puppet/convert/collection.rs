@@ -1,6 +1,8 @@
 //! `Array.new` and `Hash.new`.
 
-use super::{Failure, Made, OnMismatch, Parameters, call, error, made_of};
+use super::{
+    ConversionResult, Failure, OnMismatch, Parameters, call_function, conversion_error, made_of,
+};
 use crate::puppet::rich::Rich;
 use crate::puppet::types::{self, DataType, Range};
 use crate::puppet::value::{Data, Hash, Key, Member, Value};
@@ -11,10 +13,10 @@ use DataType as T;
 const MAX_ELEMENTS: i64 = 100_000;
 
 fn any_array() -> DataType {
-    T::array(T::Any, None)
+    T::array_type(T::Any, None)
 }
 
-pub(super) fn array(arguments: &[Value]) -> Made {
+pub(super) fn convert_array(arguments: &[Value]) -> ConversionResult {
     let source =
         T::Variant(vec![any_array(), T::hash(T::Any, T::Any, None), T::Binary, T::Iterable(None)]);
     let signatures: [Parameters<'_>; 2] = [
@@ -24,23 +26,23 @@ pub(super) fn array(arguments: &[Value]) -> Made {
     let on_error = |arguments: &[Value]| {
         Ok(format!(
             "Value of type {} cannot be converted to Array",
-            types::infer(&arguments[0]).generalized()
+            types::infer(&arguments[0]).generalize()
         ))
     };
     let mismatch: OnMismatch<'_> = ((&[("from", T::Any), ("wrap", T::BOOLEAN)], 1), &on_error);
-    call("new_array", &signatures, &[mismatch], arguments, |form, arguments| {
+    call_function("new_array", &signatures, &[mismatch], arguments, |form, arguments| {
         let from = arguments[0].clone();
         match (from.data(), form) {
             (Data::Array(_), _) => Ok(from),
             (_, 1) => Ok(Value::array_of(vec![from], None)),
             // The characters of a secret text are not even counted.
-            _ => Ok(Value::array(elements(&from)?, from.provenance().at(None))),
+            _ => Ok(Value::new_array(iterate(&from)?, from.provenance().with_origin(None))),
         }
     })
 }
 
 /// Returns the elements of an iteration over a value.
-fn elements(value: &Value) -> Result<Vec<Value>, Failure> {
+fn iterate(value: &Value) -> Result<Vec<Value>, Failure> {
     let integers = |from: i64, to: i64| -> Result<Vec<Value>, Failure> {
         if to.saturating_sub(from) > MAX_ELEMENTS {
             return Err(Failure::Unknown);
@@ -59,7 +61,7 @@ fn elements(value: &Value) -> Result<Vec<Value>, Failure> {
         Data::Integer(count) => integers(0, *count),
         Data::String(text) => Ok(text
             .chars()
-            .map(|c| Value::string(c.encode_utf8(&mut [0; 4]), value.provenance()))
+            .map(|c| Value::new_string(c.encode_utf8(&mut [0; 4]), value.provenance()))
             .collect()),
         Data::Rich(rich) => match &**rich {
             Rich::Binary(bytes) => Ok(bytes
@@ -71,7 +73,7 @@ fn elements(value: &Value) -> Result<Vec<Value>, Failure> {
                 .collect()),
             Rich::Type(T::Enum { values, .. }) => {
                 let from = made_of(std::slice::from_ref(value));
-                Ok(values.iter().map(|text| Value::string(text, from)).collect())
+                Ok(values.iter().map(|text| Value::new_string(text, from)).collect())
             }
             Rich::Type(T::Integer(Range { from: Some(from), to: Some(to) })) => {
                 match (i64::try_from(*from), i64::try_from(*to)) {
@@ -85,22 +87,22 @@ fn elements(value: &Value) -> Result<Vec<Value>, Failure> {
     }
 }
 
-pub(super) fn hash(arguments: &[Value]) -> Made {
+pub(super) fn hash(arguments: &[Value]) -> ConversionResult {
     let some = Some(Range { from: Some(1), to: None });
-    let pairs = |first: DataType| T::array(T::Tuple(vec![first, T::Any], None), some);
-    let tree = super::local("TreeArray", pairs(any_array()));
+    let pairs = |first: DataType| T::array_type(T::Tuple(vec![first, T::Any], None), some);
+    let tree = super::local_type("TreeArray", pairs(any_array()));
     let option = T::Enum { values: vec!["hash_tree".into(), "tree".into()], fold: false };
     let signatures: [Parameters<'_>; 3] = [
-        (&[("from", tree), ("build_option", super::local("NewHashOption", option))], 1),
-        (&[("from", super::local("KeyValueArray", pairs(T::Any)))], 1),
+        (&[("from", tree), ("build_option", super::local_type("NewHashOption", option))], 1),
+        (&[("from", super::local_type("KeyValueArray", pairs(T::Any)))], 1),
         (&[("from", T::Any)], 1),
     ];
-    call("new_hash", &signatures, &[], arguments, |form, arguments| {
+    call_function("new_hash", &signatures, &[], arguments, |form, arguments| {
         let from = &arguments[0];
         match (form, arguments.get(1)) {
             (0, Some(option)) => from_tree(from, option.as_str() == Some("hash_tree")),
             (0 | 1, _) => Ok(Value::hash_of(
-                from.as_array().unwrap_or_default().iter().filter_map(pair).collect(),
+                from.as_array().unwrap_or_default().iter().filter_map(pair_member).collect(),
                 None,
             )),
             _ => from_elements(from),
@@ -108,49 +110,51 @@ pub(super) fn hash(arguments: &[Value]) -> Made {
     })
 }
 
-fn member(key: &Value, value: &Value) -> (Key, Member) {
+fn new_member(key: &Value, value: &Value) -> (Key, Member) {
     (Key::from(key.clone()), Member { key_origin: key.origin, value: value.clone() })
 }
 
-fn pair(item: &Value) -> Option<(Key, Member)> {
-    if let [key, value] = item.as_array()? { Some(member(key, value)) } else { None }
+fn pair_member(item: &Value) -> Option<(Key, Member)> {
+    if let [key, value] = item.as_array()? { Some(new_member(key, value)) } else { None }
 }
 
 /// Keys and values in turn.
-fn from_elements(from: &Value) -> Made {
+fn from_elements(from: &Value) -> ConversionResult {
     match from.data() {
         Data::Hash(_) => Ok(from.clone()),
-        Data::Array(items) if items.len() % 2 == 1 => error("odd number of arguments for Hash"),
+        Data::Array(items) if items.len() % 2 == 1 => {
+            conversion_error("odd number of arguments for Hash")
+        }
         Data::Array(items) => in_turn(items),
-        _ if T::Iterable(None).accepts(from) => {
-            let items = elements(from)?;
+        _ if T::Iterable(None).accepts_value(from) => {
+            let items = iterate(from)?;
             if let [only] = items.as_slice() {
                 // Ruby's `Hash[x]` of one thing.
                 return match only.data() {
                     _ if items.is_empty() => Ok(Value::hash_of(Hash::default(), None)),
-                    _ => error("odd number of arguments for Hash"),
+                    _ => conversion_error("odd number of arguments for Hash"),
                 };
             }
             if items.len() % 2 == 1 {
-                error("odd number of arguments for Hash")
+                conversion_error("odd number of arguments for Hash")
             } else {
                 in_turn(&items)
             }
         }
-        _ => error(format!(
+        _ => conversion_error(format!(
             "Value of type {} cannot be converted to Hash",
-            types::infer(from).generalized()
+            types::infer(from).generalize()
         )),
     }
 }
 
-fn in_turn(items: &[Value]) -> Made {
-    Ok(Value::hash_of(items.chunks(2).map(|pair| member(&pair[0], &pair[1])).collect(), None))
+fn in_turn(items: &[Value]) -> ConversionResult {
+    Ok(Value::hash_of(items.chunks(2).map(|pair| new_member(&pair[0], &pair[1])).collect(), None))
 }
 
 /// Returns a hash within hashes from a list of ways and values. `all_hashes`: lists become hashes,
 /// too.
-fn from_tree(from: &Value, all_hashes: bool) -> Made {
+fn from_tree(from: &Value, all_hashes: bool) -> ConversionResult {
     let mut root = Value::hash_of(Hash::default(), None);
     for entry in from.as_array().unwrap_or_default() {
         let Some([path, value]) = entry.as_array() else { return Err(Failure::Unknown) };
@@ -160,7 +164,10 @@ fn from_tree(from: &Value, all_hashes: bool) -> Made {
         match (path, value.data()) {
             ([], Data::Array(items)) => {
                 hash.extend(
-                    items.iter().enumerate().map(|(n, item)| member(&index(n, value), item)),
+                    items
+                        .iter()
+                        .enumerate()
+                        .map(|(n, item)| new_member(&index_key(n, value), item)),
                 );
             }
             ([], Data::Hash(members)) => {
@@ -168,7 +175,7 @@ fn from_tree(from: &Value, all_hashes: bool) -> Made {
             }
             ([], _) => {
                 let class = value.class_name();
-                return error(format!(
+                return conversion_error(format!(
                     "no implicit conversion of {} into Hash",
                     if class == "NilClass" { "nil" } else { class }
                 ));
@@ -185,9 +192,9 @@ fn from_tree(from: &Value, all_hashes: bool) -> Made {
 }
 
 /// Returns the key of a list's element; `of`: the list.
-fn index(n: usize, of: &Value) -> Value {
+fn index_key(n: usize, of: &Value) -> Value {
     let number = Data::Integer(i64::try_from(n).unwrap_or(i64::MAX));
-    Value::new(number, of.provenance().at(None))
+    Value::new(number, of.provenance().with_origin(None))
 }
 
 fn array_as_hash(value: &Value) -> Value {
@@ -196,7 +203,7 @@ fn array_as_hash(value: &Value) -> Value {
             let members = items
                 .iter()
                 .enumerate()
-                .map(|(n, item)| member(&index(n, value), &array_as_hash(item)));
+                .map(|(n, item)| new_member(&index_key(n, value), &array_as_hash(item)));
             Value::hash(members.collect(), value.provenance())
         }
         None => value.clone(),
@@ -215,7 +222,7 @@ fn insert(of: &Value, path: &[Value], value: Value) -> Result<Value, Failure> {
                 _ => Value::hash_of(Hash::default(), None),
             };
             let inner = insert(&inner, rest, value)?;
-            let (key, member) = member(step, &inner);
+            let (key, member) = new_member(step, &inner);
             hash.insert(key, member);
             Ok(Value::hash(hash, of.provenance()))
         }
@@ -224,7 +231,7 @@ fn insert(of: &Value, path: &[Value], value: Value) -> Result<Value, Failure> {
                 let n = usize::try_from(*n).unwrap_or(0);
                 let mut items = (**items).clone();
                 items[n] = insert(&items[n], rest, value)?;
-                Ok(Value::array(items, of.provenance()))
+                Ok(Value::new_array(items, of.provenance()))
             }
             _ => Err(Failure::Unknown),
         },

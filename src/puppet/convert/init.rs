@@ -4,34 +4,38 @@
 //! is a value of the type, or one parameter takes it; the cases not decided here are left to
 //! Puppet.
 
-use super::{Failure, Made, construct, error, new};
+use super::{ConversionResult, Failure, construct, conversion_error, new};
 use crate::puppet::types::{DataType, InitType};
 use crate::puppet::value::{Data, Value};
 
 /// Calls the constructor of an `Init` with a value. The constructor refuses any further argument.
-pub(super) fn init(init: &InitType, arguments: &[Value]) -> Made {
+pub(super) fn convert_init(init: &InitType, arguments: &[Value]) -> ConversionResult {
     let target = &init.target;
     if matches!(
         target,
         DataType::Init | DataType::Optional(_) | DataType::NotUndef(_) | DataType::Undecided(_)
     ) {
-        return unsupported(target);
+        return unsupported_type(target);
     }
     if let Err(Failure::Error(message)) = construct(target, &[])
         && message.starts_with(UNSUPPORTED)
     {
-        return error(message); // for every value
+        return conversion_error(message); // for every value
     }
     let [value] = arguments else {
-        return error(format!("'new_Init' expects 1 argument, got {}", arguments.len()));
+        return conversion_error(format!("'new_Init' expects 1 argument, got {}", arguments.len()));
     };
     match value.data() {
         // Its constructor takes anything as its one parameter.
         Data::Array(_) if init.arguments.is_empty() && matches!(target, DataType::Sensitive(_)) => {
             new(target, arguments)
         }
-        Data::Array(items) if init.arguments.is_empty() && !target.accepts(value) => {
-            if takes_lists(target) { Err(Failure::Unknown) } else { new(target, items) }
+        Data::Array(items) if init.arguments.is_empty() && !target.accepts_value(value) => {
+            if takes_lists(target) {
+                Err(Failure::Unknown)
+            } else {
+                new(target, items)
+            }
         }
         _ => {
             let arguments: Vec<Value> =
@@ -67,12 +71,12 @@ fn takes_lists(target: &DataType) -> bool {
 }
 
 /// Returns the failure of a type that has no constructor, or none that may be named here.
-pub(super) fn unsupported(data_type: &DataType) -> Made {
+pub(super) fn unsupported_type(data_type: &DataType) -> ConversionResult {
     match data_type {
         DataType::Undecided(text) => match crate::puppet::types::resource_type(text) {
-            Some(name) => error(format!("{UNSUPPORTED} '{name}' is not supported")),
+            Some(name) => conversion_error(format!("{UNSUPPORTED} '{name}' is not supported")),
             None => Err(Failure::Unknown),
         },
-        other => error(format!("{UNSUPPORTED} '{other}' is not supported")),
+        other => conversion_error(format!("{UNSUPPORTED} '{other}' is not supported")),
     }
 }

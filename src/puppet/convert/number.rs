@@ -1,7 +1,8 @@
 //! `Integer.new`, `Float.new` and `Numeric.new`.
 
 use super::{
-    Made, OnMismatch, Parameters, call, error, is_true, local, made_of, member, pattern, refusal,
+    ConversionResult, OnMismatch, Parameters, call_function, conversion_error, is_true, local_type,
+    made_of, pattern_type, refusal_message, struct_member,
 };
 use crate::puppet::rich::{NANOS_PER_SECOND, Rich};
 use crate::puppet::ruby::inspect::float_text;
@@ -14,23 +15,23 @@ use DataType as T;
 const FLOAT: &str = "\\A[+-]?\\s*(?:(?:(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE]-?\\d+)?)|(?:0[xX][0-9A-Fa-f]+)|(?:0[0-7]+)|(?:0[bB][01]+))\\z";
 const INTEGER: &str = "\\A[+-]?\\s*(?:(?:\\d+)|(?:0[xX][0-9A-Fa-f]+)|(?:0[bB][01]+))\\z";
 
-fn convertible(numbers: &[DataType], text: &str) -> DataType {
-    let rest = [T::BOOLEAN, pattern(text), T::Timespan(Range::ANY), T::Timestamp(Range::ANY)];
-    local("Convertible", T::Variant([numbers, &rest].concat()))
+fn convertible_type(numbers: &[DataType], text: &str) -> DataType {
+    let rest = [T::BOOLEAN, pattern_type(text), T::Timespan(Range::ANY), T::Timestamp(Range::ANY)];
+    local_type("Convertible", T::Variant([numbers, &rest].concat()))
 }
 
 /// Returns a value or an argument of a hash with names, at `place` in a call.
-fn argument(arguments: &[Value], form: usize, place: usize, name: &str) -> Option<Value> {
+fn find_argument(arguments: &[Value], form: usize, place: usize, name: &str) -> Option<Value> {
     let found =
         if form == 0 { arguments.get(place).cloned() } else { arguments[0].get(name).cloned() };
     found.filter(|value| !matches!(value.data(), Data::Null))
 }
 
-fn absolute(number: Data) -> Data {
+fn absolute_value(number: Data) -> Data {
     match number {
         Data::Integer(number) => number
             .checked_abs()
-            .map_or_else(|| whole(&number.unsigned_abs().to_string()), Data::Integer),
+            .map_or_else(|| parse_digits(&number.unsigned_abs().to_string()), Data::Integer),
         Data::BigInteger(digits) => {
             Data::BigInteger(digits.strip_prefix('-').unwrap_or(&digits).into())
         }
@@ -40,23 +41,24 @@ fn absolute(number: Data) -> Data {
 }
 
 /// Returns an integer of any length from its decimal digits.
-pub(super) fn whole(digits: &str) -> Data {
+pub(super) fn parse_digits(digits: &str) -> Data {
     match digits.parse() {
         Ok(number) => Data::Integer(number), // `-0` among them
         Err(_) => Data::BigInteger(digits.into()),
     }
 }
 
-pub(super) fn integer(arguments: &[Value]) -> Made {
-    let only = |n: i128| T::Integer(Range::exactly(n));
-    let radix = local("Radix", T::Variant(vec![T::Default, only(2), only(8), only(10), only(16)]));
-    let convertible = convertible(&[T::Numeric], INTEGER);
-    let named = local(
+pub(super) fn convert_integer(arguments: &[Value]) -> ConversionResult {
+    let only = |n: i128| T::Integer(Range::from_single(n));
+    let radix =
+        local_type("Radix", T::Variant(vec![T::Default, only(2), only(8), only(10), only(16)]));
+    let convertible = convertible_type(&[T::Numeric], INTEGER);
+    let named = local_type(
         "NamedArgs",
         T::Struct(vec![
-            member("from", false, convertible.clone()),
-            member("radix", true, radix.clone()),
-            member("abs", true, T::BOOLEAN),
+            struct_member("from", false, convertible.clone()),
+            struct_member("radix", true, radix.clone()),
+            struct_member("abs", true, T::BOOLEAN),
         ]),
     );
     let signatures: [Parameters<'_>; 2] = [
@@ -73,8 +75,9 @@ pub(super) fn integer(arguments: &[Value]) -> Made {
         )),
     };
     let on_error_hash = |arguments: &[Value]| {
-        if let Some(from) = arguments[0].get("from").filter(|from| !convertible.accepts(from)) {
-            return Ok(refusal("Integer", std::slice::from_ref(from)));
+        if let Some(from) = arguments[0].get("from").filter(|from| !convertible.accepts_value(from))
+        {
+            return Ok(refusal_message("Integer", std::slice::from_ref(from)));
         }
         if let Some(message) = illegal(arguments[0].get("radix")) {
             return Err(message);
@@ -84,37 +87,41 @@ pub(super) fn integer(arguments: &[Value]) -> Made {
     };
     let on_error = |arguments: &[Value]| match illegal(arguments.get(1)) {
         Some(message) => Err(message),
-        None => Ok(refusal("Integer", arguments)),
+        None => Ok(refusal_message("Integer", arguments)),
     };
     let mismatches: [OnMismatch<'_>; 2] = [
         ((&[("hash_args", T::hash(T::Any, T::Any, None))], 1), &on_error_hash),
         ((&[("from", T::Any), ("radix", T::INTEGER), ("abs", T::BOOLEAN)], 1), &on_error),
     ];
-    call("new", &signatures, &mismatches, arguments, |form, arguments| {
-        let from = argument(arguments, form, 0, "from").unwrap_or_else(|| Value::null(None));
-        let radix = match argument(arguments, form, 1, "radix").map(|radix| radix.into_parts().0) {
-            Some(Data::Integer(radix)) => u32::try_from(radix).ok(),
-            _ => None,
-        };
+    call_function("new", &signatures, &mismatches, arguments, |form, arguments| {
+        let from =
+            find_argument(arguments, form, 0, "from").unwrap_or_else(|| Value::new_null(None));
+        let radix =
+            match find_argument(arguments, form, 1, "radix").map(|radix| radix.into_parts().0) {
+                Some(Data::Integer(radix)) => u32::try_from(radix).ok(),
+                _ => None,
+            };
         let number = match from.data() {
             Data::Integer(_) | Data::BigInteger(_) => from.data().clone(),
-            Data::Float(number) if !number.is_finite() => return error(float_text(*number)),
+            Data::Float(number) if !number.is_finite() => {
+                return conversion_error(float_text(*number));
+            }
             // The digits of a float without a fraction are its exact value.
-            Data::Float(number) => whole(&format!("{:.0}", number.trunc())),
+            Data::Float(number) => parse_digits(&format!("{:.0}", number.trunc())),
             Data::Bool(truth) => Data::Integer(i64::from(*truth)),
             Data::Rich(rich) => match &**rich {
                 Rich::Timestamp(nanos) | Rich::Timespan(nanos) => {
-                    whole(&nanos.div_euclid(NANOS_PER_SECOND).to_string())
+                    parse_digits(&nanos.div_euclid(NANOS_PER_SECOND).to_string())
                 }
-                _ => return error(refusal("Integer", &[from])),
+                _ => return conversion_error(refusal_message("Integer", &[from])),
             },
             _ => match ruby_integer(&from.to_text(), radix) {
                 Ok(number) => number,
-                Err(message) => return error(message),
+                Err(message) => return conversion_error(message),
             },
         };
-        let abs = is_true(argument(arguments, form, 2, "abs").as_ref());
-        Ok(Value::new(if abs { absolute(number) } else { number }, made_of(arguments)))
+        let abs = is_true(find_argument(arguments, form, 2, "abs").as_ref());
+        Ok(Value::new(if abs { absolute_value(number) } else { number }, made_of(arguments)))
     })
 }
 
@@ -152,8 +159,8 @@ fn ruby_integer(text: &str, radix: Option<u32>) -> Result<Data, String> {
     }
     let sign = if negative { "-" } else { "" };
     Ok(match i128::from_str_radix(digits, radix) {
-        Ok(number) => whole(&format!("{sign}{number}")),
-        Err(_) => whole(&format!("{sign}{}", in_decimal(digits, radix))),
+        Ok(number) => parse_digits(&format!("{sign}{number}")),
+        Err(_) => parse_digits(&format!("{sign}{}", in_decimal(digits, radix))),
     })
 }
 
@@ -186,8 +193,8 @@ fn in_decimal(digits: &str, radix: u32) -> String {
     std::iter::once(first.to_string()).chain(rest).collect()
 }
 
-pub(super) fn float(arguments: &[Value]) -> Made {
-    let convertible = convertible(&[T::Numeric], FLOAT);
+pub(super) fn convert_float(arguments: &[Value]) -> ConversionResult {
+    let convertible = convertible_type(&[T::Numeric], FLOAT);
     float_or_numeric("new_float", "Float", convertible, arguments, |from| match from.data() {
         Data::Float(_) => Ok(from.data().clone()),
         Data::Integer(number) => Ok(Data::Float(*number as f64)),
@@ -206,8 +213,8 @@ pub(super) fn float(arguments: &[Value]) -> Made {
     })
 }
 
-pub(super) fn numeric(arguments: &[Value]) -> Made {
-    let convertible = convertible(&[T::INTEGER, T::FLOAT], FLOAT);
+pub(super) fn convert_numeric(arguments: &[Value]) -> ConversionResult {
+    let convertible = convertible_type(&[T::INTEGER, T::FLOAT], FLOAT);
     float_or_numeric("new_numeric", "Numeric", convertible, arguments, |from| match from.data() {
         Data::Float(_) | Data::Integer(_) | Data::BigInteger(_) => Ok(from.data().clone()),
         Data::Bool(truth) => Ok(Data::Integer(i64::from(*truth))),
@@ -240,29 +247,30 @@ fn float_or_numeric(
     convertible: DataType,
     arguments: &[Value],
     from_convertible: impl FnOnce(&Value) -> Result<Data, String>,
-) -> Made {
-    let named = local(
+) -> ConversionResult {
+    let named = local_type(
         "NamedArgs",
         T::Struct(vec![
-            member("from", false, convertible.clone()),
-            member("abs", true, T::BOOLEAN),
+            struct_member("from", false, convertible.clone()),
+            struct_member("abs", true, T::BOOLEAN),
         ]),
     );
     let signatures: [Parameters<'_>; 2] =
         [(&[("from", convertible), ("abs", T::BOOLEAN)], 1), (&[("hash_args", named)], 1)];
-    let on_error = |arguments: &[Value]| Ok(refusal(wanted, arguments));
+    let on_error = |arguments: &[Value]| Ok(refusal_message(wanted, arguments));
     let mismatch: OnMismatch<'_> = ((&[("from", T::Any), ("abs", T::BOOLEAN)], 1), &on_error);
-    call(function, &signatures, &[mismatch], arguments, |form, arguments| {
-        let from = argument(arguments, form, 0, "from").unwrap_or_else(|| Value::null(None));
+    call_function(function, &signatures, &[mismatch], arguments, |form, arguments| {
+        let from =
+            find_argument(arguments, form, 0, "from").unwrap_or_else(|| Value::new_null(None));
         let number = match from.data() {
             Data::Rich(rich) => match &**rich {
                 Rich::Timestamp(nanos) | Rich::Timespan(nanos) => Data::Float(*nanos as f64 / 1e9),
-                _ => return error(refusal(wanted, &[from])),
+                _ => return conversion_error(refusal_message(wanted, &[from])),
             },
-            _ => from_convertible(&from).or_else(error)?,
+            _ => from_convertible(&from).or_else(conversion_error)?,
         };
-        let abs = is_true(argument(arguments, form, 1, "abs").as_ref());
-        Ok(Value::new(if abs { absolute(number) } else { number }, made_of(arguments)))
+        let abs = is_true(find_argument(arguments, form, 1, "abs").as_ref());
+        Ok(Value::new(if abs { absolute_value(number) } else { number }, made_of(arguments)))
     })
 }
 
@@ -292,7 +300,7 @@ fn ruby_float(text: &str) -> Result<Data, String> {
         Some(number) => Ok(Data::Float(if negative { -number } else { number })),
         None => Err(format!(
             "invalid value for Float(): {}",
-            crate::puppet::ruby::inspect::inspected(text)
+            crate::puppet::ruby::inspect::inspect_text(text)
         )),
     }
 }

@@ -1,8 +1,11 @@
 //! `String.new`: values as text, with formats. Source: `StringConverter`, followed case by case.
 
 use super::quote::{double_quote, puppet_quote};
-use super::{Failure, Made, Parameters, call, local, made_of, member, pattern, string_from};
-use crate::puppet::rich::{Pattern, Rich};
+use super::{
+    ConversionResult, Failure, Parameters, call_function, local_type, made_of, pattern_type,
+    string_from, struct_member,
+};
+use crate::puppet::rich::{RegexPattern, Rich};
 use crate::puppet::ruby::inspect::float_text;
 use crate::puppet::ruby::sprintf::Directive;
 use crate::puppet::types::DataType;
@@ -12,35 +15,38 @@ use DataType as T;
 
 const FORMAT: &str = "^%([\\s\\[+#0{<(|-]*)([1-9][0-9]*)?(?:\\.([0-9]+))?([a-zA-Z])$";
 
-type Text = Result<String, Failure>;
+type TextResult = Result<String, Failure>;
 
-fn error(message: impl Into<String>) -> Text {
+fn text_error(message: impl Into<String>) -> TextResult {
     Err(Failure::Error(message.into()))
 }
 
-pub(super) fn string(arguments: &[Value]) -> Made {
-    let format = local("Format", pattern(FORMAT));
+pub(super) fn convert_string(arguments: &[Value]) -> ConversionResult {
+    let format = local_type("Format", pattern_type(FORMAT));
     let container = T::Struct(vec![
-        member("format", true, format.clone()),
-        member("separator", true, T::STRING),
-        member("separator2", true, T::STRING),
-        member("string_formats", true, T::hash(T::Type(None), format.clone(), None)),
+        struct_member("format", true, format.clone()),
+        struct_member("separator", true, T::STRING),
+        struct_member("separator2", true, T::STRING),
+        struct_member("string_formats", true, T::hash(T::Type(None), format.clone(), None)),
     ]);
-    let map =
-        T::hash(T::Type(None), T::Variant(vec![format, local("ContainerFormat", container)]), None);
-    let formats = T::Variant(vec![T::Default, string_from(1), local("TypeMap", map)]);
-    let convertible = local("Convertible", T::Any);
+    let map = T::hash(
+        T::Type(None),
+        T::Variant(vec![format, local_type("ContainerFormat", container)]),
+        None,
+    );
+    let formats = T::Variant(vec![T::Default, string_from(1), local_type("TypeMap", map)]);
+    let convertible = local_type("Convertible", T::Any);
     let signature: Parameters<'_> =
-        (&[("from", convertible), ("string_formats", local("Formats", formats))], 1);
-    call("new_string", &[signature], &[], arguments, |_, arguments| {
+        (&[("from", convertible), ("string_formats", local_type("Formats", formats))], 1);
+    call_function("new_string", &[signature], &[], arguments, |_, arguments| {
         let formats = match arguments.get(1).map(|format| format.data()) {
             None => Formats::default(),
-            Some(Data::String(text)) => Formats::given(text, &arguments[0])?,
+            Some(Data::String(text)) => Formats::parse_formats(text, &arguments[0])?,
             Some(Data::Symbol(_)) => Formats::default(),
             Some(Data::Hash(hash)) if hash.is_empty() => Formats::default(),
             Some(_) => return Err(Failure::Unknown), // keys that are types cannot come from data
         };
-        Ok(Value::string(
+        Ok(Value::new_string(
             &formats.convert(&arguments[0], Indentation { level: 0, first: true, on: false })?,
             made_of(arguments),
         ))
@@ -49,19 +55,19 @@ pub(super) fn string(arguments: &[Value]) -> Made {
 
 /// A format as written.
 #[derive(Clone, Debug)]
-struct Format {
+struct StringFormat {
     directive: Directive,
     delimiters: Option<char>,
     space: bool,
 }
 
-impl Format {
-    fn plain(letter: char) -> Format {
+impl StringFormat {
+    fn new_plain(letter: char) -> StringFormat {
         let directive = Directive { flags: String::new(), width: None, precision: None, letter };
-        Format { directive, delimiters: None, space: false }
+        StringFormat { directive, delimiters: None, space: false }
     }
 
-    fn read(text: &str) -> Result<Format, Failure> {
+    fn read(text: &str) -> Result<StringFormat, Failure> {
         let invalid = || {
             Failure::Error(format!(
                 "The format '{text}' is not a valid format on the form '%<flags><width>.<prec><format>'"
@@ -110,26 +116,28 @@ impl Format {
         if directive.is_huge() {
             return Err(Failure::Unknown);
         }
-        Ok(Format { directive, delimiters: delimiter, space: flags.contains(' ') })
+        Ok(StringFormat { directive, delimiters: delimiter, space: flags.contains(' ') })
     }
 
-    fn alt(&self) -> bool {
-        self.directive.has('#')
+    fn is_alternative(&self) -> bool {
+        self.directive.has_flag('#')
     }
 
     /// Width, precision and side, and no other flag.
-    fn aligned(&self, text: &str) -> String {
-        let flags = if self.directive.has('-') { "-".to_owned() } else { String::new() };
-        Directive { flags, letter: 's', ..self.directive.clone() }.text(text)
+    fn align(&self, text: &str) -> String {
+        let flags = if self.directive.has_flag('-') { "-".to_owned() } else { String::new() };
+        Directive { flags, letter: 's', ..self.directive.clone() }.format_text(text)
     }
 
     /// Returns all flags, as Ruby's `format` takes them with `%s`.
-    fn text(&self, text: &str) -> Text {
-        self.checked().map(|directive| directive.text(text))
+    fn format_text(&self, text: &str) -> TextResult {
+        self.checked_directive().map(|directive| directive.format_text(text))
     }
 
-    fn checked(&self) -> Result<&Directive, Failure> {
-        self.directive.error().map_or(Ok(&self.directive), |message| Err(Failure::Error(message)))
+    fn checked_directive(&self) -> Result<&Directive, Failure> {
+        self.directive
+            .flag_error()
+            .map_or(Ok(&self.directive), |message| Err(Failure::Error(message)))
     }
 
     fn delimiter_pair(
@@ -147,8 +155,8 @@ impl Format {
         }
     }
 
-    fn refused(&self, kind: &str, known: &str) -> Text {
-        error(format!(
+    fn refuse_letter(&self, kind: &str, known: &str) -> TextResult {
+        text_error(format!(
             "Illegal format '{}' specified for value of {kind} type - expected one of the characters '{known}'",
             self.directive.letter
         ))
@@ -164,36 +172,40 @@ struct Indentation {
 }
 
 impl Indentation {
-    fn increased(self, on: bool) -> Indentation {
+    fn indent_more(self, on: bool) -> Indentation {
         Indentation { level: self.level + 1, first: true, on }
     }
 
-    fn breaks(self) -> bool {
+    fn breaks_line(self) -> bool {
         self.on && self.level > 0 && !self.first
     }
 
-    fn padding(self) -> String {
+    fn padding_text(self) -> String {
         "  ".repeat(self.level)
     }
 }
 
 /// The format of the value itself, and those of collections within it.
 struct Formats {
-    scalar: Option<Format>,
-    array: Format,
-    hash: Format,
+    scalar: Option<StringFormat>,
+    array: StringFormat,
+    hash: StringFormat,
 }
 
 impl Default for Formats {
     fn default() -> Formats {
-        Formats { scalar: None, array: Format::plain('a'), hash: Format::plain('h') }
+        Formats {
+            scalar: None,
+            array: StringFormat::new_plain('a'),
+            hash: StringFormat::new_plain('h'),
+        }
     }
 }
 
 impl Formats {
     /// A format for a value: it holds for collections of the same kind within it, too.
-    fn given(text: &str, value: &Value) -> Result<Formats, Failure> {
-        let format = Format::read(text)?;
+    fn parse_formats(text: &str, value: &Value) -> Result<Formats, Failure> {
+        let format = StringFormat::read(text)?;
         let mut formats = Formats::default();
         match *value.data() {
             Data::Array(_) => formats.array = format,
@@ -203,53 +215,56 @@ impl Formats {
         Ok(formats)
     }
 
-    fn convert(&self, value: &Value, indentation: Indentation) -> Text {
+    fn convert(&self, value: &Value, indentation: Indentation) -> TextResult {
         match value.data() {
-            Data::Array(items) => self.array(items, indentation),
+            Data::Array(items) => self.format_array(items, indentation),
             Data::Hash(hash) => self.hash(hash, indentation),
             data => {
                 let default = match data {
-                    Data::Float(_) => Format::plain('f'),
-                    Data::Integer(_) | Data::BigInteger(_) => Format::plain('d'),
-                    Data::Rich(rich) if matches!(**rich, Rich::Binary(_)) => Format::plain('B'),
-                    _ => Format::plain('s'),
+                    Data::Float(_) => StringFormat::new_plain('f'),
+                    Data::Integer(_) | Data::BigInteger(_) => StringFormat::new_plain('d'),
+                    Data::Rich(rich) if matches!(**rich, Rich::Binary(_)) => {
+                        StringFormat::new_plain('B')
+                    }
+                    _ => StringFormat::new_plain('s'),
                 };
-                scalar(data, self.scalar.as_ref().unwrap_or(&default))
+                format_scalar(data, self.scalar.as_ref().unwrap_or(&default))
             }
         }
     }
 
     /// Formats a part of a collection: a part that is no collection is written as in Puppet's
     /// language.
-    fn part(&self, value: &Value, indentation: Indentation) -> Text {
+    fn format_part(&self, value: &Value, indentation: Indentation) -> TextResult {
         match value.data() {
             Data::Array(_) | Data::Hash(_) => self.convert(value, indentation),
-            data => scalar(data, &Format::plain('p')),
+            data => format_scalar(data, &StringFormat::new_plain('p')),
         }
     }
 
-    fn array(&self, items: &[Value], indentation: Indentation) -> Text {
+    fn format_array(&self, items: &[Value], indentation: Indentation) -> TextResult {
         let format = &self.array;
         if !matches!(format.directive.letter, 'a' | 's' | 'p') {
-            return format.refused("Array", "asp");
+            return format.refuse_letter("Array", "asp");
         }
         let (open, close) = format.delimiter_pair(("[", "]"));
-        let indentation = Indentation { on: format.alt() || indentation.on, ..indentation };
+        let indentation =
+            Indentation { on: format.is_alternative() || indentation.on, ..indentation };
         let mut out = String::new();
-        if indentation.breaks() {
+        if indentation.breaks_line() {
             out.push('\n');
-            out.push_str(&indentation.padding());
+            out.push_str(&indentation.padding_text());
         }
         out.push_str(open);
-        let children = indentation.increased(format.alt());
+        let children = indentation.indent_more(format.is_alternative());
         let is_collection = |value: &Value| matches!(value.data(), Data::Array(_) | Data::Hash(_));
         let mapped: Vec<String> = items
             .iter()
             // `first` is `false` for the first child, too: Puppet advances the indentation before
             // it formats the children.
-            .map(|item| self.part(item, Indentation { first: false, ..children }))
+            .map(|item| self.format_part(item, Indentation { first: false, ..children }))
             .collect::<Result<_, _>>()?;
-        let too_wide = match format.directive.width.filter(|_| format.alt()) {
+        let too_wide = match format.directive.width.filter(|_| format.is_alternative()) {
             Some(width) => {
                 let mut widest = vec![0];
                 for (item, text) in items.iter().zip(&mapped) {
@@ -270,13 +285,13 @@ impl Formats {
             } else {
                 out.push_str(", ");
                 let behind_collection =
-                    format.alt() && is_collection(&items[n - 1]) && !is_collection(item);
+                    format.is_alternative() && is_collection(&items[n - 1]) && !is_collection(item);
                 if too_wide && !is_collection(item) || behind_collection {
                     if !out.ends_with('\n') {
                         out.truncate(out.trim_end().len());
                     }
                     out.push('\n');
-                    out.push_str(&children.padding());
+                    out.push_str(&children.padding_text());
                 }
             }
             if out.ends_with(' ') && text.starts_with('\n') {
@@ -288,7 +303,7 @@ impl Formats {
         Ok(out)
     }
 
-    fn hash(&self, hash: &Hash, indentation: Indentation) -> Text {
+    fn hash(&self, hash: &Hash, indentation: Indentation) -> TextResult {
         let format = &self.hash;
         match format.directive.letter {
             'a' => {
@@ -296,21 +311,22 @@ impl Formats {
                     |(key, member): (&crate::puppet::value::Key, &crate::puppet::value::Member)| {
                         Value::array_of(vec![key.to_value(None), member.value.clone()], None)
                     };
-                return self.array(&hash.iter().map(pair).collect::<Vec<_>>(), indentation);
+                return self.format_array(&hash.iter().map(pair).collect::<Vec<_>>(), indentation);
             }
             'h' | 's' | 'p' => {}
-            _ => return format.refused("Hash", "hasp"),
+            _ => return format.refuse_letter("Hash", "hasp"),
         }
         let (open, close) = format.delimiter_pair(("{", "}"));
-        let indentation = Indentation { on: format.alt() || indentation.on, ..indentation };
+        let indentation =
+            Indentation { on: format.is_alternative() || indentation.on, ..indentation };
         let mut out = String::new();
-        if indentation.breaks() {
+        if indentation.breaks_line() {
             out.push('\n');
-            out.push_str(&indentation.padding());
+            out.push_str(&indentation.padding_text());
         }
-        let children = indentation.increased(false);
-        let (separator, line_end, padding) = match format.alt() {
-            true => (",\n", "\n", children.padding()),
+        let children = indentation.indent_more(false);
+        let (separator, line_end, padding) = match format.is_alternative() {
+            true => (",\n", "\n", children.padding_text()),
             false => (", ", "", String::new()),
         };
         out.push_str(open);
@@ -318,42 +334,43 @@ impl Formats {
         for (n, (key, member)) in hash.iter().enumerate() {
             out.push_str(if n > 0 { separator } else { "" });
             out.push_str(&padding);
-            out.push_str(&self.part(&key.to_value(None), children)?);
+            out.push_str(&self.format_part(&key.to_value(None), children)?);
             out.push_str(" => ");
-            out.push_str(&self.part(&member.value, children)?);
+            out.push_str(&self.format_part(&member.value, children)?);
         }
-        if format.alt() {
+        if format.is_alternative() {
             out.push_str(line_end);
-            out.push_str(&indentation.padding());
+            out.push_str(&indentation.padding_text());
         }
         out.push_str(close);
         Ok(out)
     }
 }
 
-fn scalar(data: &Data, format: &Format) -> Text {
+fn format_scalar(data: &Data, format: &StringFormat) -> TextResult {
     match data {
-        Data::Null => undef(format),
-        Data::Bool(truth) => boolean(*truth, format),
-        Data::Integer(number) => integer(i128::from(*number), format),
+        Data::Null => format_undef(format),
+        Data::Bool(truth) => format_boolean(*truth, format),
+        Data::Integer(number) => format_integer(i128::from(*number), format),
         Data::BigInteger(digits) => match digits.parse() {
-            Ok(number) => integer(number, format),
+            Ok(number) => format_integer(number, format),
             Err(_) => Err(Failure::Unknown),
         },
-        Data::Float(number) => float(*number, format),
+        Data::Float(number) => format_float(*number, format),
         Data::String(text) => string_text(text, format),
-        Data::Symbol(name) if &**name == "undef" => undef(format),
-        Data::Symbol(name) if &**name == "default" => match (format.directive.letter, format.alt())
-        {
-            ('d' | 's' | 'p', alt) => {
-                Ok(format.aligned(if alt { "\"default\"" } else { "default" }))
+        Data::Symbol(name) if &**name == "undef" => format_undef(format),
+        Data::Symbol(name) if &**name == "default" => {
+            match (format.directive.letter, format.is_alternative()) {
+                ('d' | 's' | 'p', alt) => {
+                    Ok(format.align(if alt { "\"default\"" } else { "default" }))
+                }
+                ('D', alt) => Ok(format.align(if alt { "\"Default\"" } else { "Default" })),
+                _ => format.refuse_letter("Default", "dDsp"),
             }
-            ('D', alt) => Ok(format.aligned(if alt { "\"Default\"" } else { "Default" })),
-            _ => format.refused("Default", "dDsp"),
-        },
+        }
         Data::Sensitive(_) => match format.directive.letter {
-            's' => format.text("Sensitive [value redacted]"),
-            'p' => format.text("#<Sensitive [value redacted]>"),
+            's' => format.format_text("Sensitive [value redacted]"),
+            'p' => format.format_text("#<Sensitive [value redacted]>"),
             _ => Err(Failure::Unknown),
         },
         Data::Rich(rich) => rich_text(rich, format),
@@ -361,8 +378,8 @@ fn scalar(data: &Data, format: &Format) -> Text {
     }
 }
 
-fn undef(format: &Format) -> Text {
-    let text = match (format.directive.letter, format.alt()) {
+fn format_undef(format: &StringFormat) -> TextResult {
+    let text = match (format.directive.letter, format.is_alternative()) {
         ('n', false) => "nil",
         ('n', true) => "null",
         ('u', false) | ('p', false) => "undef",
@@ -373,125 +390,145 @@ fn undef(format: &Format) -> Text {
         ('s', false) => "",
         ('s', true) => "\"\"",
         ('p', true) => "\"undef\"",
-        _ => return format.refused("Undef", "nudxXobBeEfgGaAvVsp"),
+        _ => return format.refuse_letter("Undef", "nudxXobBeEfgGaAvVsp"),
     };
-    Ok(format.aligned(text))
+    Ok(format.align(text))
 }
 
-fn boolean(truth: bool, format: &Format) -> Text {
+fn format_boolean(truth: bool, format: &StringFormat) -> TextResult {
     let words = |yes: &str, no: &str| {
         let word = if truth { yes } else { no };
-        Ok(format.aligned(if format.alt() { &word[..1] } else { word }))
+        Ok(format.align(if format.is_alternative() { &word[..1] } else { word }))
     };
     match format.directive.letter {
         't' => words("true", "false"),
         'T' => words("True", "False"),
         'y' => words("yes", "no"),
         'Y' => words("Yes", "No"),
-        'd' | 'x' | 'X' | 'o' | 'b' | 'B' => integer(i128::from(truth), format),
-        'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => float(f64::from(u8::from(truth)), format),
-        's' | 'p' => Ok(format.aligned(if truth { "true" } else { "false" })),
-        _ => format.refused("Boolean", "tTyYdxXobBeEfgGaAsp"),
+        'd' | 'x' | 'X' | 'o' | 'b' | 'B' => format_integer(i128::from(truth), format),
+        'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => format_float(f64::from(u8::from(truth)), format),
+        's' | 'p' => Ok(format.align(if truth { "true" } else { "false" })),
+        _ => format.refuse_letter("Boolean", "tTyYdxXobBeEfgGaAsp"),
     }
 }
 
-fn integer(number: i128, format: &Format) -> Text {
+fn format_integer(number: i128, format: &StringFormat) -> TextResult {
     match format.directive.letter {
-        'd' | 'x' | 'X' | 'o' | 'b' | 'B' => Ok(format.checked()?.integer(number)),
-        'p' => format.text(&number.to_string()),
-        'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => Ok(format.checked()?.float(number as f64)),
+        'd' | 'x' | 'X' | 'o' | 'b' | 'B' => Ok(format.checked_directive()?.format_integer(number)),
+        'p' => format.format_text(&number.to_string()),
+        'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => {
+            Ok(format.checked_directive()?.format_float(number as f64))
+        }
         'c' => match u32::try_from(number).ok().and_then(char::from_u32) {
-            Some(c) if format.alt() => format.text(&format!("\"{c}\"")),
-            Some(c) => format.text(&c.to_string()),
-            None if number < 0 => error("pack(U): value out of range"),
+            Some(c) if format.is_alternative() => format.format_text(&format!("\"{c}\"")),
+            Some(c) => format.format_text(&c.to_string()),
+            None if number < 0 => text_error("pack(U): value out of range"),
             None => Err(Failure::Unknown),
         },
-        's' if format.alt() => format.text(&format!("\"{number}\"")),
-        's' => format.text(&number.to_string()),
-        _ => format.refused("Integer", "dxXobBeEfgGaAspc"),
+        's' if format.is_alternative() => format.format_text(&format!("\"{number}\"")),
+        's' => format.format_text(&number.to_string()),
+        _ => format.refuse_letter("Integer", "dxXobBeEfgGaAspc"),
     }
 }
 
-fn float(number: f64, format: &Format) -> Text {
+fn format_float(number: f64, format: &StringFormat) -> TextResult {
     match format.directive.letter {
-        'd' | 'x' | 'X' | 'o' | 'b' | 'B' if !number.is_finite() => error(float_text(number)),
+        'd' | 'x' | 'X' | 'o' | 'b' | 'B' if !number.is_finite() => text_error(float_text(number)),
         'd' | 'x' | 'X' | 'o' | 'b' | 'B' => match format!("{:.0}", number.trunc()).parse() {
-            Ok(number) => Ok(format.checked()?.integer(number)),
+            Ok(number) => Ok(format.checked_directive()?.format_integer(number)),
             Err(_) => Err(Failure::Unknown),
         },
-        'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => Ok(format.checked()?.float(number)),
-        'p' => format.text(&float_text(number)),
-        's' if format.alt() => format.text(&format!("\"{}\"", float_text(number))),
-        's' => format.text(&float_text(number)),
-        _ => format.refused("Float", "dxXobBeEfgGaAsp"),
+        'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => {
+            Ok(format.checked_directive()?.format_float(number))
+        }
+        'p' => format.format_text(&float_text(number)),
+        's' if format.is_alternative() => {
+            format.format_text(&format!("\"{}\"", float_text(number)))
+        }
+        's' => format.format_text(&float_text(number)),
+        _ => format.refuse_letter("Float", "dxXobBeEfgGaAsp"),
     }
 }
 
-fn string_text(text: &str, format: &Format) -> Text {
+fn string_text(text: &str, format: &StringFormat) -> TextResult {
     let changed = match format.directive.letter {
-        's' => return format.text(text),
+        's' => return format.format_text(text),
         'p' => {
-            let quoted = if format.alt() { double_quote(text) } else { puppet_quote(text) };
-            return Ok(format.aligned(&quoted));
+            let quoted =
+                if format.is_alternative() { double_quote(text) } else { puppet_quote(text) };
+            return Ok(format.align(&quoted));
         }
-        'c' => capitalized(text),
+        'c' => capitalize(text),
         'C' => {
             let mut parts: Vec<&str> = text.split("::").collect();
             while parts.last().is_some_and(|part| part.is_empty()) {
                 parts.pop();
             }
-            parts.into_iter().map(capitalized).collect::<Vec<_>>().join("::")
+            parts.into_iter().map(capitalize).collect::<Vec<_>>().join("::")
         }
         'u' => text.to_uppercase(),
         'd' => text.to_lowercase(),
-        't' => stripped(text).to_owned(),
-        _ => return format.refused("String", "cCudspt"),
+        't' => strip_blanks(text).to_owned(),
+        _ => return format.refuse_letter("String", "cCudspt"),
     };
-    if format.alt() { Ok(format.aligned(&puppet_quote(&changed))) } else { format.text(&changed) }
+    if format.is_alternative() {
+        Ok(format.align(&puppet_quote(&changed)))
+    } else {
+        format.format_text(&changed)
+    }
 }
 
 /// Ruby's `capitalize`.
-fn capitalized(text: &str) -> String {
+fn capitalize(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|c| c.to_uppercase().collect::<String>()).unwrap_or_default();
     first + &chars.as_str().to_lowercase()
 }
 
 /// Ruby's `strip`: blanks of ASCII, and null at both ends.
-fn stripped(text: &str) -> &str {
+fn strip_blanks(text: &str) -> &str {
     text.trim_matches(|c: char| matches!(c, '\0' | '\t'..='\r' | ' '))
 }
 
-fn rich_text(rich: &Rich, format: &Format) -> Text {
+fn rich_text(rich: &Rich, format: &StringFormat) -> TextResult {
     let plain = format.directive.flags.is_empty()
         && format.directive.width.is_none()
         && format.directive.precision.is_none();
     match (rich, format.directive.letter) {
-        (Rich::Regexp(pattern), letter) => regexp(pattern, letter, plain, format),
-        (Rich::Type(found), 's') => {
-            format.text(&if format.alt() { format!("\"{found}\"") } else { found.to_string() })
-        }
-        (Rich::Type(found), 'p') => format.text(&found.to_string()),
-        (Rich::Type(_), _) => format.refused("Type", "sp"),
-        (Rich::Uri(text), 's') => {
-            format.text(&if format.alt() { puppet_quote(text) } else { text.clone() })
-        }
+        (Rich::Regexp(pattern), letter) => format_regexp(pattern, letter, plain, format),
+        (Rich::Type(found), 's') => format.format_text(&if format.is_alternative() {
+            format!("\"{found}\"")
+        } else {
+            found.to_string()
+        }),
+        (Rich::Type(found), 'p') => format.format_text(&found.to_string()),
+        (Rich::Type(_), _) => format.refuse_letter("Type", "sp"),
+        (Rich::Uri(text), 's') => format.format_text(&if format.is_alternative() {
+            puppet_quote(text)
+        } else {
+            text.clone()
+        }),
         (Rich::Uri(text), 'p') => Ok(format!("URI({})", puppet_quote(text))),
-        (Rich::Uri(_), _) => format.refused("URI", "sp"),
+        (Rich::Uri(_), _) => format.refuse_letter("URI", "sp"),
         (Rich::Binary(_), 'B') if plain => Ok(rich.to_string()),
         (Rich::Binary(_), 'p') if plain => Ok(format!("Binary(\"{rich}\")")),
-        (_, 's') if !matches!(rich, Rich::Binary(_)) => format.text(&rich.to_string()),
-        (Rich::SemVer(_), 'p') => format.text(&rich.to_string()),
+        (_, 's') if !matches!(rich, Rich::Binary(_)) => format.format_text(&rich.to_string()),
+        (Rich::SemVer(_), 'p') => format.format_text(&rich.to_string()),
         _ => Err(Failure::Unknown),
     }
 }
 
-fn regexp(pattern: &Pattern, letter: char, plain: bool, format: &Format) -> Text {
+fn format_regexp(
+    pattern: &RegexPattern,
+    letter: char,
+    plain: bool,
+    format: &StringFormat,
+) -> TextResult {
     let text = match letter {
         'p' => pattern.with_delimiters(),
-        's' if format.alt() => puppet_quote(pattern.source()),
+        's' if format.is_alternative() => puppet_quote(pattern.source()),
         's' => pattern.source().to_owned(),
-        _ => return format.refused("Regexp", "sp"),
+        _ => return format.refuse_letter("Regexp", "sp"),
     };
-    if plain { Ok(text) } else { format.text(&text) }
+    if plain { Ok(text) } else { format.format_text(&text) }
 }

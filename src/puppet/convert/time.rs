@@ -1,6 +1,9 @@
 //! `Timestamp.new` and `Timespan.new`.
 
-use super::{Failure, Made, Parameters, call, is_true, local, member, rich, string_from};
+use super::{
+    ConversionResult, Failure, Parameters, call_function, is_true, local_type, rich_value,
+    string_from, struct_member,
+};
 use crate::puppet::rich::{NANOS_PER_SECOND, Rich};
 use crate::puppet::ruby::inspect::float_text;
 use crate::puppet::types::{DataType, Range};
@@ -21,28 +24,28 @@ pub fn timespan_bound(text: &str) -> Option<i128> {
     span::parse(text, None).ok()
 }
 
-fn formats() -> DataType {
+fn formats_type() -> DataType {
     let some = Some(Range { from: Some(1), to: None });
-    local("Formats", T::Variant(vec![string_from(2), T::array(string_from(2), some)]))
+    local_type("Formats", T::Variant(vec![string_from(2), T::array_type(string_from(2), some)]))
 }
 
 /// One format, or several to be tried in turn.
-enum Given {
+enum TimeFormats {
     One(String),
     Several(Vec<String>),
 }
 
-fn given(value: Option<&Value>) -> Option<Given> {
+fn read_formats(value: Option<&Value>) -> Option<TimeFormats> {
     match value?.data() {
-        Data::String(text) => Some(Given::One(text.to_string())),
-        Data::Array(items) => {
-            Some(Given::Several(items.iter().map(|item| item.to_text().into_owned()).collect()))
-        }
+        Data::String(text) => Some(TimeFormats::One(text.to_string())),
+        Data::Array(items) => Some(TimeFormats::Several(
+            items.iter().map(|item| item.to_text().into_owned()).collect(),
+        )),
         _ => None,
     }
 }
 
-fn seconds(value: &Value) -> Result<i128, Failure> {
+fn read_seconds(value: &Value) -> Result<i128, Failure> {
     match value.data() {
         Data::Integer(seconds) => Ok(i128::from(*seconds) * NANOS_PER_SECOND),
         Data::BigInteger(digits) => digits
@@ -59,28 +62,31 @@ fn seconds(value: &Value) -> Result<i128, Failure> {
     }
 }
 
-fn number() -> DataType {
+fn number_type() -> DataType {
     T::Variant(vec![T::INTEGER, T::FLOAT])
 }
 
-pub(super) fn timestamp(arguments: &[Value]) -> Made {
+pub(super) fn convert_timestamp(arguments: &[Value]) -> ConversionResult {
     let hash = T::Struct(vec![
-        member("string", false, string_from(1)),
-        member("format", true, formats()),
-        member("timezone", true, string_from(1)),
+        struct_member("string", false, string_from(1)),
+        struct_member("format", true, formats_type()),
+        struct_member("timezone", true, string_from(1)),
     ]);
     let signatures: [Parameters<'_>; 4] = [
         (&[], 0),
-        (&[("seconds", number())], 1),
-        (&[("string", string_from(1)), ("format", formats()), ("timezone", string_from(1))], 1),
+        (&[("seconds", number_type())], 1),
+        (
+            &[("string", string_from(1)), ("format", formats_type()), ("timezone", string_from(1))],
+            1,
+        ),
         (&[("hash_arg", hash)], 1),
     ];
-    call("new_timestamp", &signatures, &[], arguments, |form, arguments| {
+    call_function("new_timestamp", &signatures, &[], arguments, |form, arguments| {
         let nanos = match form {
-            1 => seconds(&arguments[0])?,
+            1 => read_seconds(&arguments[0])?,
             2 => {
                 let zone = arguments.get(2).and_then(Value::as_str);
-                stamp::parse(&arguments[0].to_text(), given(arguments.get(1)), zone)?
+                stamp::parse(&arguments[0].to_text(), read_formats(arguments.get(1)), zone)?
             }
             _ => {
                 let part = |name: &str| arguments[0].get(name);
@@ -88,44 +94,46 @@ pub(super) fn timestamp(arguments: &[Value]) -> Made {
                     part("string").map(|text| text.to_text().into_owned()).unwrap_or_default();
                 stamp::parse(
                     &text,
-                    given(part("format")),
+                    read_formats(part("format")),
                     part("timezone").and_then(Value::as_str),
                 )?
             }
         };
-        Ok(rich(Rich::Timestamp(nanos), arguments))
+        Ok(rich_value(Rich::Timestamp(nanos), arguments))
     })
 }
 
-pub(super) fn timespan(arguments: &[Value]) -> Made {
+pub(super) fn convert_timespan(arguments: &[Value]) -> ConversionResult {
     let fields =
         ["days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"];
-    let string_hash =
-        T::Struct(vec![member("string", false, string_from(1)), member("format", true, formats())]);
-    let mut members = vec![member("negative", true, T::BOOLEAN)];
-    members.extend(fields.map(|name| member(name, true, T::INTEGER)));
+    let string_hash = T::Struct(vec![
+        struct_member("string", false, string_from(1)),
+        struct_member("format", true, formats_type()),
+    ]);
+    let mut members = vec![struct_member("negative", true, T::BOOLEAN)];
+    members.extend(fields.map(|name| struct_member(name, true, T::INTEGER)));
     let signatures: [Parameters<'_>; 5] = [
-        (&[("seconds", number())], 1),
-        (&[("string", string_from(1)), ("format", formats())], 1),
+        (&[("seconds", number_type())], 1),
+        (&[("string", string_from(1)), ("format", formats_type())], 1),
         (&fields.map(|name| (name, T::INTEGER)), 4),
         (&[("hash_arg", string_hash)], 1),
         (&[("hash_arg", T::Struct(members))], 1),
     ];
-    call("new_timespan", &signatures, &[], arguments, |form, arguments| {
+    call_function("new_timespan", &signatures, &[], arguments, |form, arguments| {
         let field = |value: Option<&Value>| match value.map(|value| value.data()) {
             Some(Data::Integer(number)) => Ok(i128::from(*number)),
             None => Ok(0),
             Some(_) => Err(Failure::Unknown),
         };
         let nanos = match form {
-            0 => seconds(&arguments[0])?,
-            1 => span::parse(&arguments[0].to_text(), given(arguments.get(1)))?,
+            0 => read_seconds(&arguments[0])?,
+            1 => span::parse(&arguments[0].to_text(), read_formats(arguments.get(1)))?,
             3 => {
                 let text = arguments[0]
                     .get("string")
                     .map(|text| text.to_text().into_owned())
                     .unwrap_or_default();
-                span::parse(&text, given(arguments[0].get("format")))?
+                span::parse(&text, read_formats(arguments[0].get("format")))?
             }
             _ => {
                 let part = |n: usize| {
@@ -137,7 +145,7 @@ pub(super) fn timespan(arguments: &[Value]) -> Made {
                 if negative { -nanos } else { nanos }
             }
         };
-        Ok(rich(Rich::Timespan(nanos), arguments))
+        Ok(rich_value(Rich::Timespan(nanos), arguments))
     })
 }
 

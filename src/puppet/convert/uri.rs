@@ -1,28 +1,35 @@
 //! `URI.new`. Ruby's RFC 3986 parser decides which texts are URIs.
 
-use super::{Failure, Made, Parameters, call, error, member, rich, string_from, within};
+use super::{
+    ConversionResult, Failure, Parameters, call_function, conversion_error, integer_type,
+    rich_value, string_from, struct_member,
+};
 use crate::puppet::rich::Rich;
-use crate::puppet::ruby::inspect::inspected;
+use crate::puppet::ruby::inspect::inspect_text;
 use crate::puppet::types::DataType;
 use crate::puppet::value::Value;
 
 use DataType as T;
 
-pub(super) fn uri(arguments: &[Value]) -> Made {
+pub(super) fn convert_uri(arguments: &[Value]) -> ConversionResult {
     let part = |name: &str| {
-        member(name, true, if name == "port" { within(0, None) } else { string_from(1) })
+        struct_member(
+            name,
+            true,
+            if name == "port" { integer_type(0, None) } else { string_from(1) },
+        )
     };
     let parts =
         ["scheme", "userinfo", "host", "port", "path", "query", "fragment", "opaque"].map(part);
     let signatures: [Parameters<'_>; 2] =
         [(&[("uri", string_from(1))], 1), (&[("hash", T::Struct(parts.to_vec()))], 1)];
-    call("new_error", &signatures, &[], arguments, |form, arguments| {
+    call_function("new_error", &signatures, &[], arguments, |form, arguments| {
         if form > 0 {
             return Err(Failure::Unknown); // each scheme's own class puts its parts together
         }
         let text = arguments[0].to_text();
         if !text.is_ascii() {
-            return error(format!("URI must be ascii only {}", dumped(&text)));
+            return conversion_error(format!("URI must be ascii only {}", dump_text(&text)));
         }
         let lower = text.to_ascii_lowercase();
         if ["mailto:", "file:", "ldap:", "ldaps:", "ftp:", "jar:"]
@@ -31,24 +38,24 @@ pub(super) fn uri(arguments: &[Value]) -> Made {
         {
             return Err(Failure::Unknown); // these schemes have rules of their own
         }
-        match normalized(&text) {
-            Some(text) => Ok(rich(Rich::Uri(text), arguments)),
-            None => error(format!("bad URI(is not URI?): {}", inspected(&text))),
+        match normalize_uri(&text) {
+            Some(text) => Ok(rich_value(Rich::Uri(text), arguments)),
+            None => conversion_error(format!("bad URI(is not URI?): {}", inspect_text(&text))),
         }
     })
 }
 
 /// Ruby's `dump`: as `inspect`, and nothing beyond ASCII.
-fn dumped(text: &str) -> String {
+fn dump_text(text: &str) -> String {
     let escape = |c: char| match u32::from(c) {
         code if code < 0x80 => c.to_string(),
         code if code <= 0xffff => format!("\\u{code:04X}"),
         code => format!("\\u{{{code:X}}}"),
     };
-    inspected(text).chars().map(escape).collect()
+    inspect_text(text).chars().map(escape).collect()
 }
 
-fn all(text: &str, also: &str) -> bool {
+fn is_made_of(text: &str, also: &str) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         let escaped = byte == b'%'
@@ -67,12 +74,12 @@ fn all(text: &str, also: &str) -> bool {
 
 /// Returns the text as `to_s` gives it back: the scheme in lower case, the default port left out.
 /// `None` for no URI.
-fn normalized(text: &str) -> Option<String> {
+fn normalize_uri(text: &str) -> Option<String> {
     let (rest, fragment) =
         text.split_once('#').map_or((text, None), |(rest, fragment)| (rest, Some(fragment)));
     let (rest, query) =
         rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
-    if [fragment, query].into_iter().flatten().any(|text| !all(text, ":@/?")) {
+    if [fragment, query].into_iter().flatten().any(|text| !is_made_of(text, ":@/?")) {
         return None;
     }
     let scheme = rest.split_once(':').filter(|(scheme, _)| {
@@ -98,10 +105,10 @@ fn normalized(text: &str) -> Option<String> {
                 None => (host, None),
             };
             let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-            let host_fits =
-                literal.map_or(all(host, ""), |inner| inner.parse::<std::net::Ipv6Addr>().is_ok());
+            let host_fits = literal
+                .map_or(is_made_of(host, ""), |inner| inner.parse::<std::net::Ipv6Addr>().is_ok());
             let port_fits = port.is_none_or(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
-            if !host_fits || !port_fits || user.is_some_and(|user| !all(user, ":")) {
+            if !host_fits || !port_fits || user.is_some_and(|user| !is_made_of(user, ":")) {
                 return None;
             }
             out.push_str("//");
@@ -119,7 +126,7 @@ fn normalized(text: &str) -> Option<String> {
         None => hierarchy,
     };
     let relative = scheme.is_none() && !hierarchy.starts_with("//");
-    if !all(path, ":@/")
+    if !is_made_of(path, ":@/")
         || relative && path.split('/').next().is_some_and(|first| first.contains(':'))
     {
         return None;

@@ -4,21 +4,21 @@ use crate::puppet::ruby::regex::{RegexError, RubyRegex};
 
 /// A regular expression with the text that it was made of.
 #[derive(Debug)]
-pub struct Pattern {
+pub struct RegexPattern {
     source: String,
     regex: RubyRegex,
 }
 
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Pattern) -> bool {
+impl PartialEq for RegexPattern {
+    fn eq(&self, other: &RegexPattern) -> bool {
         self.source == other.source
     }
 }
 
-impl Pattern {
+impl RegexPattern {
     /// Compiles a pattern.
-    pub fn new(source: &str) -> Result<Pattern, RegexError> {
-        Ok(Pattern { source: source.to_owned(), regex: RubyRegex::new(source)? })
+    pub fn new(source: &str) -> Result<RegexPattern, RegexError> {
+        Ok(RegexPattern { source: source.to_owned(), regex: RubyRegex::new(source)? })
     }
 
     /// Whether it matches anywhere in `text`. One that explodes does not match.
@@ -32,7 +32,7 @@ impl Pattern {
     }
 
     /// Its text as Ruby writes it between slashes.
-    pub fn escaped(&self) -> String {
+    pub fn escaped_source(&self) -> String {
         let mut out = String::new();
         let mut chars = self.source.chars();
         while let Some(c) = chars.next() {
@@ -55,8 +55,8 @@ impl Pattern {
     /// Its text between slashes.
     pub fn with_delimiters(&self) -> String {
         if self.has_encoding() {
-            return format!("/(?-mix:{})/", self.escaped());
+            return format!("/(?-mix:{})/", self.escaped_source());
         }
-        format!("/{}/", self.escaped())
+        format!("/{}/", self.escaped_source())
     }
 }

@@ -5,14 +5,14 @@ use std::fmt;
 
 /// A version: three numbers, perhaps a pre-release and a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Version {
+pub struct SemanticVersion {
     numbers: [u128; 3],
-    prerelease: Option<Vec<Part>>,
+    prerelease: Option<Vec<VersionPart>>,
     build: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum VersionPart {
     Number(u128),
     Text(String),
 }
@@ -20,8 +20,8 @@ enum Part {
 /// The bounds of a range; each version with whether the bound itself is excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Bounds {
-    from: Option<(Version, bool)>,
-    to: Option<(Version, bool)>,
+    from: Option<(SemanticVersion, bool)>,
+    to: Option<(SemanticVersion, bool)>,
 }
 
 /// A range of versions.
@@ -45,7 +45,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn number(text: &str) -> Option<u128> {
+fn parse_number(text: &str) -> Option<u128> {
     let plain = is_number(text) && (text == "0" || !text.starts_with('0'));
     if plain { text.parse().ok() } else { None }
 }
@@ -61,20 +61,24 @@ fn split(text: &str) -> (&str, Option<&str>, Option<&str>) {
 
 const LEADING_ZERO: &str = "Numeric pre-release identifiers MUST NOT contain leading zeroes";
 
-fn parts(text: &str) -> Result<Vec<Part>, String> {
+fn parse_parts(text: &str) -> Result<Vec<VersionPart>, String> {
     let part = |text: &str| match is_number(text) {
         true if text.len() > 1 && text.starts_with('0') => Err(LEADING_ZERO.to_owned()),
-        true => text.parse().map(Part::Number).map_err(|_| "a number too long".to_owned()),
-        false => Ok(Part::Text(text.to_owned())),
+        true => text.parse().map(VersionPart::Number).map_err(|_| "a number too long".to_owned()),
+        false => Ok(VersionPart::Text(text.to_owned())),
     };
     text.split('.').map(part).collect()
 }
 
-impl Version {
+impl SemanticVersion {
     /// Returns a version of three numbers and the two qualifiers, each taken as one part.
-    pub fn new(numbers: [u128; 3], prerelease: Option<&str>, build: Option<&str>) -> Version {
-        let prerelease = prerelease.map(|text| vec![Part::Text(text.to_owned())]);
-        Version { numbers, prerelease, build: build.map(|text| vec![text.to_owned()]) }
+    pub fn new(
+        numbers: [u128; 3],
+        prerelease: Option<&str>,
+        build: Option<&str>,
+    ) -> SemanticVersion {
+        let prerelease = prerelease.map(|text| vec![VersionPart::Text(text.to_owned())]);
+        SemanticVersion { numbers, prerelease, build: build.map(|text| vec![text.to_owned()]) }
     }
 
     /// Whether the text has the form of a version.
@@ -84,21 +88,21 @@ impl Version {
         let qualified =
             |text: Option<&str>| text.is_none_or(|text| text.split('.').all(is_identifier));
         numbers.split('.').count() == 3
-            && numbers.split('.').all(|text| number(text).is_some())
+            && numbers.split('.').all(|text| parse_number(text).is_some())
             && qualified(prerelease)
             && qualified(build)
     }
 
     /// Reads a version. Errors: Puppet's message.
-    pub fn parse(text: &str) -> Result<Version, String> {
-        if !Version::has_form(text) {
+    pub fn parse(text: &str) -> Result<SemanticVersion, String> {
+        if !SemanticVersion::has_form(text) {
             return Err(format!("Unable to parse '{text}' as a semantic version identifier"));
         }
         let (numbers, prerelease, build) = split(text.strip_suffix('\n').unwrap_or(text));
-        let mut parsed = numbers.split('.').filter_map(number);
+        let mut parsed = numbers.split('.').filter_map(parse_number);
         let numbers = std::array::from_fn(|_| parsed.next().unwrap_or(0));
-        let prerelease = prerelease.map(parts).transpose()?;
-        Ok(Version {
+        let prerelease = prerelease.map(parse_parts).transpose()?;
+        Ok(SemanticVersion {
             numbers,
             prerelease,
             build: build.map(|build| build.split('.').map(str::to_owned).collect()),
@@ -110,19 +114,19 @@ impl Version {
     }
 }
 
-impl PartialOrd for Version {
-    fn partial_cmp(&self, other: &Version) -> Option<Ordering> {
+impl PartialOrd for SemanticVersion {
+    fn partial_cmp(&self, other: &SemanticVersion) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Version {
-    fn cmp(&self, other: &Version) -> Ordering {
-        let part = |(ours, theirs): (&Part, &Part)| match (ours, theirs) {
-            (Part::Number(a), Part::Number(b)) => a.cmp(b),
-            (Part::Number(_), Part::Text(_)) => Ordering::Less,
-            (Part::Text(_), Part::Number(_)) => Ordering::Greater,
-            (Part::Text(a), Part::Text(b)) => a.cmp(b),
+impl Ord for SemanticVersion {
+    fn cmp(&self, other: &SemanticVersion) -> Ordering {
+        let part = |(ours, theirs): (&VersionPart, &VersionPart)| match (ours, theirs) {
+            (VersionPart::Number(a), VersionPart::Number(b)) => a.cmp(b),
+            (VersionPart::Number(_), VersionPart::Text(_)) => Ordering::Less,
+            (VersionPart::Text(_), VersionPart::Number(_)) => Ordering::Greater,
+            (VersionPart::Text(a), VersionPart::Text(b)) => a.cmp(b),
         };
         let prerelease = || match (&self.prerelease, &other.prerelease) {
             (None, None) => Ordering::Equal,
@@ -139,13 +143,13 @@ impl Ord for Version {
     }
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for SemanticVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [major, minor, patch] = self.numbers;
         write!(f, "{major}.{minor}.{patch}")?;
-        let part = |part: &Part| match part {
-            Part::Number(number) => number.to_string(),
-            Part::Text(text) => text.clone(),
+        let part = |part: &VersionPart| match part {
+            VersionPart::Number(number) => number.to_string(),
+            VersionPart::Text(text) => text.clone(),
         };
         if let Some(parts) = &self.prerelease {
             write!(f, "-{}", parts.iter().map(part).collect::<Vec<_>>().join("."))?;
@@ -159,13 +163,17 @@ impl fmt::Display for Version {
 
 impl VersionRange {
     /// Just this version.
-    pub fn only(version: &Version) -> VersionRange {
-        VersionRange::between(version.clone(), version.clone(), false)
+    pub fn exactly_version(version: &SemanticVersion) -> VersionRange {
+        VersionRange::from_bounds(version.clone(), version.clone(), false)
     }
 
     /// Returns the range from one version to another. Its text repeats a bug of the gem: the bounds
     /// are swapped.
-    pub fn between(from: Version, to: Version, exclude_to: bool) -> VersionRange {
+    pub fn from_bounds(
+        from: SemanticVersion,
+        to: SemanticVersion,
+        exclude_to: bool,
+    ) -> VersionRange {
         let text = if exclude_to { format!(">={to} <{from}") } else { format!("{to} - {from}") };
         VersionRange {
             text,
@@ -198,10 +206,10 @@ impl VersionRange {
                 words.insert(0, "");
             }
             let bounds = match words.as_slice() {
-                [from, "-", to] if partial(from).is_some() && partial(to).is_some() => {
+                [from, "-", to] if parse_partial(from).is_some() && parse_partial(to).is_some() => {
                     Some(Bounds {
-                        from: Some((filled(from)?, false)),
-                        to: Some((filled(to)?, false)),
+                        from: Some((fill_partial(from)?, false)),
+                        to: Some((fill_partial(to)?, false)),
                     })
                 }
                 [] => None,
@@ -209,7 +217,7 @@ impl VersionRange {
                     let mut bounds = Bounds { from: None, to: None };
                     for word in words {
                         let unparsable = || format!("Unparsable version range: \"{text}\"");
-                        bounds = bounds.and(&simple(word, unparsable)?);
+                        bounds = bounds.intersect(&parse_simple(word, unparsable)?);
                     }
                     Some(bounds)
                 }
@@ -221,22 +229,22 @@ impl VersionRange {
 
     /// Whether a version is within; a pre-release only where the range names one of the same
     /// numbers.
-    pub fn includes(&self, version: &Version) -> bool {
-        let named = |bound: &Option<(Version, bool)>| {
+    pub fn includes_version(&self, version: &SemanticVersion) -> bool {
+        let named = |bound: &Option<(SemanticVersion, bool)>| {
             bound
                 .as_ref()
                 .is_some_and(|(bound, _)| !bound.is_stable() && bound.numbers == version.numbers)
         };
         let within = |bounds: &Bounds| {
             let open = bounds.from.is_none() && bounds.to.is_none();
-            bounds.holds(version)
+            bounds.holds_version(version)
                 && (version.is_stable() || open || named(&bounds.from) || named(&bounds.to))
         };
         self.alternatives.iter().any(within)
     }
 
     /// Whether all of `other` is within.
-    pub fn covers(&self, other: &VersionRange) -> bool {
+    pub fn covers_range(&self, other: &VersionRange) -> bool {
         let ([ours], [theirs]) = (self.alternatives.as_slice(), other.alternatives.as_slice())
         else {
             return false;
@@ -256,7 +264,7 @@ impl VersionRange {
 }
 
 impl Bounds {
-    fn holds(&self, version: &Version) -> bool {
+    fn holds_version(&self, version: &SemanticVersion) -> bool {
         self.from
             .as_ref()
             .is_none_or(|(from, out)| if *out { from < version } else { from <= version })
@@ -266,7 +274,7 @@ impl Bounds {
                 .is_none_or(|(to, out)| if *out { version < to } else { version <= to })
     }
 
-    fn and(self, other: &Bounds) -> Bounds {
+    fn intersect(self, other: &Bounds) -> Bounds {
         let from = match (self.from, other.from.clone()) {
             (Some(a), Some(b)) => Some(if a.0 > b.0 || a.0 == b.0 && a.1 { a } else { b }),
             (a, b) => a.or(b),
@@ -304,7 +312,7 @@ fn without_gaps(text: &str) -> String {
 
 /// Returns the numbers of `1`, `1.2.x` or `1.2.3-a`, with `None` for each number that is missing or
 /// a wildcard. Only a text with three numbers may have qualifiers. `None` for any other text.
-fn partial(text: &str) -> Option<[Option<u128>; 3]> {
+fn parse_partial(text: &str) -> Option<[Option<u128>; 3]> {
     let (numbers, prerelease, build) = split(text);
     let pieces: Vec<&str> = numbers.split('.').collect();
     let qualified = |text: Option<&str>| {
@@ -317,32 +325,33 @@ fn partial(text: &str) -> Option<[Option<u128>; 3]> {
     for (slot, piece) in found.iter_mut().zip(&pieces) {
         *slot = match *piece {
             "x" | "X" | "*" => None,
-            piece => Some(number(piece)?),
+            piece => Some(parse_number(piece)?),
         };
     }
     Some(found)
 }
 
 /// Returns the version that a partial one begins with.
-fn filled(text: &str) -> Result<Version, String> {
-    let numbers = partial(text).ok_or_else(|| format!("Unparsable version range: \"{text}\""))?;
+fn fill_partial(text: &str) -> Result<SemanticVersion, String> {
+    let numbers =
+        parse_partial(text).ok_or_else(|| format!("Unparsable version range: \"{text}\""))?;
     let (_, prerelease, build) = split(text);
     let build = build.map(|build| build.split('.').map(str::to_owned).collect());
-    Ok(Version {
+    Ok(SemanticVersion {
         numbers: numbers.map(|number| number.unwrap_or(0)),
-        prerelease: prerelease.map(parts).transpose()?,
+        prerelease: prerelease.map(parse_parts).transpose()?,
         build,
     })
 }
 
-fn simple(word: &str, unparsable: impl Fn() -> String) -> Result<Bounds, String> {
+fn parse_simple(word: &str, unparsable: impl Fn() -> String) -> Result<Bounds, String> {
     let operators = ["<=", ">=", "~>", "~=", "<", ">", "=", "~", "^"];
     let operator = operators.into_iter().find(|operator| word.starts_with(operator)).unwrap_or("");
     let operand = &word[operator.len()..];
-    let [major, minor, patch] = partial(operand).ok_or_else(unparsable)?;
-    let version = filled(operand)?;
-    let plain = |numbers: [u128; 3]| Version { numbers, prerelease: None, build: None };
-    let from = |version: Version, to: Version| Bounds {
+    let [major, minor, patch] = parse_partial(operand).ok_or_else(unparsable)?;
+    let version = fill_partial(operand)?;
+    let plain = |numbers: [u128; 3]| SemanticVersion { numbers, prerelease: None, build: None };
+    let from = |version: SemanticVersion, to: SemanticVersion| Bounds {
         from: Some((version, false)),
         to: Some((to, true)),
     };
@@ -350,7 +359,7 @@ fn simple(word: &str, unparsable: impl Fn() -> String) -> Result<Bounds, String>
     let all = Bounds { from: None, to: None };
     let nothing = Bounds {
         from: None,
-        to: Some((Version { prerelease: Some(Vec::new()), ..plain([0; 3]) }, true)),
+        to: Some((SemanticVersion { prerelease: Some(Vec::new()), ..plain([0; 3]) }, true)),
     };
     let Some(major) = major else {
         return match operator {

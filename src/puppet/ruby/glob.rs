@@ -14,7 +14,7 @@ mod pattern;
 #[cfg(test)]
 mod tests;
 
-use pattern::{Matcher, Part, alternatives, compile, fits};
+use pattern::{GlobPart, Matcher, compile_parts, expand_braces, matches_name};
 
 /// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +31,11 @@ pub enum EntryKind {
 pub trait Listing {
     /// Returns the names directly in `folder`, sorted by bytes, without `.` and `..`; empty when it
     /// is no folder. Links are followed.
-    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]>;
+    fn list_folder(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]>;
 
     /// Returns the kind of the entry at `path`; `None` when there is no entry.
-    fn kind(&self, path: &FilePath) -> Option<EntryKind> {
-        let entries = self.list(&path.parent()?);
+    fn entry_kind(&self, path: &FilePath) -> Option<EntryKind> {
+        let entries = self.list_folder(&path.parent()?);
         let at = entries.binary_search_by(|(name, _)| name.as_str().cmp(path.name())).ok()?;
         Some(entries[at].1)
     }
@@ -53,7 +53,7 @@ pub trait Listing {
 /// need not know the folders above. `..` should have been folded by the caller; one that is left is
 /// folded as text, without regard to links. Source: `glob_make_pattern`, `glob_helper` and
 /// `ruby_brace_expand` in `dir.c` of Ruby 3.1.3 and later.
-pub fn glob(pattern: &str, listing: &dyn Listing) -> Vec<FilePath> {
+pub fn glob_files(pattern: &str, listing: &dyn Listing) -> Vec<FilePath> {
     walk(pattern, listing, |kind| kind == EntryKind::File)
 }
 
@@ -69,26 +69,26 @@ pub fn exceeded_limit(pattern: &str) -> Option<usize> {
 }
 
 fn walk(pattern: &str, listing: &dyn Listing, wanted: fn(EntryKind) -> bool) -> Vec<FilePath> {
-    let Some(parts) = compile(pattern.strip_prefix('/').unwrap_or(pattern)) else {
+    let Some(parts) = compile_parts(pattern.strip_prefix('/').unwrap_or(pattern)) else {
         return Vec::new();
     };
     let mut walk = Walk { listing, wanted, expanded: HashMap::new(), found: Vec::new() };
-    walk.visit(&parts, &[0], &Place { path: FilePath::new("/"), kind: None, skip_dot: false });
+    walk.visit(&parts, &[0], &WalkState { path: FilePath::new("/"), kind: None, skip_dot: false });
     walk.found
 }
 
 /// Whether a pattern matches a file at `path`, were there one and nothing else. Both are absolute.
 ///
 /// No folder on the way counts as a link.
-pub fn matches(pattern: &str, path: &FilePath) -> bool {
-    !glob(pattern, &OnlyFile(path)).is_empty()
+pub fn matches_path(pattern: &str, path: &FilePath) -> bool {
+    !glob_files(pattern, &OnlyFile(path)).is_empty()
 }
 
 /// A world with one file.
 struct OnlyFile<'p>(&'p FilePath);
 
 impl Listing for OnlyFile<'_> {
-    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
+    fn list_folder(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
         Cow::Owned(match self.0.relative_to(folder) {
             None | Some("") => Vec::new(),
             Some(rest) => match rest.split_once('/') {
@@ -104,12 +104,12 @@ struct Walk<'w> {
     /// The kinds of entries that are collected.
     wanted: fn(EntryKind) -> bool,
     /// The expansions of the rest of a pattern with braces.
-    expanded: HashMap<String, Rc<Vec<Vec<Part>>>>,
+    expanded: HashMap<String, Rc<Vec<Vec<GlobPart>>>>,
     found: Vec<FilePath>,
 }
 
 /// Where a walk has come to.
-struct Place {
+struct WalkState {
     path: FilePath,
     /// `None` where the kind was not looked up yet.
     kind: Option<EntryKind>,
@@ -120,26 +120,26 @@ struct Place {
 impl Walk<'_> {
     /// Collects the matches at a place and below. Each of `states` is the number of the part of the
     /// pattern that comes next.
-    fn visit(&mut self, parts: &[Part], states: &[usize], place: &Place) {
+    fn visit(&mut self, parts: &[GlobPart], states: &[usize], place: &WalkState) {
         let mut recursive = false;
         let mut listed = false;
         for &state in states {
             let is_recursive =
-                matches!(parts.get(state), Some(Part { matcher: Matcher::Recursive, .. }));
+                matches!(parts.get(state), Some(GlobPart { matcher: Matcher::Recursive, .. }));
             recursive |= is_recursive;
             match parts.get(state + usize::from(is_recursive)) {
                 // All other states are lost here, in Ruby too.
-                Some(Part { matcher: Matcher::Braces(_), text })
+                Some(GlobPart { matcher: Matcher::Braces(_), text })
                     if !recursive || text.contains('/') =>
                 {
                     return self.expand(&parts[states[0]..], place);
                 }
-                Some(Part { matcher: Matcher::Magical(_), .. }) => listed = true,
+                Some(GlobPart { matcher: Matcher::Magical(_), .. }) => listed = true,
                 _ => {}
             }
         }
         if states.contains(&parts.len())
-            && place.kind.or_else(|| self.listing.kind(&place.path)).is_some_and(self.wanted)
+            && place.kind.or_else(|| self.listing.entry_kind(&place.path)).is_some_and(self.wanted)
         {
             self.found.push(place.path.clone());
         }
@@ -147,17 +147,20 @@ impl Walk<'_> {
             return;
         }
         if recursive || listed {
-            self.list(parts, states, place, recursive)
+            self.list_places(parts, states, place, recursive)
         } else {
             self.join(parts, states, place)
         }
     }
 
-    fn expand(&mut self, rest: &[Part], place: &Place) {
+    fn expand(&mut self, rest: &[GlobPart], place: &WalkState) {
         let texts: Vec<&str> = rest.iter().map(|part| part.text.as_str()).collect();
         let expanded = self.expanded.entry(texts.join("/")).or_insert_with_key(|text| {
             Rc::new(
-                alternatives(text).iter().filter_map(|alternative| compile(alternative)).collect(),
+                expand_braces(text)
+                    .iter()
+                    .filter_map(|alternative| compile_parts(alternative))
+                    .collect(),
             )
         });
         for parts in expanded.clone().iter() {
@@ -166,7 +169,7 @@ impl Walk<'_> {
     }
 
     // Ruby does not read a folder only to find names that it knows.
-    fn join(&mut self, parts: &[Part], states: &[usize], place: &Place) {
+    fn join(&mut self, parts: &[GlobPart], states: &[usize], place: &WalkState) {
         let name_of = |state: usize| match parts.get(state).map(|part| &part.matcher) {
             Some(Matcher::Plain(name)) => Some(name.as_str()),
             _ => None,
@@ -182,26 +185,32 @@ impl Walk<'_> {
                 let last = name.rsplit('/').next();
                 let kind = matches!(last, Some("" | "." | "..")).then_some(EntryKind::Folder);
                 let path = place.path.join(&format!("./{name}"));
-                self.visit(parts, &next, &Place { path, kind, skip_dot: place.skip_dot });
+                self.visit(parts, &next, &WalkState { path, kind, skip_dot: place.skip_dot });
             }
             left = others;
         }
     }
 
-    fn list(&mut self, parts: &[Part], states: &[usize], place: &Place, recursive: bool) {
+    fn list_places(
+        &mut self,
+        parts: &[GlobPart],
+        states: &[usize],
+        place: &WalkState,
+        recursive: bool,
+    ) {
         let listing = self.listing;
-        let entries = listing.list(&place.path);
+        let entries = listing.list_folder(&place.path);
         let has_dot = !recursive && !place.skip_dot && !entries.is_empty();
         let (before, behind) =
             entries.split_at(entries.partition_point(|(name, _)| name.as_str() < "."));
         let dot = has_dot.then_some((".", EntryKind::Folder));
         for (name, kind) in before.iter().map(named).chain(dot).chain(behind.iter().map(named)) {
-            let next = step(parts, states, name, kind);
+            let next = next_states(parts, states, name, kind);
             if !next.is_empty() {
                 self.visit(
                     parts,
                     &next,
-                    &Place {
+                    &WalkState {
                         path: place.path.join(&format!("./{name}")),
                         kind: Some(kind),
                         skip_dot: true,
@@ -211,9 +220,9 @@ impl Walk<'_> {
         }
     }
 
-    fn is_folder(&self, place: &Place) -> bool {
+    fn is_folder(&self, place: &WalkState) -> bool {
         matches!(
-            place.kind.or_else(|| self.listing.kind(&place.path)),
+            place.kind.or_else(|| self.listing.entry_kind(&place.path)),
             Some(EntryKind::Folder | EntryKind::LinkedFolder)
         )
     }
@@ -224,7 +233,7 @@ fn named((name, kind): &(String, EntryKind)) -> (&str, EntryKind) {
 }
 
 /// Returns the states behind an entry of a folder.
-fn step(parts: &[Part], states: &[usize], name: &str, kind: EntryKind) -> Vec<usize> {
+fn next_states(parts: &[GlobPart], states: &[usize], name: &str, kind: EntryKind) -> Vec<usize> {
     let mut next = Vec::new();
     let mut push = |state: usize| {
         if !next.contains(&state) {
@@ -233,7 +242,7 @@ fn step(parts: &[Part], states: &[usize], name: &str, kind: EntryKind) -> Vec<us
     };
     for &state in states {
         let mut state = state;
-        if matches!(parts.get(state), Some(Part { matcher: Matcher::Recursive, .. })) {
+        if matches!(parts.get(state), Some(GlobPart { matcher: Matcher::Recursive, .. })) {
             if kind == EntryKind::Folder && !name.starts_with('.') {
                 push(state);
             }
@@ -241,9 +250,9 @@ fn step(parts: &[Part], states: &[usize], name: &str, kind: EntryKind) -> Vec<us
         }
         let fits = match parts.get(state).map(|part| &part.matcher) {
             Some(Matcher::Plain(plain)) => plain == name,
-            Some(Matcher::Magical(tokens)) => fits(tokens, name),
+            Some(Matcher::Magical(tokens)) => matches_name(tokens, name),
             Some(Matcher::Braces(alternatives)) => {
-                alternatives.iter().any(|tokens| fits(tokens, name))
+                alternatives.iter().any(|tokens| matches_name(tokens, name))
             }
             Some(Matcher::Recursive) | None => false,
         };

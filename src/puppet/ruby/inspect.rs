@@ -97,7 +97,7 @@ pub fn inspect(data: &Data, out: &mut String) {
 }
 
 /// Returns a string as Ruby's `inspect` writes it.
-pub fn inspected(text: &str) -> String {
+pub fn inspect_text(text: &str) -> String {
     let mut out = String::new();
     inspect_string(text, &mut out);
     out
@@ -172,13 +172,13 @@ mod tests {
 
     #[test]
     fn inspect_escapes_what_ruby_escapes() {
-        let list = Value::array(
+        let list = Value::new_array(
             vec![
                 "a\"\n#{x}".into(),
-                Value::null(None),
-                Value::new(Data::Integer(5), Provenance::written(None)),
+                Value::new_null(None),
+                Value::new(Data::Integer(5), Provenance::from_source(None)),
             ],
-            Provenance::written(None),
+            Provenance::from_source(None),
         );
         assert_eq!(list.to_text(), r##"["a\"\n\#{x}", nil, 5]"##);
     }

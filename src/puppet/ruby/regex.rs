@@ -51,11 +51,11 @@ impl RubyRegex {
         if let Some(known) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
             return Ok(known.clone());
         }
-        let compiled = compile(pattern)
+        let compiled = compile_onig(pattern)
             // Ruby takes a quantifier behind an anchor, Oniguruma only behind a group.
             .or_else(|error| {
                 rewrite::with_grouped_anchors(pattern)
-                    .and_then(|again| compile(&again).ok())
+                    .and_then(|again| compile_onig(&again).ok())
                     .ok_or(error)
             })
             .map(|regex| RubyRegex(Arc::new(regex)))
@@ -119,7 +119,7 @@ impl RubyRegex {
     }
 }
 
-fn compile(pattern: &str) -> Result<onig::Regex, onig::Error> {
+fn compile_onig(pattern: &str) -> Result<onig::Regex, onig::Error> {
     onig::Regex::with_options(pattern, RegexOptions::REGEX_OPTION_NONE, Syntax::ruby())
 }
 

@@ -16,12 +16,12 @@ const MAX_WIDTH: usize = 100_000;
 
 impl Directive {
     /// Whether a flag is given.
-    pub(crate) fn has(&self, flag: char) -> bool {
+    pub(crate) fn has_flag(&self, flag: char) -> bool {
         self.flags.contains(flag)
     }
 
     /// Returns Ruby's error for flags that are none of its own.
-    pub(crate) fn error(&self) -> Option<String> {
+    pub(crate) fn flag_error(&self) -> Option<String> {
         let stray = self.flags.chars().find(|c| !" #+-0".contains(*c))?;
         Some(match stray {
             '<' | '{' => "malformed name - unmatched parenthesis".into(),
@@ -36,21 +36,21 @@ impl Directive {
     }
 
     /// Formats a text with `%s`.
-    pub(crate) fn text(&self, text: &str) -> String {
+    pub(crate) fn format_text(&self, text: &str) -> String {
         let cut: String = match self.precision {
             Some(precision) => text.chars().take(precision).collect(),
             None => text.to_owned(),
         };
-        self.padded(&cut)
+        self.pad_text(&cut)
     }
 
-    fn padded(&self, text: &str) -> String {
+    fn pad_text(&self, text: &str) -> String {
         let fill = " ".repeat(self.width.unwrap_or(0).saturating_sub(text.chars().count()));
-        if self.has('-') { format!("{text}{fill}") } else { format!("{fill}{text}") }
+        if self.has_flag('-') { format!("{text}{fill}") } else { format!("{fill}{text}") }
     }
 
     /// Formats an integer with `%d`, `%x`, `%X`, `%o`, `%b` or `%B`.
-    pub(crate) fn integer(&self, number: i128) -> String {
+    pub(crate) fn format_integer(&self, number: i128) -> String {
         let (radix, prefix) = match self.letter {
             'x' => (16, "0x"),
             'X' => (16, "0X"),
@@ -59,20 +59,23 @@ impl Directive {
             'B' => (2, "0B"),
             _ => (10, ""),
         };
-        let signed = radix == 10 || self.has('+') || self.has(' ');
+        let signed = radix == 10 || self.has_flag('+') || self.has_flag(' ');
         let dots = number < 0 && !signed;
-        let mut digits =
-            if dots { complement(number, radix) } else { in_radix(number.unsigned_abs(), radix) };
+        let mut digits = if dots {
+            complement_digits(number, radix)
+        } else {
+            in_radix(number.unsigned_abs(), radix)
+        };
         if self.letter == 'X' {
             digits.make_ascii_uppercase();
         }
-        let mut prefix = if self.has('#') { prefix } else { "" };
+        let mut prefix = if self.has_flag('#') { prefix } else { "" };
         let mut width = signed_len(self.width.unwrap_or(0));
         let mut precision = self.precision.map_or(-1, signed_len);
         let sign = match (signed, number < 0) {
             (true, true) => "-",
-            (true, false) if self.has('+') => "+",
-            (true, false) if self.has(' ') => " ",
+            (true, false) if self.has_flag('+') => "+",
+            (true, false) if self.has_flag(' ') => " ",
             _ => "",
         };
         width -= signed_len(sign.len());
@@ -93,7 +96,7 @@ impl Directive {
             prefix = "";
         }
         width -= signed_len(prefix.len());
-        if self.has('0') && !self.has('-') && self.precision.is_none() {
+        if self.has_flag('0') && !self.has_flag('-') && self.precision.is_none() {
             precision = width;
             width = 0;
         } else {
@@ -114,36 +117,40 @@ impl Directive {
             if dots { ".." } else { "" },
             fill.to_string().repeat(zeros)
         );
-        if self.has('-') { format!("{body}{blanks}") } else { format!("{blanks}{body}") }
+        if self.has_flag('-') { format!("{body}{blanks}") } else { format!("{blanks}{body}") }
     }
 
     /// Formats a float with `%f`, `%e`, `%g`, `%a` or their upper cases.
-    pub(crate) fn float(&self, number: f64) -> String {
-        let sign =
-            match (number.is_sign_negative() && !number.is_nan(), self.has('+'), self.has(' ')) {
-                (true, ..) => "-",
-                (_, true, _) => "+",
-                (_, _, true) => " ",
-                _ => "",
-            };
+    pub(crate) fn format_float(&self, number: f64) -> String {
+        let sign = match (
+            number.is_sign_negative() && !number.is_nan(),
+            self.has_flag('+'),
+            self.has_flag(' '),
+        ) {
+            (true, ..) => "-",
+            (_, true, _) => "+",
+            (_, _, true) => " ",
+            _ => "",
+        };
         if !number.is_finite() {
-            return self.padded(&format!("{sign}{}", if number.is_nan() { "NaN" } else { "Inf" }));
+            return self
+                .pad_text(&format!("{sign}{}", if number.is_nan() { "NaN" } else { "Inf" }));
         }
         let magnitude = number.abs();
         let mut digits = match self.letter.to_ascii_lowercase() {
-            'e' => exponential(magnitude, self.precision.unwrap_or(6), self.has('#')),
-            'g' => general(magnitude, self.precision.unwrap_or(6), self.has('#')),
-            'a' => hexadecimal(magnitude, self.precision, self.has('#')),
+            'e' => exponential_text(magnitude, self.precision.unwrap_or(6), self.has_flag('#')),
+            'g' => general_text(magnitude, self.precision.unwrap_or(6), self.has_flag('#')),
+            'a' => hexadecimal_text(magnitude, self.precision, self.has_flag('#')),
             _ => {
                 let precision = self.precision.unwrap_or(6);
-                let point = if precision == 0 && self.has('#') { "." } else { "" };
+                let point = if precision == 0 && self.has_flag('#') { "." } else { "" };
                 format!("{magnitude:.precision$}{point}")
             }
         };
         if self.letter.is_ascii_uppercase() {
             digits.make_ascii_uppercase();
         }
-        if self.has('0') && !self.has('-') {
+        if self.has_flag('0') && !self.has_flag('-') {
             let (prefix, digits) = match self.letter {
                 'a' | 'A' => digits.split_at(2),
                 _ => ("", digits.as_str()),
@@ -152,7 +159,7 @@ impl Directive {
             let zeros = "0".repeat(self.width.unwrap_or(0).saturating_sub(used));
             return format!("{sign}{prefix}{zeros}{digits}");
         }
-        self.padded(&format!("{sign}{digits}"))
+        self.pad_text(&format!("{sign}{digits}"))
     }
 }
 
@@ -173,7 +180,7 @@ fn in_radix(mut number: u128, radix: u32) -> String {
 
 /// Returns the digits of a negative number in two's complement, beginning with one digit of the
 /// sign.
-fn complement(number: i128, radix: u32) -> String {
+fn complement_digits(number: i128, radix: u32) -> String {
     let top = char::from_digit(radix - 1, radix).unwrap_or('f');
     let bits = radix.trailing_zeros();
     // As many bits as whole digits have room for.
@@ -183,7 +190,7 @@ fn complement(number: i128, radix: u32) -> String {
     format!("{top}{}", all.trim_start_matches(top))
 }
 
-fn exponential(number: f64, precision: usize, point: bool) -> String {
+fn exponential_text(number: f64, precision: usize, point: bool) -> String {
     let text = format!("{number:.precision$e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -191,7 +198,7 @@ fn exponential(number: f64, precision: usize, point: bool) -> String {
     format!("{digits}{point}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
 }
 
-fn general(number: f64, precision: usize, keep_zeros: bool) -> String {
+fn general_text(number: f64, precision: usize, keep_zeros: bool) -> String {
     let precision = precision.max(1);
     let rounded = format!("{number:.*e}", precision - 1);
     let exponent: i64 =
@@ -201,7 +208,7 @@ fn general(number: f64, precision: usize, keep_zeros: bool) -> String {
         false => text.to_owned(),
     };
     if exponent < -4 || exponent >= signed_len(precision) {
-        let text = exponential(number, precision - 1, keep_zeros);
+        let text = exponential_text(number, precision - 1, keep_zeros);
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "+00"));
         return format!("{}e{exponent}", trimmed(digits));
     }
@@ -211,7 +218,7 @@ fn general(number: f64, precision: usize, keep_zeros: bool) -> String {
     format!("{}{point}", trimmed(&text))
 }
 
-fn hexadecimal(number: f64, precision: Option<usize>, point: bool) -> String {
+fn hexadecimal_text(number: f64, precision: Option<usize>, point: bool) -> String {
     let bits = number.to_bits();
     let mut fraction = bits & ((1 << 52) - 1);
     let biased = (bits >> 52) & 0x7ff;

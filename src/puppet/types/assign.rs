@@ -2,8 +2,8 @@
 //! Puppet's types.
 
 use super::guard::{Known, RecursionGuard};
-use super::size::{count, covers, exactly, tuple_size};
-use super::{ANY_NUMBER, Alias, DataType, Range, StructMember, Text};
+use super::size::{bound_of_count, covers_size, exactly_size, tuple_size};
+use super::{ANY_NUMBER, Alias, DataType, Range, StringType, StructMember};
 use crate::puppet::rich::Rich;
 use crate::puppet::value::{Data, Hash, Value};
 
@@ -11,13 +11,13 @@ use DataType as T;
 
 impl DataType {
     /// Whether every value of type `other` is one of this type.
-    pub fn assignable(&self, other: &DataType) -> bool {
+    pub fn is_assignable(&self, other: &DataType) -> bool {
         match (self, other) {
             (T::Unit, _) | (_, T::Unit) => true,
             (T::Variant(types), T::Undef) if types.is_empty() => false,
             (T::Variant(types), T::Variant(others)) => {
                 types.is_empty()
-                    || !others.is_empty() && others.iter().all(|other| self.assignable(other))
+                    || !others.is_empty() && others.iter().all(|other| self.is_assignable(other))
             }
             (T::Alias(ours), T::Alias(theirs)) if ours == theirs => true,
             // The comparison of two recursive aliases would not end.
@@ -25,26 +25,28 @@ impl DataType {
                 T::Alias(Alias::RichData | Alias::LookupValue),
                 T::Alias(Alias::Data | Alias::LookupValue | Alias::RichData),
             ) => true,
-            (_, T::Alias(alias)) => self.assignable(alias.resolved()),
-            (_, T::Local(_, resolved)) => self.assignable(resolved),
+            (_, T::Alias(alias)) => self.is_assignable(alias.resolved()),
+            (_, T::Local(_, resolved)) => self.is_assignable(resolved),
             (_, T::Named(alias)) => {
-                *self == *other || alias.with_target(|target| self.assignable(target))
+                *self == *other || alias.with_target(|target| self.is_assignable(target))
             }
             (T::Any, T::Variant(_)) => true,
-            (T::NotUndef(_), T::Variant(others)) if others.is_empty() => self.takes(other),
+            (T::NotUndef(_), T::Variant(others)) if others.is_empty() => self.takes_type(other),
             (_, T::Variant(others)) => {
-                !others.is_empty() && others.iter().all(|other| self.assignable(other))
+                !others.is_empty() && others.iter().all(|other| self.is_assignable(other))
             }
             (_, T::Optional(inner)) => {
-                self.assignable(&T::Undef)
-                    && inner.as_ref().is_none_or(|inner| self.assignable(inner))
+                self.is_assignable(&T::Undef)
+                    && inner.as_ref().is_none_or(|inner| self.is_assignable(inner))
             }
-            (_, T::NotUndef(Some(inner))) if !inner.assignable(&T::Undef) => self.assignable(inner),
-            _ => self.takes(other),
+            (_, T::NotUndef(Some(inner))) if !inner.is_assignable(&T::Undef) => {
+                self.is_assignable(inner)
+            }
+            _ => self.takes_type(other),
         }
     }
 
-    fn takes(&self, other: &DataType) -> bool {
+    fn takes_type(&self, other: &DataType) -> bool {
         match (self, other) {
             (T::Any, _) => true,
             (T::Undef, T::Undef)
@@ -55,25 +57,25 @@ impl DataType {
             (T::Scalar, other) => other.is_scalar(),
             (T::ScalarData, other) => other.is_scalar_data(),
             (T::Numeric, T::Numeric | T::Integer(_) | T::Float(_)) => true,
-            (T::Integer(ours), T::Integer(theirs)) => ours.covers(theirs),
+            (T::Integer(ours), T::Integer(theirs)) => ours.covers_range(theirs),
             (T::Timestamp(ours), T::Timestamp(theirs))
-            | (T::Timespan(ours), T::Timespan(theirs)) => ours.covers(theirs),
-            (T::Float(ours), T::Float(theirs)) => ours.covers(theirs),
+            | (T::Timespan(ours), T::Timespan(theirs)) => ours.covers_range(theirs),
+            (T::Float(ours), T::Float(theirs)) => ours.covers_range(theirs),
             (T::Boolean(ours), T::Boolean(theirs)) => ours.is_none() || ours == theirs,
-            (T::String(text), _) => text.takes(other),
+            (T::String(text), _) => text.takes_text(other),
             (T::Enum { values, .. }, T::String(_) | T::Enum { .. } | T::Pattern(_))
                 if values.is_empty() =>
             {
                 true
             }
-            (T::Enum { .. }, T::String(Text::Value(value))) => self.has_enum_value(value),
+            (T::Enum { .. }, T::String(StringType::Value(value))) => self.has_enum_value(value),
             (T::Enum { fold, .. }, T::Enum { values: others, fold: other_fold }) => {
                 self == other
                     || !others.is_empty()
                         && (*fold || !other_fold)
                         && others.iter().all(|one| self.has_enum_value(one))
             }
-            (T::Pattern(patterns), T::String(Text::Value(text))) => {
+            (T::Pattern(patterns), T::String(StringType::Value(text))) => {
                 patterns.is_empty() || patterns.iter().any(|pattern| pattern.is_match(text))
             }
             (T::Pattern(patterns), T::Enum { values, .. }) => {
@@ -88,40 +90,47 @@ impl DataType {
             }
             (T::Regexp(ours), T::Regexp(theirs)) => ours.is_none() || ours == theirs,
             (T::SemVer(ours), T::SemVer(theirs)) => {
-                let covered = |range| ours.iter().any(|ours| ours.covers(range));
+                let covered = |range| ours.iter().any(|ours| ours.covers_range(range));
                 ours.is_empty() || !theirs.is_empty() && theirs.iter().all(covered)
             }
             (
                 T::Collection(size),
                 T::Collection(other) | T::Array(_, other) | T::Hash(_, _, other),
-            ) => covers(*size, *other),
+            ) => covers_size(*size, *other),
             (T::Collection(size), T::Tuple(types, other)) => {
-                covers(*size, other.or(Some(exactly(types.len()))))
+                covers_size(*size, other.or(Some(exactly_size(types.len()))))
             }
             (T::Collection(size), T::Struct(members)) => {
-                covers(*size, Some(exactly(members.len())))
+                covers_size(*size, Some(exactly_size(members.len())))
             }
             (T::Array(element, size), T::Tuple(types, other)) => {
-                covers(*size, other.or(Some(exactly(types.len()))))
-                    && types.iter().all(|one| element.assignable(one))
+                covers_size(*size, other.or(Some(exactly_size(types.len()))))
+                    && types.iter().all(|one| element.is_assignable(one))
             }
             (T::Array(element, size), T::Array(other, other_size)) => {
-                covers(*size, *other_size) && element.assignable(other)
+                covers_size(*size, *other_size) && element.is_assignable(other)
             }
-            (T::Hash(_, _, size), T::Hash(_, _, other)) if *other == Some(Range::exactly(0)) => {
+            (T::Hash(_, _, size), T::Hash(_, _, other))
+                if *other == Some(Range::from_single(0)) =>
+            {
                 size.is_none_or(|size| size.from == Some(0))
             }
             (T::Hash(key, value, size), T::Hash(other_key, other_value, other)) => {
-                key.assignable(other_key) && value.assignable(other_value) && covers(*size, *other)
+                key.is_assignable(other_key)
+                    && value.is_assignable(other_value)
+                    && covers_size(*size, *other)
             }
             (T::Hash(key, value, size), T::Struct(members)) => {
-                let name = |member: &StructMember| key.accepts(&Value::given(&member.name));
-                size.unwrap_or(ANY_NUMBER).holds(count(members.len()))
-                    && members.iter().all(|member| name(member) && value.assignable(&member.value))
+                let name =
+                    |member: &StructMember| key.accepts_value(&Value::from_argument(&member.name));
+                size.unwrap_or(ANY_NUMBER).holds_value(bound_of_count(members.len()))
+                    && members
+                        .iter()
+                        .all(|member| name(member) && value.is_assignable(&member.value))
             }
             (T::Tuple(types, size), T::Tuple(others, other_size)) => {
                 self == other
-                    || tuple_size(types, *size).covers(&tuple_size(others, *other_size))
+                    || tuple_size(types, *size).covers_range(&tuple_size(others, *other_size))
                         && (types.is_empty()
                             || if others.is_empty() {
                                 tuple_size(types, *size).from == Some(0)
@@ -129,7 +138,7 @@ impl DataType {
                                 others
                                     .iter()
                                     .enumerate()
-                                    .all(|(n, other)| place(types, n).assignable(other))
+                                    .all(|(n, other)| type_at(types, n).is_assignable(other))
                             })
             }
             (T::Tuple(types, size), T::Array(element, other_size)) => {
@@ -137,8 +146,8 @@ impl DataType {
                 let places = other_size
                     .to
                     .map_or(types.len(), |to| types.len().min(usize::try_from(to).unwrap_or(0)));
-                tuple_size(types, *size).covers(&other_size)
-                    && types.iter().take(places).all(|one| one.assignable(element))
+                tuple_size(types, *size).covers_range(&other_size)
+                    && types.iter().take(places).all(|one| one.is_assignable(element))
             }
             (T::Struct(members), T::Struct(others)) => {
                 let mut matched = 0;
@@ -148,7 +157,7 @@ impl DataType {
                         Some(other) => {
                             matched += 1;
                             (member.optional || !other.optional)
-                                && member.value.assignable(&other.value)
+                                && member.value.is_assignable(&other.value)
                         }
                     }
                 });
@@ -156,44 +165,49 @@ impl DataType {
             }
             (T::Struct(members), T::Hash(key, value, size)) => {
                 let required = members.iter().filter(|member| !member.optional).count();
-                let fits = members
-                    .iter()
-                    .filter(|member| !member.optional)
-                    .all(|member| member.value.assignable(value) && T::STRING.assignable(key));
-                fits && Range { from: Some(count(required)), to: Some(count(members.len())) }
-                    .covers(&size.unwrap_or(ANY_NUMBER))
+                let fits = members.iter().filter(|member| !member.optional).all(|member| {
+                    member.value.is_assignable(value) && T::STRING.is_assignable(key)
+                });
+                fits && Range {
+                    from: Some(bound_of_count(required)),
+                    to: Some(bound_of_count(members.len())),
+                }
+                .covers_range(&size.unwrap_or(ANY_NUMBER))
             }
             (T::Optional(_), T::Undef) => true,
-            (T::Optional(inner), _) => inner.as_ref().is_none_or(|inner| inner.assignable(other)),
-            (T::NotUndef(inner), _) => {
-                !other.assignable(&T::Undef)
-                    && inner.as_ref().is_none_or(|inner| inner.assignable(other))
+            (T::Optional(inner), _) => {
+                inner.as_ref().is_none_or(|inner| inner.is_assignable(other))
             }
-            (T::Variant(types), _) => types.iter().any(|one| one.assignable(other)),
-            (T::Sensitive(ours), T::Sensitive(theirs)) => ours.assignable(theirs),
+            (T::NotUndef(inner), _) => {
+                !other.is_assignable(&T::Undef)
+                    && inner.as_ref().is_none_or(|inner| inner.is_assignable(other))
+            }
+            (T::Variant(types), _) => types.iter().any(|one| one.is_assignable(other)),
+            (T::Sensitive(ours), T::Sensitive(theirs)) => ours.is_assignable(theirs),
             (T::Type(ours), T::Type(theirs)) => match (ours, theirs) {
                 (None, _) => true,
                 (Some(_), None) => false,
-                (Some(ours), Some(theirs)) => ours.assignable(theirs),
+                (Some(ours), Some(theirs)) => ours.is_assignable(theirs),
             },
             (T::Iterable(inner), _) => {
-                match inner.as_deref().filter(|inner| !inner.assignable(&T::Any)) {
+                match inner.as_deref().filter(|inner| !inner.is_assignable(&T::Any)) {
                     None => other.is_iterable(),
-                    Some(inner) => {
-                        other.iterated().flatten().is_some_and(|element| inner.assignable(&element))
-                    }
+                    Some(inner) => other
+                        .iterated_type()
+                        .flatten()
+                        .is_some_and(|element| inner.is_assignable(&element)),
                 }
             }
             (T::Iterator(ours), T::Iterator(theirs)) => match (ours, theirs) {
                 (None, _) => true,
-                (Some(ours), Some(theirs)) => ours.assignable(theirs),
+                (Some(ours), Some(theirs)) => ours.is_assignable(theirs),
                 (Some(_), None) => false,
             },
             (T::Init, T::Init) => true,
-            (T::Init, _) => T::Alias(Alias::RichData).assignable(other),
-            (T::Alias(alias), _) => alias.resolved().assignable(other),
-            (T::Local(_, resolved), _) => resolved.assignable(other),
-            (T::Named(alias), _) => alias.with_target(|target| target.assignable(other)),
+            (T::Init, _) => T::Alias(Alias::RichData).is_assignable(other),
+            (T::Alias(alias), _) => alias.resolved().is_assignable(other),
+            (T::Local(_, resolved), _) => resolved.is_assignable(other),
+            (T::Named(alias), _) => alias.with_target(|target| target.is_assignable(other)),
             (T::Foreign { .. } | T::Reference(_), _) => self == other,
             _ => false,
         }
@@ -269,25 +283,27 @@ impl DataType {
 
     /// Returns the type of the elements that iteration gives: `None` where the type is not
     /// iterable, `Some(None)` where nothing is known.
-    fn iterated(&self) -> Option<Option<DataType>> {
+    fn iterated_type(&self) -> Option<Option<DataType>> {
         let pair = |key: DataType, value: DataType| {
-            Some(Some(T::Tuple(vec![key, value], Some(exactly(2)))))
+            Some(Some(T::Tuple(vec![key, value], Some(exactly_size(2)))))
         };
         match self {
             T::Integer(_) => Some(Some(T::INTEGER)),
-            T::String(_) | T::Enum { .. } => Some(Some(T::String(Text::Length(exactly(1))))),
+            T::String(_) | T::Enum { .. } => {
+                Some(Some(T::String(StringType::Length(exactly_size(1)))))
+            }
             T::Array(element, _) if **element == T::Any => Some(None),
             T::Array(element, _) => Some(Some((**element).clone())),
             T::Hash(key, value, size) => {
                 let open = size.is_none() && **key == T::Any && **value == T::Any
-                    || *size == Some(exactly(0));
+                    || *size == Some(exactly_size(0));
                 if open { pair(T::Unit, T::Unit) } else { pair((**key).clone(), (**value).clone()) }
             }
-            T::Tuple(types, _) => Some(Some(T::variant(types.clone()))),
+            T::Tuple(types, _) => Some(Some(T::variant_type(types.clone()))),
             T::Struct(members) if members.is_empty() => pair(T::Unit, T::Unit),
             T::Struct(members) => pair(
-                T::variant(members.iter().map(StructMember::key_type).collect()),
-                T::variant(members.iter().map(|member| member.value.clone()).collect()),
+                T::variant_type(members.iter().map(StructMember::key_type).collect()),
+                T::variant_type(members.iter().map(|member| member.value.clone()).collect()),
             ),
             T::Iterable(inner) | T::Iterator(inner) => Some(inner.as_deref().cloned()),
             T::Type(Some(inner)) if self.is_iterable() => Some(Some((**inner).clone())),
@@ -296,13 +312,13 @@ impl DataType {
     }
 
     /// Whether the value is of this type.
-    pub fn accepts(&self, value: &Value) -> bool {
+    pub fn accepts_value(&self, value: &Value) -> bool {
         self.is_instance(value, &mut RecursionGuard::default())
     }
 
     /// Whether the value may be of this type. The guard states how much of the value is known.
     pub(super) fn is_instance(&self, value: &Value, guard: &mut RecursionGuard<'_>) -> bool {
-        match guard.known(value) {
+        match guard.known_part(value) {
             Known::Nothing => return true,
             Known::Kind if self.may_take_text() => return true,
             Known::Kind | Known::Whole => {}
@@ -318,26 +334,30 @@ impl DataType {
             (T::Scalar, data) => is_plain_scalar(data) || matches!(data, Data::Binary(_)),
             (T::ScalarData, data) => is_plain_scalar(data) || matches!(data, Data::Binary(_)),
             (T::Numeric, Data::Integer(_) | Data::BigInteger(_) | Data::Float(_)) => true,
-            (T::Integer(range), Data::Integer(number)) => range.holds(i128::from(*number)),
-            (T::Integer(range), Data::BigInteger(digits)) => range.holds(super::infer::big(digits)),
-            (T::Float(range), Data::Float(number)) => range.holds(*number),
+            (T::Integer(range), Data::Integer(number)) => range.holds_value(i128::from(*number)),
+            (T::Integer(range), Data::BigInteger(digits)) => {
+                range.holds_value(super::infer::parse_big(digits))
+            }
+            (T::Float(range), Data::Float(number)) => range.holds_value(*number),
             (T::String(text), Data::String(value)) => match text {
-                Text::Any => true,
-                Text::Length(range) => range.holds(count(value.chars().count())),
-                Text::Value(only) => **only == **value,
+                StringType::Any => true,
+                StringType::Length(range) => {
+                    range.holds_value(bound_of_count(value.chars().count()))
+                }
+                StringType::Value(only) => **only == **value,
             },
-            (T::String(Text::Any), Data::Binary(_)) => true,
+            (T::String(StringType::Any), Data::Binary(_)) => true,
             (T::Boolean(only), Data::Bool(truth)) => only.is_none_or(|only| only == *truth),
             (T::Enum { .. }, Data::String(text)) => self.has_enum_value(text),
             (T::Pattern(patterns), Data::String(text)) => {
                 patterns.is_empty() || patterns.iter().any(|pattern| pattern.is_match(text))
             }
             (T::Array(inner, size), Data::Array(items)) => {
-                size.is_none_or(|size| size.holds(count(items.len())))
+                size.is_none_or(|size| size.holds_value(bound_of_count(items.len())))
                     && items.iter().all(|item| inner.is_instance(item, guard))
             }
             (T::Hash(key, member, size), Data::Hash(hash)) => {
-                size.is_none_or(|size| size.holds(count(hash.len())))
+                size.is_none_or(|size| size.holds_value(bound_of_count(hash.len())))
                     && hash.iter().all(|(name, found)| {
                         key.is_instance(&name.to_value(None), guard)
                             && member.is_instance(&found.value, guard)
@@ -345,16 +365,19 @@ impl DataType {
             }
             (T::Tuple(types, size), Data::Array(items)) => {
                 size.map_or(types.is_empty() || types.len() == items.len(), |size| {
-                    size.holds(count(items.len()))
+                    size.holds_value(bound_of_count(items.len()))
                 }) && (types.is_empty()
-                    || items.iter().enumerate().all(|(n, item)| place(types, n).accepts(item)))
+                    || items
+                        .iter()
+                        .enumerate()
+                        .all(|(n, item)| type_at(types, n).accepts_value(item)))
             }
             (T::Struct(members), Data::Hash(hash)) => struct_accepts(members, hash, guard),
             (T::Collection(size), Data::Array(items)) => {
-                size.is_none_or(|size| size.holds(count(items.len())))
+                size.is_none_or(|size| size.holds_value(bound_of_count(items.len())))
             }
             (T::Collection(size), Data::Hash(hash)) => {
-                size.is_none_or(|size| size.holds(count(hash.len())))
+                size.is_none_or(|size| size.holds_value(bound_of_count(hash.len())))
             }
             (T::Optional(_), Data::Null) => true,
             (T::Optional(inner), _) => {
@@ -368,9 +391,9 @@ impl DataType {
             (T::Sensitive(inner), Data::Sensitive(value)) => inner.is_instance(value, guard),
             (T::Iterable(inner), data) => match inner
                 .as_deref()
-                .filter(|inner| !inner.assignable(&T::Any))
+                .filter(|inner| !inner.is_assignable(&T::Any))
             {
-                Some(_) => self.assignable(&super::infer(value)),
+                Some(_) => self.is_assignable(&super::infer(value)),
                 None => match data {
                     Data::String(_) | Data::Array(_) | Data::Hash(_) | Data::Binary(_) => true,
                     Data::Integer(number) => *number >= 0,
@@ -399,14 +422,14 @@ impl DataType {
                 _ => false,
             },
             (T::Timestamp(range), Data::Rich(rich)) => {
-                matches!(&**rich, Rich::Timestamp(nanos) if range.holds(*nanos))
+                matches!(&**rich, Rich::Timestamp(nanos) if range.holds_value(*nanos))
             }
             (T::Timespan(range), Data::Rich(rich)) => {
-                matches!(&**rich, Rich::Timespan(nanos) if range.holds(*nanos))
+                matches!(&**rich, Rich::Timespan(nanos) if range.holds_value(*nanos))
             }
             (T::SemVer(ranges), Data::Rich(rich)) => {
                 let within = |version| {
-                    ranges.is_empty() || ranges.iter().any(|range| range.includes(version))
+                    ranges.is_empty() || ranges.iter().any(|range| range.includes_version(version))
                 };
                 matches!(&**rich, Rich::SemVer(version) if within(version))
             }
@@ -414,7 +437,7 @@ impl DataType {
             (T::Binary, Data::Rich(rich)) => matches!(**rich, Rich::Binary(_)),
             (T::Uri, Data::Rich(rich)) => matches!(**rich, Rich::Uri(_)),
             (T::Type(inner), Data::Rich(rich)) => {
-                matches!(&**rich, Rich::Type(found) if inner.as_ref().is_none_or(|inner| inner.assignable(found)))
+                matches!(&**rich, Rich::Type(found) if inner.as_ref().is_none_or(|inner| inner.is_assignable(found)))
             }
             _ => false,
         }
@@ -424,34 +447,36 @@ impl DataType {
 impl StructMember {
     /// Returns the type of its key.
     pub(super) fn key_type(&self) -> DataType {
-        let name = T::String(Text::Value(self.name.clone()));
-        if self.optional { T::optional(name) } else { name }
+        let name = T::String(StringType::Value(self.name.clone()));
+        if self.optional { T::optional_type(name) } else { name }
     }
 }
 
-impl Text {
-    fn takes(&self, other: &DataType) -> bool {
+impl StringType {
+    fn takes_text(&self, other: &DataType) -> bool {
         match (self, other) {
-            (Text::Any, T::String(_) | T::Enum { .. } | T::Pattern(_)) => true,
-            (Text::Length(range), T::String(text)) => range.covers(&text.length()),
-            (Text::Length(range), T::Enum { values, .. }) if values.is_empty() => {
-                range.covers(&ANY_NUMBER)
+            (StringType::Any, T::String(_) | T::Enum { .. } | T::Pattern(_)) => true,
+            (StringType::Length(range), T::String(text)) => {
+                range.covers_range(&text.length_range())
             }
-            (Text::Length(range), T::Enum { values, .. }) => {
-                values.iter().all(|value| range.holds(count(value.chars().count())))
+            (StringType::Length(range), T::Enum { values, .. }) if values.is_empty() => {
+                range.covers_range(&ANY_NUMBER)
             }
-            (Text::Length(range), T::Pattern(_)) => range.covers(&ANY_NUMBER),
-            (Text::Value(_), T::String(other)) => self == other,
-            (Text::Value(_), T::Enum { values, fold }) => values.len() == 1 && !fold,
+            (StringType::Length(range), T::Enum { values, .. }) => {
+                values.iter().all(|value| range.holds_value(bound_of_count(value.chars().count())))
+            }
+            (StringType::Length(range), T::Pattern(_)) => range.covers_range(&ANY_NUMBER),
+            (StringType::Value(_), T::String(other)) => self == other,
+            (StringType::Value(_), T::Enum { values, fold }) => values.len() == 1 && !fold,
             _ => false,
         }
     }
 
-    fn length(&self) -> Range<i128> {
+    fn length_range(&self) -> Range<i128> {
         match self {
-            Text::Any => ANY_NUMBER,
-            Text::Length(range) => *range,
-            Text::Value(text) => exactly(text.chars().count()),
+            StringType::Any => ANY_NUMBER,
+            StringType::Length(range) => *range,
+            StringType::Value(text) => exactly_size(text.chars().count()),
         }
     }
 }
@@ -475,6 +500,6 @@ fn is_plain_scalar(data: &Data) -> bool {
     )
 }
 
-fn place(types: &[DataType], n: usize) -> &DataType {
+fn type_at(types: &[DataType], n: usize) -> &DataType {
     types.get(n).or(types.last()).unwrap_or(&T::Any)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::describe::{Mismatch, Step, describe};
+use super::describe::{Mismatch, ValueStep, describe};
 use super::guard::{Known, RecursionGuard};
 use super::normalize::Crash;
 use super::{DataType, infer_set};
@@ -31,13 +31,13 @@ pub fn assert_type(subject: &str, data_type: &DataType, value: &Value) -> Result
     let error = |message: String, origin: Option<Span>| {
         Err(WrongType { message, origin: origin.or(value.origin) })
     };
-    if let Some(text) = data_type.undecided() {
+    if let Some(text) = data_type.undecided_part() {
         return error(
             format!("{subject} cannot be checked: hiera-ls does not know the type {text}"),
             None,
         );
     }
-    if data_type.accepts(value) {
+    if data_type.accepts_value(value) {
         return Ok(());
     }
     match describe(data_type, &infer_set(value), &[]) {
@@ -45,7 +45,9 @@ pub fn assert_type(subject: &str, data_type: &DataType, value: &Value) -> Result
             let lines: Vec<String> = found
                 .iter()
                 .map(|one| {
-                    one.message(&format!("{subject} has wrong type,")).trim_start().to_owned()
+                    one.format_message(&format!("{subject} has wrong type,"))
+                        .trim_start()
+                        .to_owned()
                 })
                 .collect();
             error(report(&lines), found.iter().find_map(|one| one.origin(value)))
@@ -57,12 +59,12 @@ pub fn assert_type(subject: &str, data_type: &DataType, value: &Value) -> Result
 /// Returns why a type is no part of another one, in Puppet's words about `subject`; `None` where it
 /// is one, and where Puppet crashes during the check.
 pub fn type_mismatch(subject: &str, wanted: &DataType, found: &DataType) -> Option<String> {
-    if wanted.assignable(found) {
+    if wanted.is_assignable(found) {
         return None;
     }
     let mismatches = describe(wanted, found, &[]).ok()?;
     let lines: Vec<String> =
-        mismatches.iter().map(|one| one.message(subject).trim_start().to_owned()).collect();
+        mismatches.iter().map(|one| one.format_message(subject).trim_start().to_owned()).collect();
     (!lines.is_empty()).then(|| report(&lines))
 }
 
@@ -96,25 +98,27 @@ pub fn check_partial(
     value: &Value,
     known: &dyn Fn(&Value) -> Known,
 ) -> Vec<WrongPart> {
-    let may_be =
-        |one: &DataType, value: &Value| one.is_instance(value, &mut RecursionGuard::knowing(known));
-    let is_undecided = data_type.undecided().is_some() || data_type.unresolved().is_some();
+    let may_be = |one: &DataType, value: &Value| {
+        one.is_instance(value, &mut RecursionGuard::with_knowledge(known))
+    };
+    let is_undecided =
+        data_type.undecided_part().is_some() || data_type.unresolved_name().is_some();
     if is_undecided || may_be(data_type, value) {
         return Vec::new();
     }
-    let path = [Step::Parameter(name.to_owned().into())];
+    let path = [ValueStep::Parameter(name.to_owned().into())];
     let is_wrong = |one: &Mismatch| {
-        let Some(part) = one.part(value) else { return true };
+        let Some(part) = one.mismatched_part(value) else { return true };
         known(part) == Known::Whole
             || known(part) == Known::Kind
-                && one.expected().is_none_or(|expected| !may_be(expected, part))
+                && one.expected_type().is_none_or(|expected| !may_be(expected, part))
     };
     let part = |one: Mismatch| WrongPart {
-        message: one.message("").trim_start().to_owned(),
+        message: one.format_message("").trim_start().to_owned(),
         origin: one.origin(value).or(value.origin),
-        wants_sensitive: one.expected().is_some_and(wants_sensitive),
-        is_whole: one.part(value).is_some_and(|part| std::ptr::eq(part, value)),
-        is_of_variant: one.path.iter().any(|step| matches!(step, Step::Variant(_))),
+        wants_sensitive: one.expected_type().is_some_and(wants_sensitive),
+        is_whole: one.mismatched_part(value).is_some_and(|part| std::ptr::eq(part, value)),
+        is_of_variant: one.path.iter().any(|step| matches!(step, ValueStep::Variant(_))),
     };
     let found = describe(data_type, &infer_set(value), &path).unwrap_or_default();
     found.into_iter().filter(is_wrong).map(part).collect()

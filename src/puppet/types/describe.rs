@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use super::normalize::Crash;
-use super::size::{count, exactly, tuple_size};
-use super::{ANY_NUMBER, DataType, Range, StructMember, Text};
+use super::size::{bound_of_count, exactly_size, tuple_size};
+use super::{ANY_NUMBER, DataType, Range, StringType, StructMember};
 use crate::puppet::value::{Hash, Key, Value};
 use crate::text::Span;
 
@@ -21,8 +21,8 @@ pub(super) struct ElementAt {
 }
 
 impl ElementAt {
-    fn exactly(at: usize) -> Step {
-        Step::Index(ElementAt { shown: at, at })
+    fn index_step(at: usize) -> ValueStep {
+        ValueStep::Index(ElementAt { shown: at, at })
     }
 }
 
@@ -34,7 +34,7 @@ impl PartialEq for ElementAt {
 
 /// A step on the way to a part of a value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum ValueStep {
     Signature(usize),
     Parameter(Cow<'static, str>),
     Index(ElementAt),
@@ -46,7 +46,7 @@ pub(super) enum Step {
 /// A part of a value that is not of its type.
 #[derive(Clone, Debug)]
 pub(super) struct Mismatch {
-    pub(super) path: Vec<Step>,
+    pub(super) path: Vec<ValueStep>,
     pub(super) what: What,
 }
 
@@ -77,27 +77,27 @@ pub(super) enum What {
 /// The mismatches, unless Puppet crashes during the check.
 pub(super) type Described = Result<Vec<Mismatch>, Crash>;
 
-fn type_mismatch(path: &[Step], expected: &DataType, actual: &DataType) -> Described {
-    let what = What::Type { expected: expected.normalized()?, actual: actual.normalized()? };
+fn type_mismatch(path: &[ValueStep], expected: &DataType, actual: &DataType) -> Described {
+    let what = What::Type { expected: expected.normalize()?, actual: actual.normalize()? };
     Ok(vec![Mismatch { path: path.to_vec(), what }])
 }
 
-fn size_mismatch(path: &[Step], expected: Range<i128>, actual: Range<i128>) -> Described {
+fn size_mismatch(path: &[ValueStep], expected: Range<i128>, actual: Range<i128>) -> Described {
     Ok(vec![Mismatch { path: path.to_vec(), what: What::Size { expected, actual } }])
 }
 
-fn each(described: impl Iterator<Item = Described>) -> Described {
+fn collect_all(described: impl Iterator<Item = Described>) -> Described {
     Ok(described.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-pub(super) fn below(path: &[Step], step: Step) -> Vec<Step> {
+pub(super) fn extend_path(path: &[ValueStep], step: ValueStep) -> Vec<ValueStep> {
     [path, &[step]].concat()
 }
 
-pub(super) fn describe(expected: &DataType, actual: &DataType, path: &[Step]) -> Described {
-    match expected.unresolved() {
+pub(super) fn describe(expected: &DataType, actual: &DataType, path: &[ValueStep]) -> Described {
+    match expected.unresolved_name() {
         Some(name) => Ok(vec![Mismatch { path: path.to_vec(), what: What::Unresolved(name) }]),
-        None => describe_as(&expected.normalized()?, expected, actual, path),
+        None => describe_as(&expected.normalize()?, expected, actual, path),
     }
 }
 
@@ -106,17 +106,19 @@ fn describe_as(
     expected: &DataType,
     original: &DataType,
     actual: &DataType,
-    path: &[Step],
+    path: &[ValueStep],
 ) -> Described {
     match expected {
         T::Variant(types) => describe_variant(types, original, actual, path),
         T::Struct(members) => describe_struct(members, original, actual, path),
         T::Hash(key, value, size) => match actual {
             T::Struct(members) => {
-                let actual_size =
-                    Range { from: Some(required(members)), to: Some(count(members.len())) };
+                let actual_size = Range {
+                    from: Some(required_count(members)),
+                    to: Some(bound_of_count(members.len())),
+                };
                 let expected_size = size.unwrap_or(ANY_NUMBER);
-                if !expected_size.covers(&actual_size) {
+                if !expected_size.covers_range(&actual_size) {
                     return size_mismatch(path, expected_size, actual_size);
                 }
                 let mut all = Vec::new();
@@ -125,19 +127,19 @@ fn describe_as(
                     all.extend(describe_unless_assignable(
                         key,
                         &member.key_type(),
-                        below(path, Step::Key(name())),
+                        extend_path(path, ValueStep::Key(name())),
                     )?);
                     all.extend(describe_unless_assignable(
                         value,
                         &member.value,
-                        below(path, Step::Entry(name())),
+                        extend_path(path, ValueStep::Entry(name())),
                     )?);
                 }
                 Ok(all)
             }
             T::Hash(actual_key, actual_value, actual_size) => {
                 match size.zip(Some(actual_size.unwrap_or(ANY_NUMBER))) {
-                    Some((expected, actual)) if !expected.covers(&actual) => {
+                    Some((expected, actual)) if !expected.covers_range(&actual) => {
                         size_mismatch(path, expected, actual)
                     }
                     _ => type_mismatch(
@@ -158,27 +160,28 @@ fn describe_as(
             match actual {
                 T::Tuple(others, other_size) => {
                     let actual_size = tuple_size(others, *other_size);
-                    if !expected_size.covers(&actual_size) {
+                    if !expected_size.covers_range(&actual_size) {
                         return size_mismatch(path, expected_size, actual_size);
                     }
                     // Where the last type repeats, Puppet gives its place, not the element's.
                     let one = |(at, other)| {
                         let shown = usize::min(at, last);
-                        let step = Step::Index(ElementAt { shown, at });
-                        types
-                            .get(shown)
-                            .map_or(Ok(Vec::new()), |one| describe(one, other, &below(path, step)))
+                        let step = ValueStep::Index(ElementAt { shown, at });
+                        types.get(shown).map_or(Ok(Vec::new()), |one| {
+                            describe(one, other, &extend_path(path, step))
+                        })
                     };
-                    each(others.iter().enumerate().map(one))
+                    collect_all(others.iter().enumerate().map(one))
                 }
                 T::Array(element, other_size) => {
                     let actual_size = other_size.unwrap_or(ANY_NUMBER);
-                    if !expected_size.covers(&actual_size) {
+                    if !expected_size.covers_range(&actual_size) {
                         return size_mismatch(path, expected_size, actual_size);
                     }
-                    let one =
-                        |(n, one)| describe(one, element, &below(path, ElementAt::exactly(n)));
-                    each(types.iter().enumerate().map(one))
+                    let one = |(n, one)| {
+                        describe(one, element, &extend_path(path, ElementAt::index_step(n)))
+                    };
+                    collect_all(types.iter().enumerate().map(one))
                 }
                 _ => type_mismatch(path, original, actual),
             }
@@ -186,20 +189,24 @@ fn describe_as(
         T::Array(element, size) => match actual {
             T::Tuple(types, other_size) => {
                 let expected_size = size.unwrap_or(ANY_NUMBER);
-                let actual_size = other_size.unwrap_or(exactly(types.len()));
-                if !expected_size.covers(&actual_size) {
+                let actual_size = other_size.unwrap_or(exactly_size(types.len()));
+                if !expected_size.covers_range(&actual_size) {
                     return size_mismatch(path, expected_size, actual_size);
                 }
                 let one = |(n, one)| {
-                    describe_unless_assignable(element, one, below(path, ElementAt::exactly(n)))
+                    describe_unless_assignable(
+                        element,
+                        one,
+                        extend_path(path, ElementAt::index_step(n)),
+                    )
                 };
-                each(types.iter().enumerate().map(one))
+                collect_all(types.iter().enumerate().map(one))
             }
             T::Array(other, other_size) => match size.zip(Some(other_size.unwrap_or(ANY_NUMBER))) {
-                Some((expected, actual)) if !expected.covers(&actual) => {
+                Some((expected, actual)) if !expected.covers_range(&actual) => {
                     size_mismatch(path, expected, actual)
                 }
-                _ => type_mismatch(path, original, &T::array((**other).clone(), None)),
+                _ => type_mismatch(path, original, &T::array_type((**other).clone(), None)),
             },
             _ => type_mismatch(path, original, actual),
         },
@@ -212,13 +219,13 @@ fn describe_as(
         },
         T::Pattern(_) | T::Enum { .. } => {
             let what =
-                What::Pattern { expected: original.normalized()?, actual: actual.normalized()? };
+                What::Pattern { expected: original.normalize()?, actual: actual.normalize()? };
             Ok(vec![Mismatch { path: path.to_vec(), what }])
         }
-        T::Alias(alias) => describe_as(&alias.resolved().normalized()?, expected, actual, path),
-        T::Local(_, resolved) => describe_as(&resolved.normalized()?, expected, actual, path),
-        T::Named(alias) => describe_as(&alias.target().normalized()?, expected, actual, path),
-        _ if expected.assignable(actual) => Ok(Vec::new()),
+        T::Alias(alias) => describe_as(&alias.resolved().normalize()?, expected, actual, path),
+        T::Local(_, resolved) => describe_as(&resolved.normalize()?, expected, actual, path),
+        T::Named(alias) => describe_as(&alias.target_type().normalize()?, expected, actual, path),
+        _ if expected.is_assignable(actual) => Ok(Vec::new()),
         _ => type_mismatch(path, original, actual),
     }
 }
@@ -226,20 +233,20 @@ fn describe_as(
 fn describe_unless_assignable(
     expected: &DataType,
     actual: &DataType,
-    path: Vec<Step>,
+    path: Vec<ValueStep>,
 ) -> Described {
-    if expected.assignable(actual) { Ok(Vec::new()) } else { describe(expected, actual, &path) }
+    if expected.is_assignable(actual) { Ok(Vec::new()) } else { describe(expected, actual, &path) }
 }
 
-fn required(members: &[StructMember]) -> i128 {
-    count(members.iter().filter(|member| !member.optional).count())
+fn required_count(members: &[StructMember]) -> i128 {
+    bound_of_count(members.iter().filter(|member| !member.optional).count())
 }
 
 fn describe_struct(
     members: &[StructMember],
     original: &DataType,
     actual: &DataType,
-    path: &[Step],
+    path: &[ValueStep],
 ) -> Described {
     match actual {
         T::Struct(others) => {
@@ -252,7 +259,7 @@ fn describe_struct(
                         what: What::MissingKey(member.name.clone()),
                     }),
                     Some(other) => {
-                        let path = below(path, Step::Entry(member.name.clone()));
+                        let path = extend_path(path, ValueStep::Entry(member.name.clone()));
                         all.extend(describe_unless_assignable(&member.value, &other.value, path)?);
                     }
                 }
@@ -267,9 +274,11 @@ fn describe_struct(
         }
         T::Hash(key, value, size) => {
             let actual_size = size.unwrap_or(ANY_NUMBER);
-            let expected_size =
-                Range { from: Some(required(members)), to: Some(count(members.len())) };
-            if expected_size.covers(&actual_size) {
+            let expected_size = Range {
+                from: Some(required_count(members)),
+                to: Some(bound_of_count(members.len())),
+            };
+            if expected_size.covers_range(&actual_size) {
                 type_mismatch(path, original, &T::hash((**key).clone(), (**value).clone(), None))
             } else {
                 size_mismatch(path, expected_size, actual_size)
@@ -283,12 +292,12 @@ fn describe_variant(
     types: &[DataType],
     original: &DataType,
     actual: &DataType,
-    path: &[Step],
+    path: &[ValueStep],
 ) -> Described {
     let undef = matches!(original, T::Optional(_)).then_some(&T::Undef);
     let mut each = Vec::new();
     for (n, one) in undef.into_iter().chain(types).enumerate() {
-        let found = describe(one, actual, &below(path, Step::Variant(n)))?;
+        let found = describe(one, actual, &extend_path(path, ValueStep::Variant(n)))?;
         if found.is_empty() {
             return Ok(Vec::new());
         }
@@ -322,7 +331,7 @@ pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Described {
         if let (true, Some((first, rest))) = (same_place, found.split_first()) {
             let joined = rest
                 .iter()
-                .try_fold((*first).clone(), |joined, other| joined.joined(&other.what))?;
+                .try_fold((*first).clone(), |joined, other| joined.join_mismatch(&other.what))?;
             all = vec![joined];
             break;
         }
@@ -338,21 +347,21 @@ pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Described {
 
 impl Mismatch {
     /// Returns the part of the value that this is about; `None` where it is a key.
-    pub(super) fn part<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+    pub(super) fn mismatched_part<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         let mut part = value;
         for step in &self.path {
             part = match step {
-                Step::Index(place) => part.as_array()?.get(place.at)?,
-                Step::Entry(key) => part.get(key)?,
-                Step::Key(_) => return None,
-                Step::Signature(_) | Step::Parameter(_) | Step::Variant(_) => part,
+                ValueStep::Index(place) => part.as_array()?.get(place.at)?,
+                ValueStep::Entry(key) => part.get(key)?,
+                ValueStep::Key(_) => return None,
+                ValueStep::Signature(_) | ValueStep::Parameter(_) | ValueStep::Variant(_) => part,
             };
         }
         Some(part)
     }
 
     /// Returns the expected type, if the mismatch is about a type.
-    pub(super) fn expected(&self) -> Option<&DataType> {
+    pub(super) fn expected_type(&self) -> Option<&DataType> {
         match &self.what {
             What::Type { expected, .. } | What::Pattern { expected, .. } => Some(expected),
             _ => None,
@@ -364,10 +373,10 @@ impl Mismatch {
         let mut part = value;
         for step in &self.path {
             part = match step {
-                Step::Index(place) => part.as_array()?.get(place.at)?,
-                Step::Entry(key) => part.get(key)?,
-                Step::Key(key) => return part.as_hash()?.get(key.as_str())?.key_origin,
-                Step::Signature(_) | Step::Parameter(_) | Step::Variant(_) => part,
+                ValueStep::Index(place) => part.as_array()?.get(place.at)?,
+                ValueStep::Entry(key) => part.get(key)?,
+                ValueStep::Key(key) => return part.as_hash()?.get(key.as_str())?.key_origin,
+                ValueStep::Signature(_) | ValueStep::Parameter(_) | ValueStep::Variant(_) => part,
             };
         }
         let odd_key = |hash: &Hash| {
@@ -380,17 +389,18 @@ impl Mismatch {
         part.as_hash().and_then(odd_key).or(part.origin)
     }
 
-    fn canonical_path(&self) -> Vec<&Step> {
+    fn canonical_path(&self) -> Vec<&ValueStep> {
         self.path
             .iter()
-            .filter(|step| !matches!(step, Step::Variant(_) | Step::Signature(_)))
+            .filter(|step| !matches!(step, ValueStep::Variant(_) | ValueStep::Signature(_)))
             .collect()
     }
 
-    fn joined(self, other: &What) -> Result<Mismatch, Crash> {
+    fn join_mismatch(self, other: &What) -> Result<Mismatch, Crash> {
         let Mismatch { path, what } = self;
-        let both =
-            |ours: DataType, theirs: &DataType| T::variant(vec![ours, theirs.clone()]).normalized();
+        let both = |ours: DataType, theirs: &DataType| {
+            T::variant_type(vec![ours, theirs.clone()]).normalize()
+        };
         let what = match (what, other) {
             (
                 What::Type { expected, actual },
@@ -413,17 +423,17 @@ impl Mismatch {
 
     /// Returns the message with the blank that Puppet begins it with. `name` goes before the path;
     /// it may be empty.
-    pub(super) fn message(&self, name: &str) -> String {
+    pub(super) fn format_message(&self, name: &str) -> String {
         let mut position = if name.is_empty() { String::new() } else { format!(" {name}") };
         for step in &self.path {
             position.push(' ');
             position.push_str(&match step {
-                Step::Signature(n) => format!("{}.", n + 1),
-                Step::Parameter(name) => format!("parameter '{name}'"),
-                Step::Index(place) => format!("index {}", place.shown),
-                Step::Entry(key) => format!("entry '{key}'"),
-                Step::Key(key) => format!("key of entry '{key}'"),
-                Step::Variant(n) => format!("variant {n}"),
+                ValueStep::Signature(n) => format!("{}.", n + 1),
+                ValueStep::Parameter(name) => format!("parameter '{name}'"),
+                ValueStep::Index(place) => format!("index {}", place.shown),
+                ValueStep::Entry(key) => format!("entry '{key}'"),
+                ValueStep::Key(key) => format!("key of entry '{key}'"),
+                ValueStep::Variant(n) => format!("variant {n}"),
             });
         }
         match &self.what {
@@ -431,7 +441,7 @@ impl Mismatch {
             What::ExtraneousKey(key) => format!("{position} unrecognized key '{key}'"),
             What::Unresolved(name) => format!("{position} references an unresolved type '{name}'"),
             What::Type { expected, actual } => {
-                format!("{position} expects {}", expectation(expected, actual))
+                format!("{position} expects {}", expectation_phrase(expected, actual))
             }
             What::Pattern { expected, actual } => {
                 let (undef, expected) = match expected {
@@ -439,10 +449,13 @@ impl Mismatch {
                     other => ("", other),
                 };
                 let got = match actual {
-                    T::String(Text::Value(text)) => format!("'{text}'"),
+                    T::String(StringType::Value(text)) => format!("'{text}'"),
                     other => short_name(other),
                 };
-                format!("{position} expects {undef}a match for {}, got {got}", expected.expanded())
+                format!(
+                    "{position} expects {undef}a match for {}, got {got}",
+                    expected.expanded_text()
+                )
             }
             What::Count { expected, actual } => {
                 let none = |range: &Range<i128>, none: &str| match range_text(range).as_str() {
@@ -486,7 +499,7 @@ fn is_alias(one: &DataType) -> bool {
 }
 
 /// Returns `an Integer value, got String`.
-fn expectation(expected: &DataType, actual: &DataType) -> String {
+fn expectation_phrase(expected: &DataType, actual: &DataType) -> String {
     let (optional, inner) = match expected {
         T::Optional(Some(inner)) => (true, &**inner),
         other => (false, other),
@@ -495,7 +508,7 @@ fn expectation(expected: &DataType, actual: &DataType) -> String {
         if let T::Variant(types) = inner { types } else { std::slice::from_ref(inner) };
     let detailed = list.iter().any(|one| is_detailed(one, actual) || default_takes(one, actual));
     let (names, got) = if detailed {
-        (list.iter().map(DataType::expanded).collect(), detailed_actual(list, actual))
+        (list.iter().map(DataType::expanded_text).collect(), detailed_actual(list, actual))
     } else {
         let mut names: Vec<String> = Vec::new();
         for name in list.iter().map(short_name) {
@@ -508,7 +521,7 @@ fn expectation(expected: &DataType, actual: &DataType) -> String {
     let names: Vec<String> =
         optional.then(|| "Undef".to_owned()).into_iter().chain(names).collect();
     match names.as_slice() {
-        [one] => format!("{} {one} value, got {got}", article(one)),
+        [one] => format!("{} {one} value, got {got}", indefinite_article(one)),
         [first, second] => format!("a value of type {first} or {second}, got {got}"),
         [others @ .., last] => {
             format!("a value of type {}, or {last}, got {got}", others.join(", "))
@@ -517,7 +530,7 @@ fn expectation(expected: &DataType, actual: &DataType) -> String {
     }
 }
 
-fn article(name: &str) -> &'static str {
+fn indefinite_article(name: &str) -> &'static str {
     if name.starts_with(['A', 'E', 'I', 'O', 'U', 'a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
@@ -570,7 +583,7 @@ fn default_takes(expected: &DataType, actual: &DataType) -> bool {
         T::Timestamp(_) => T::Timestamp(Range::ANY),
         T::Timespan(_) => T::Timespan(Range::ANY),
         T::Collection(_) => T::Collection(None),
-        T::Array(..) => T::array(T::Any, None),
+        T::Array(..) => T::array_type(T::Any, None),
         T::Hash(..) => T::hash(T::Any, T::Any, None),
         T::Tuple(..) => T::Tuple(Vec::new(), None),
         T::Struct(_) => T::Struct(Vec::new()),
@@ -583,7 +596,7 @@ fn default_takes(expected: &DataType, actual: &DataType) -> bool {
         T::Iterator(_) => T::Iterator(None),
         other => other.clone(),
     };
-    default.assignable(actual)
+    default.is_assignable(actual)
 }
 
 fn default_takes_resolved(resolved: &DataType, actual: &DataType) -> bool {
@@ -593,7 +606,7 @@ fn default_takes_resolved(resolved: &DataType, actual: &DataType) -> bool {
 fn detailed_actual(expected: &[DataType], actual: &DataType) -> String {
     let resolved: Vec<DataType> = expected.iter().map(resolve).collect();
     let in_full = resolved.iter().any(|one| is_detailed(one, actual))
-        || resolved.iter().any(|one| one.assignable(&actual.generalized()));
+        || resolved.iter().any(|one| one.is_assignable(&actual.generalize()));
     if in_full { actual.to_string() } else { actual.name().to_owned() }
 }
 
@@ -601,7 +614,7 @@ fn resolve(one: &DataType) -> DataType {
     match one {
         T::Alias(alias) => resolve(alias.resolved()),
         T::Local(_, resolved) => resolve(resolved),
-        T::Named(alias) => resolve(&alias.target()),
+        T::Named(alias) => resolve(&alias.target_type()),
         other => other.clone(),
     }
 }

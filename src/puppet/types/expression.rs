@@ -18,21 +18,21 @@ impl std::error::Error for TypeSyntaxError {}
 /// Parses the text as an expression, before its names are given a meaning.
 pub(super) fn expression(text: &str) -> Result<Expression, TypeSyntaxError> {
     if text.trim().is_empty() {
-        return Err(invalid(""));
+        return Err(invalid_syntax(""));
     }
-    let mut reader = Reader { text, at: 0, is_too_deep: false };
-    let expression = reader.expression(0)?;
-    reader.blanks();
+    let mut reader = TypeReader { text, at: 0, is_too_deep: false };
+    let expression = reader.read_expression(0)?;
+    reader.skip_blanks();
     if reader.at < text.len() {
-        return Err(reader.error());
+        return Err(reader.syntax_error());
     }
     Ok(expression)
 }
 
 /// Whether a text nests deeper than is read, so that it may be a type in spite of an error.
 pub(super) fn is_too_deep(text: &str) -> bool {
-    let mut reader = Reader { text, at: 0, is_too_deep: false };
-    reader.expression(0).is_err() && reader.is_too_deep
+    let mut reader = TypeReader { text, at: 0, is_too_deep: false };
+    reader.read_expression(0).is_err() && reader.is_too_deep
 }
 
 /// An expression between the brackets of a type.
@@ -50,7 +50,7 @@ pub(super) enum Expression {
     Hash(Vec<(Expression, Expression)>),
 }
 
-pub(super) fn invalid(text: &str) -> TypeSyntaxError {
+pub(super) fn invalid_syntax(text: &str) -> TypeSyntaxError {
     TypeSyntaxError(format!("The expression <{text}> is not a valid type specification."))
 }
 
@@ -73,7 +73,7 @@ fn number_of(text: &str) -> Option<Expression> {
     text.parse().ok().filter(|_| plain).map(Expression::Float)
 }
 
-struct Reader<'t> {
+struct TypeReader<'t> {
     text: &'t str,
     at: usize,
     /// Whether the greatest nesting was reached.
@@ -83,13 +83,13 @@ struct Reader<'t> {
 /// The maximum nesting of a type that is read.
 const MAX_DEPTH: usize = 50;
 
-impl Reader<'_> {
+impl TypeReader<'_> {
     fn rest(&self) -> &str {
         &self.text[self.at..]
     }
 
     /// Skips blanks and comments.
-    fn blanks(&mut self) {
+    fn skip_blanks(&mut self) {
         loop {
             self.at += self.rest().len() - self.rest().trim_start().len();
             let end = match self.rest() {
@@ -101,7 +101,7 @@ impl Reader<'_> {
         }
     }
 
-    fn error(&self) -> TypeSyntaxError {
+    fn syntax_error(&self) -> TypeSyntaxError {
         let word = self
             .rest()
             .find(|c: char| !(c.is_alphanumeric() || c == '_'))
@@ -121,7 +121,7 @@ impl Reader<'_> {
     }
 
     fn take(&mut self, token: &str) -> bool {
-        self.blanks();
+        self.skip_blanks();
         let found = self.rest().starts_with(token);
         if found {
             self.at += token.len();
@@ -129,22 +129,22 @@ impl Reader<'_> {
         found
     }
 
-    fn word(&mut self, belongs: impl Fn(char) -> bool) -> String {
+    fn read_word(&mut self, belongs: impl Fn(char) -> bool) -> String {
         let len = self.rest().find(|c| !belongs(c)).unwrap_or(self.rest().len());
         let word = self.rest()[..len].to_owned();
         self.at += len;
         word
     }
 
-    fn expression(&mut self, depth: usize) -> Result<Expression, TypeSyntaxError> {
-        self.blanks();
+    fn read_expression(&mut self, depth: usize) -> Result<Expression, TypeSyntaxError> {
+        self.skip_blanks();
         self.is_too_deep |= depth >= MAX_DEPTH;
         let first = self.rest().chars().next().filter(|_| !self.is_too_deep);
-        let first = first.ok_or_else(|| self.error())?;
+        let first = first.ok_or_else(|| self.syntax_error())?;
         match first {
             '\'' | '"' => {
                 self.at += 1;
-                let text = self.string(first)?;
+                let text = self.read_string(first)?;
                 Ok(Expression::Text(text))
             }
             '/' => {
@@ -152,7 +152,7 @@ impl Reader<'_> {
                 let bytes = self.rest().as_bytes();
                 let end = (0..bytes.len())
                     .find(|n| bytes[*n] == b'/' && (*n == 0 || bytes[n - 1] != b'\\'));
-                let end = end.ok_or_else(|| self.error())?;
+                let end = end.ok_or_else(|| self.syntax_error())?;
                 let source = self.rest()[..end].replace("\\/", "/");
                 self.at += end + 1;
                 Ok(Expression::Regex(source))
@@ -160,13 +160,13 @@ impl Reader<'_> {
             '{' => self.hash(depth),
             '[' => {
                 self.at += 1;
-                Ok(Expression::List(self.list("]", depth)?))
+                Ok(Expression::List(self.read_list("]", depth)?))
             }
             c if c.is_ascii_digit() || c == '-' => {
                 self.at += usize::from(c == '-');
-                self.blanks();
-                let number = self.word(|c| c.is_ascii_alphanumeric() || c == '.');
-                let number = number_of(&number).ok_or_else(|| self.error())?;
+                self.skip_blanks();
+                let number = self.read_word(|c| c.is_ascii_alphanumeric() || c == '.');
+                let number = number_of(&number).ok_or_else(|| self.syntax_error())?;
                 Ok(match number {
                     Expression::Integer(number) if c == '-' => Expression::Integer(-number),
                     Expression::Float(number) if c == '-' => Expression::Float(-number),
@@ -175,14 +175,14 @@ impl Reader<'_> {
             }
             c if c.is_ascii_uppercase() => {
                 let start = self.at;
-                let name = self.word(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'));
+                let name = self.read_word(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'));
                 let end = self.at;
                 let parameters = if self.take("[") {
-                    self.blanks();
+                    self.skip_blanks();
                     if self.rest().starts_with(']') {
-                        return Err(self.error());
+                        return Err(self.syntax_error());
                     }
-                    Some(self.list("]", depth)?)
+                    Some(self.read_list("]", depth)?)
                 } else {
                     self.at = end; // blanks behind a name are not its own
                     None
@@ -194,7 +194,7 @@ impl Reader<'_> {
                 })
             }
             c if c.is_ascii_lowercase() || c == '_' => {
-                let word = self.word(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'));
+                let word = self.read_word(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'));
                 Ok(match word.as_str() {
                     "true" => Expression::Bool(true),
                     "false" => Expression::Bool(false),
@@ -203,12 +203,12 @@ impl Reader<'_> {
                     _ => Expression::Text(word),
                 })
             }
-            _ => Err(self.error()),
+            _ => Err(self.syntax_error()),
         }
     }
 
     /// Reads a string in quotes. In single ones only the quote and the backslash are escaped.
-    fn string(&mut self, quote: char) -> Result<String, TypeSyntaxError> {
+    fn read_string(&mut self, quote: char) -> Result<String, TypeSyntaxError> {
         let mut text = String::new();
         let mut chars = self.rest().char_indices();
         while let Some((at, c)) = chars.next() {
@@ -231,25 +231,25 @@ impl Reader<'_> {
             }
         }
         self.at = self.text.len();
-        Err(self.error())
+        Err(self.syntax_error())
     }
 
     /// Expressions up to `end`; pairs without braces, which may come last, are a hash.
-    fn list(&mut self, end: &str, depth: usize) -> Result<Vec<Expression>, TypeSyntaxError> {
+    fn read_list(&mut self, end: &str, depth: usize) -> Result<Vec<Expression>, TypeSyntaxError> {
         let mut items = Vec::new();
         let mut pairs = Vec::new();
         while !self.take(end) {
-            let item = self.expression(depth + 1)?;
+            let item = self.read_expression(depth + 1)?;
             if self.take("=>") {
-                pairs.push((item, self.expression(depth + 1)?));
+                pairs.push((item, self.read_expression(depth + 1)?));
             } else if pairs.is_empty() {
                 items.push(item);
             } else {
-                return Err(self.error());
+                return Err(self.syntax_error());
             }
             if !self.take(",") {
                 if !self.take(end) {
-                    return Err(self.error());
+                    return Err(self.syntax_error());
                 }
                 break;
             }
@@ -264,16 +264,16 @@ impl Reader<'_> {
         self.at += 1;
         let mut members = Vec::new();
         while !self.take("}") {
-            let key = self.expression(depth + 1)?;
+            let key = self.read_expression(depth + 1)?;
             if !self.take("=>") {
-                return Err(self.error());
+                return Err(self.syntax_error());
             }
-            members.push((key, self.expression(depth + 1)?));
+            members.push((key, self.read_expression(depth + 1)?));
             if !self.take(",") {
                 return if self.take("}") {
                     Ok(Expression::Hash(members))
                 } else {
-                    Err(self.error())
+                    Err(self.syntax_error())
                 };
             }
         }

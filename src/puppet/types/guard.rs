@@ -29,13 +29,13 @@ pub(super) struct RecursionGuard<'a> {
 
 impl Default for RecursionGuard<'_> {
     fn default() -> Self {
-        RecursionGuard::knowing(&|_| Known::Whole)
+        RecursionGuard::with_knowledge(&|_| Known::Whole)
     }
 }
 
 impl<'a> RecursionGuard<'a> {
     /// Checks a value with this knowledge about its parts.
-    pub(super) fn knowing(known: &'a dyn Fn(&Value) -> Known) -> RecursionGuard<'a> {
+    pub(super) fn with_knowledge(known: &'a dyn Fn(&Value) -> Known) -> RecursionGuard<'a> {
         RecursionGuard {
             known,
             aliases: Vec::new(),
@@ -46,7 +46,7 @@ impl<'a> RecursionGuard<'a> {
     }
 
     /// Returns the knowledge about a part of the value.
-    pub(super) fn known(&self, value: &Value) -> Known {
+    pub(super) fn known_part(&self, value: &Value) -> Known {
         (self.known)(value)
     }
     /// Whether an alias is checked again with a value whose check against it is in progress.

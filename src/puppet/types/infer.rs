@@ -1,38 +1,40 @@
 //! Types of values: as exact as can be (`infer_set`), or one type for all elements (`infer`).
 //! Source: `TypeCalculator`.
 
-use super::size::exactly;
-use super::{Alias, DataType, Range, StructMember, Text};
+use super::size::exactly_size;
+use super::{Alias, DataType, Range, StringType, StructMember};
 use crate::puppet::rich::{Rich, VersionRange};
 use crate::puppet::value::{Data, Hash, Value};
 
 use DataType as T;
 
 /// Returns a long integer; one that exceeds even 128 bits counts as the longest.
-pub(super) fn big(digits: &str) -> i128 {
+pub(super) fn parse_big(digits: &str) -> i128 {
     digits.parse().unwrap_or(if digits.starts_with('-') { i128::MIN } else { i128::MAX })
 }
 
-fn one(value: &Value) -> DataType {
+fn infer_single(value: &Value) -> DataType {
     match value.data() {
         Data::Null => T::Undef,
         Data::Bool(truth) => T::Boolean(Some(*truth)),
-        Data::Integer(number) => T::Integer(Range::exactly(i128::from(*number))),
-        Data::BigInteger(digits) => T::Integer(Range::exactly(big(digits))),
+        Data::Integer(number) => T::Integer(Range::from_single(i128::from(*number))),
+        Data::BigInteger(digits) => T::Integer(Range::from_single(parse_big(digits))),
         // Puppet treats an infinite bound as no bound.
         Data::Float(number) => T::Float(Range {
             from: Some(*number).filter(|from| *from != f64::NEG_INFINITY),
             to: Some(*number).filter(|to| *to != f64::INFINITY),
         }),
-        Data::String(text) => T::String(Text::Value(text.to_string())),
-        Data::Binary(bytes) => T::String(Text::Value(String::from_utf8_lossy(bytes).into_owned())),
+        Data::String(text) => T::String(StringType::Value(text.to_string())),
+        Data::Binary(bytes) => {
+            T::String(StringType::Value(String::from_utf8_lossy(bytes).into_owned()))
+        }
         Data::Symbol(name) if &**name == "default" => T::Default,
         Data::Symbol(name) if &**name == "undef" => T::Undef,
         Data::Symbol(_) => T::Foreign { name: "Runtime", text: "Runtime[ruby, 'Symbol']".into() },
-        Data::Sensitive(inner) => T::Sensitive(Box::new(infer(inner).generalized())),
+        Data::Sensitive(inner) => T::Sensitive(Box::new(infer(inner).generalize())),
         Data::Rich(rich) => match &**rich {
-            Rich::Timestamp(nanos) => T::Timestamp(Range::exactly(*nanos)),
-            Rich::Timespan(nanos) => T::Timespan(Range::exactly(*nanos)),
+            Rich::Timestamp(nanos) => T::Timestamp(Range::from_single(*nanos)),
+            Rich::Timespan(nanos) => T::Timespan(Range::from_single(*nanos)),
             Rich::SemVer(_) => T::SemVer(Vec::new()),
             Rich::SemVerRange(_) => T::SemVerRange,
             Rich::Regexp(pattern) => T::Regexp(Some(pattern.clone())),
@@ -40,8 +42,8 @@ fn one(value: &Value) -> DataType {
             Rich::Binary(_) => T::Binary,
             Rich::Type(inner) => T::Type(Some(Box::new(inner.clone()))),
         },
-        Data::Array(_) => T::array(T::Unit, Some(exactly(0))),
-        Data::Hash(_) => T::hash(T::Unit, T::Unit, Some(exactly(0))),
+        Data::Array(_) => T::array_type(T::Unit, Some(exactly_size(0))),
+        Data::Hash(_) => T::hash(T::Unit, T::Unit, Some(exactly_size(0))),
     }
 }
 
@@ -51,15 +53,16 @@ pub fn infer(value: &Value) -> DataType {
         types.into_iter().reduce(|a, b| common_type(&a, &b)).unwrap_or(T::Unit)
     };
     match value.data() {
-        Data::Array(items) if !items.is_empty() => {
-            T::array(common(items.iter().map(infer).collect()), Some(exactly(items.len())))
-        }
+        Data::Array(items) if !items.is_empty() => T::array_type(
+            common(items.iter().map(infer).collect()),
+            Some(exactly_size(items.len())),
+        ),
         Data::Hash(hash) if !hash.is_empty() => {
             let keys = hash.keys().map(|key| infer(&key.to_value(None))).collect();
             let values = hash.values().map(|member| infer(&member.value)).collect();
-            T::hash(common(keys), common(values), Some(exactly(hash.len())))
+            T::hash(common(keys), common(values), Some(exactly_size(hash.len())))
         }
-        _ => one(value),
+        _ => infer_single(value),
     }
 }
 
@@ -83,13 +86,13 @@ pub fn infer_set(value: &Value) -> DataType {
             }
             let keys = hash.keys().map(|key| infer_set(&key.to_value(None))).collect();
             let values = hash.values().map(|member| infer_set(&member.value)).collect();
-            T::hash(T::variant(keys), T::variant(values), Some(exactly(hash.len())))
+            T::hash(T::variant_type(keys), T::variant_type(values), Some(exactly_size(hash.len())))
         }
         Data::Rich(rich) => match &**rich {
-            Rich::SemVer(version) => T::SemVer(vec![VersionRange::only(version)]),
-            _ => one(value),
+            Rich::SemVer(version) => T::SemVer(vec![VersionRange::exactly_version(version)]),
+            _ => infer_single(value),
         },
-        _ => one(value),
+        _ => infer_single(value),
     }
 }
 
@@ -106,7 +109,7 @@ impl Value {
         let shallow = match self.data() {
             Data::Array(items) if !items.is_empty() => T::Tuple(Vec::new(), None),
             Data::Hash(hash) if !hash.is_empty() && is_struct(hash) => T::Struct(Vec::new()),
-            _ => one(self),
+            _ => infer_single(self),
         };
         shallow.own_name()
     }
@@ -117,31 +120,32 @@ fn common_type(a: &DataType, b: &DataType) -> DataType {
         (T::Undef, other) | (other, T::Undef) | (T::Unit, other) | (other, T::Unit) => {
             return other.clone();
         }
-        _ if a.assignable(b) => return a.clone(),
-        _ if b.assignable(a) => return b.clone(),
-        (T::Array(a, _), T::Array(b, _)) => return T::array(common_type(a, b), None),
+        _ if a.is_assignable(b) => return a.clone(),
+        _ if b.is_assignable(a) => return b.clone(),
+        (T::Array(a, _), T::Array(b, _)) => return T::array_type(common_type(a, b), None),
         (T::Hash(key, value, _), T::Hash(other_key, other_value, _)) => {
             return T::hash(common_type(key, other_key), common_type(value, other_value), None);
         }
         (T::Integer(a), T::Integer(b)) => return T::Integer(a.hull(b)),
         (T::Float(a), T::Float(b)) => return T::Float(a.hull(b)),
-        (T::String(Text::Value(a)), T::String(Text::Value(b))) => {
-            return enumeration(vec![a.clone(), b.clone()]);
+        (T::String(StringType::Value(a)), T::String(StringType::Value(b))) => {
+            return enum_type(vec![a.clone(), b.clone()]);
         }
-        (T::Enum { values, .. }, T::String(Text::Value(text)))
-        | (T::String(Text::Value(text)), T::Enum { values, .. }) => {
-            return enumeration([values.as_slice(), std::slice::from_ref(text)].concat());
+        (T::Enum { values, .. }, T::String(StringType::Value(text)))
+        | (T::String(StringType::Value(text)), T::Enum { values, .. }) => {
+            return enum_type([values.as_slice(), std::slice::from_ref(text)].concat());
         }
         (T::Enum { values, .. }, T::Enum { values: others, .. }) => {
-            return enumeration([values.as_slice(), others.as_slice()].concat());
+            return enum_type([values.as_slice(), others.as_slice()].concat());
         }
         (T::Variant(types), T::Variant(others)) => {
-            return T::variant([types.as_slice(), others.as_slice()].concat());
+            return T::variant_type([types.as_slice(), others.as_slice()].concat());
         }
         (T::Regexp(_), T::Regexp(_)) => return T::Regexp(None),
         _ => {}
     }
-    let both = |common: DataType| (common.assignable(a) && common.assignable(b)).then_some(common);
+    let both =
+        |common: DataType| (common.is_assignable(a) && common.is_assignable(b)).then_some(common);
     let plain = both(T::Numeric)
         .or_else(|| both(T::ScalarData))
         .or_else(|| both(T::Scalar))
@@ -154,7 +158,7 @@ fn common_type(a: &DataType, b: &DataType) -> DataType {
 }
 
 /// Returns `Enum` of these strings.
-pub(super) fn enumeration(mut values: Vec<String>) -> DataType {
+pub(super) fn enum_type(mut values: Vec<String>) -> DataType {
     values.sort();
     values.dedup();
     T::Enum { values, fold: false }
@@ -162,9 +166,9 @@ pub(super) fn enumeration(mut values: Vec<String>) -> DataType {
 
 impl DataType {
     /// Returns the type without bounds, lengths and single values.
-    pub fn generalized(&self) -> DataType {
+    pub fn generalize(&self) -> DataType {
         let boxed = |inner: &Option<Box<DataType>>| {
-            inner.as_ref().map(|inner| Box::new(inner.generalized()))
+            inner.as_ref().map(|inner| Box::new(inner.generalize()))
         };
         match self {
             T::Integer(_) => T::INTEGER,
@@ -176,33 +180,35 @@ impl DataType {
             T::Enum { values, .. } if values.is_empty() => T::STRING,
             T::Enum { values, .. } => {
                 let lengths = values.iter().map(|value| value.chars().count());
-                let bounds = exactly(lengths.clone().min().unwrap_or(0))
-                    .hull(&exactly(lengths.max().unwrap_or(0)));
-                T::String(Text::Length(bounds))
+                let bounds = exactly_size(lengths.clone().min().unwrap_or(0))
+                    .hull(&exactly_size(lengths.max().unwrap_or(0)));
+                T::String(StringType::Length(bounds))
             }
             T::Collection(_) => T::Collection(None),
-            T::Array(element, _) => T::array(element.generalized(), None),
-            T::Hash(key, _, size) if **key == T::Unit && *size == Some(exactly(0)) => self.clone(),
-            T::Hash(key, value, _) => T::hash(key.generalized(), value.generalized(), None),
+            T::Array(element, _) => T::array_type(element.generalize(), None),
+            T::Hash(key, _, size) if **key == T::Unit && *size == Some(exactly_size(0)) => {
+                self.clone()
+            }
+            T::Hash(key, value, _) => T::hash(key.generalize(), value.generalize(), None),
             T::Tuple(types, size) => {
-                T::Tuple(types.iter().map(DataType::generalized).collect(), *size)
+                T::Tuple(types.iter().map(DataType::generalize).collect(), *size)
             }
             T::Struct(members) => {
                 let member = |member: &StructMember| StructMember {
-                    value: member.value.generalized(),
+                    value: member.value.generalize(),
                     ..member.clone()
                 };
                 T::Struct(members.iter().map(member).collect())
             }
             T::Variant(types) if !types.is_empty() => {
-                T::variant(types.iter().map(DataType::generalized).collect())
+                T::variant_type(types.iter().map(DataType::generalize).collect())
             }
             T::Optional(inner) => T::Optional(boxed(inner)),
             T::NotUndef(inner) => T::NotUndef(boxed(inner)),
             T::Type(inner) => T::Type(boxed(inner)),
             T::Iterable(inner) => T::Iterable(boxed(inner)),
             T::Iterator(inner) => T::Iterator(boxed(inner)),
-            T::Sensitive(inner) => T::Sensitive(Box::new(inner.generalized())),
+            T::Sensitive(inner) => T::Sensitive(Box::new(inner.generalize())),
             other => other.clone(),
         }
     }
@@ -217,13 +223,13 @@ mod tests {
     fn the_short_name_is_that_of_the_inferred_type() {
         let hash = |key: Data| {
             let member = Member { key_origin: None, value: "x".into() };
-            let key = Key::new(key, Provenance::written(None));
-            Value::hash([(key, member)].into_iter().collect(), Provenance::written(None))
+            let key = Key::new(key, Provenance::from_source(None));
+            Value::hash([(key, member)].into_iter().collect(), Provenance::from_source(None))
         };
         let symbol = |name: &str| Data::Symbol(name.into());
-        let new = |data: Data| Value::new(data, Provenance::written(None));
+        let new = |data: Data| Value::new(data, Provenance::from_source(None));
         for (value, name) in [
-            (Value::null(None), "Undef"),
+            (Value::new_null(None), "Undef"),
             ("x".into(), "String"),
             (new(symbol("x")), "Runtime"),
             (new(symbol("default")), "Default"),

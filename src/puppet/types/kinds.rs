@@ -7,7 +7,7 @@ use DataType as T;
 
 /// A kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// A string.
     Text,
     /// A list.
@@ -19,11 +19,11 @@ pub enum Kind {
 impl DataType {
     /// Returns whether some value of a kind may be of this type. `true` where the type cannot be
     /// decided here.
-    pub fn may_take(&self, kind: Kind) -> bool {
+    pub fn may_take(&self, kind: ValueKind) -> bool {
         self.takes_kind(kind, 0)
     }
 
-    fn takes_kind(&self, kind: Kind, depth: usize) -> bool {
+    fn takes_kind(&self, kind: ValueKind, depth: usize) -> bool {
         if depth > MAX_ALIASES {
             return true;
         }
@@ -31,11 +31,11 @@ impl DataType {
         match self {
             T::Any | T::Unit | T::Init | T::Iterable(_) | T::Reference(_) | T::Undecided(_) => true,
             T::Scalar | T::ScalarData | T::String(_) | T::Enum { .. } | T::Pattern(_) => {
-                kind == Kind::Text
+                kind == ValueKind::Text
             }
-            T::Array(..) | T::Tuple(..) => kind == Kind::List,
-            T::Hash(..) | T::Struct(_) => kind == Kind::Hash,
-            T::Collection(_) => kind != Kind::Text,
+            T::Array(..) | T::Tuple(..) => kind == ValueKind::List,
+            T::Hash(..) | T::Struct(_) => kind == ValueKind::Hash,
+            T::Collection(_) => kind != ValueKind::Text,
             T::Optional(inner) | T::NotUndef(inner) => inner.as_deref().is_none_or(within),
             T::Variant(types) => types.is_empty() || types.iter().any(within),
             T::Alias(alias) => within(alias.resolved()),
@@ -66,7 +66,7 @@ mod tests {
             ("Undef", ""),
         ] {
             let data_type = parse(text).expect("a type");
-            let taken = [Kind::Text, Kind::List, Kind::Hash].into_iter();
+            let taken = [ValueKind::Text, ValueKind::List, ValueKind::Hash].into_iter();
             let taken: Vec<String> = taken
                 .filter(|kind| data_type.may_take(*kind))
                 .map(|it| format!("{it:?}"))

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
-use super::parse::{Names, parse_naming};
+use super::parse::{NameResolver, parse_naming};
 use super::{DataType, TypeSyntaxError};
 
 use DataType as T;
@@ -82,26 +82,27 @@ impl TypeTable {
     /// Errors: the text is no type.
     pub fn parse(&self, text: &str, names: &dyn TypeNames) -> Result<DataType, TypeSyntaxError> {
         let data_type = parse_naming(text, &Outermost { table: self, names })?;
-        let is_short = weight(&data_type, &mut Vec::new()) <= MAX_WEIGHT;
+        let is_short = count_parts(&data_type, &mut Vec::new()) <= MAX_WEIGHT;
         Ok(if is_short { data_type } else { T::Undecided(text.to_owned()) })
     }
 
     /// Returns the type that a text stands for, if values can be held against it here: all names in
     /// it are known, and nothing of it is left to Puppet. Read once.
-    pub fn judged(&self, text: &str, names: &dyn TypeNames) -> Option<Arc<DataType>> {
+    pub fn judged_type(&self, text: &str, names: &dyn TypeNames) -> Option<Arc<DataType>> {
         let known = self.judged.read().unwrap_or_else(PoisonError::into_inner).get(text).cloned();
         if let Some(known) = known {
             return known;
         }
-        let can_be_judged =
-            |found: &DataType| found.undecided().is_none() && found.unresolved().is_none();
+        let can_be_judged = |found: &DataType| {
+            found.undecided_part().is_none() && found.unresolved_name().is_none()
+        };
         let found = self.parse(text, names).ok().filter(can_be_judged).map(Arc::new);
         let mut judged = self.judged.write().unwrap_or_else(PoisonError::into_inner);
         judged.insert(text.to_owned(), found.clone());
         found
     }
 
-    fn known(&self, name: &str) -> Option<Arc<AliasType>> {
+    fn known_alias(&self, name: &str) -> Option<Arc<AliasType>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 }
@@ -112,11 +113,11 @@ struct Outermost<'a> {
     names: &'a dyn TypeNames,
 }
 
-impl Names for Outermost<'_> {
+impl NameResolver for Outermost<'_> {
     fn resolve(&self, name: &str, written: &str) -> DataType {
         let lower = name.to_ascii_lowercase();
-        if let Some(alias) = self.table.known(&lower) {
-            return T::Named(NamedAlias::to(&alias));
+        if let Some(alias) = self.table.known_alias(&lower) {
+            return T::Named(NamedAlias::to_alias(&alias));
         }
         let _reading = self.table.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = RefCell::default();
@@ -137,12 +138,13 @@ struct Within<'a> {
     depth: usize,
 }
 
-impl Names for Within<'_> {
+impl NameResolver for Within<'_> {
     fn resolve(&self, name: &str, written: &str) -> DataType {
         let lower = name.to_ascii_lowercase();
-        let known = self.table.known(&lower).or_else(|| self.begun.borrow().get(&lower).cloned());
+        let known =
+            self.table.known_alias(&lower).or_else(|| self.begun.borrow().get(&lower).cloned());
         if let Some(alias) = known {
-            return T::Named(NamedAlias::to(&alias));
+            return T::Named(NamedAlias::to_alias(&alias));
         }
         match self.names.type_named(&lower) {
             NamedType::Alias { name, text } if self.depth < MAX_ALIASES => {
@@ -164,12 +166,12 @@ impl Within<'_> {
         });
         self.begun.borrow_mut().insert(lower, alias.clone());
         let within = Within { depth: self.depth + 1, ..*self };
-        let read = parse_naming(text, &within).ok().and_then(|read| read.normalized().ok());
+        let read = parse_naming(text, &within).ok().and_then(|read| read.normalize().ok());
         let target = read.and_then(|read| alias.without_itself(read));
         // Judging such a one would come back to it with the same value, for ever.
         let target = target.filter(|target| !leads_back(target, name, &mut Vec::new()));
         let _ = alias.target.set(target.unwrap_or_else(|| T::Undecided(name.to_owned())));
-        T::Named(NamedAlias::to(&alias))
+        T::Named(NamedAlias::to_alias(&alias))
     }
 }
 
@@ -184,7 +186,7 @@ impl AliasType {
         match read {
             T::Variant(types) => {
                 let real: Vec<DataType> = types.into_iter().filter(is_real).collect();
-                (!real.is_empty()).then(|| T::variant(real))
+                (!real.is_empty()).then(|| T::variant_type(real))
             }
             other => is_real(&other).then_some(other),
         }
@@ -192,7 +194,7 @@ impl AliasType {
 }
 
 impl NamedAlias {
-    fn to(alias: &Arc<AliasType>) -> NamedAlias {
+    fn to_alias(alias: &Arc<AliasType>) -> NamedAlias {
         NamedAlias { name: alias.name.clone(), alias: Arc::downgrade(alias) }
     }
 
@@ -203,7 +205,7 @@ impl NamedAlias {
 
     /// Returns the type that it stands for. While the alias is being read, and after its table is
     /// dropped, that type is undecided.
-    pub fn target(&self) -> DataType {
+    pub fn target_type(&self) -> DataType {
         self.with_target(DataType::clone)
     }
 
@@ -233,7 +235,7 @@ fn leads_to(one: &DataType, name: &str, seen: &mut Vec<Arc<str>>) -> bool {
             seen.push(alias.name.clone());
             alias.with_target(|target| leads_to(target, name, seen))
         }
-        _ => one.parts().into_iter().any(|part| leads_to(part, name, seen)),
+        _ => one.inner_types().into_iter().any(|part| leads_to(part, name, seen)),
     }
 }
 
@@ -262,14 +264,14 @@ fn leads_back(one: &DataType, name: &str, seen: &mut Vec<Arc<str>>) -> bool {
         // To check a value against an iterable, Puppet asks whether the element type accepts `Any`,
         // which asks the aliases in that type.
         T::Variant(_) | T::Optional(_) | T::NotUndef(_) | T::Iterable(_) | T::Iterator(_) => {
-            one.parts().into_iter().any(|part| leads_back(part, name, seen))
+            one.inner_types().into_iter().any(|part| leads_back(part, name, seen))
         }
         _ => false,
     }
 }
 
 /// Returns how many parts a type has, aliases written out.
-fn weight(one: &DataType, path: &mut Vec<Arc<str>>) -> u64 {
+fn count_parts(one: &DataType, path: &mut Vec<Arc<str>>) -> u64 {
     match one {
         T::Named(alias) if path.contains(&alias.name) => 1,
         T::Named(alias) => {
@@ -278,11 +280,15 @@ fn weight(one: &DataType, path: &mut Vec<Arc<str>>) -> u64 {
                 return *weight;
             }
             path.push(alias.name.clone());
-            let found = alias.with_target(|target| weight(target, path)).saturating_add(1);
+            let found = alias.with_target(|target| count_parts(target, path)).saturating_add(1);
             path.pop();
             *known.weight.get_or_init(|| found)
         }
-        _ => one.parts().into_iter().map(|part| weight(part, path)).fold(1, u64::saturating_add),
+        _ => one
+            .inner_types()
+            .into_iter()
+            .map(|part| count_parts(part, path))
+            .fold(1, u64::saturating_add),
     }
 }
 
@@ -318,7 +324,7 @@ mod tests {
     #[test]
     fn what_cannot_be_judged_is_left_to_puppet() {
         let table = TypeTable::default();
-        let is_judged = |text: &str| table.judged(text, &Chain).is_some();
+        let is_judged = |text: &str| table.judged_type(text, &Chain).is_some();
         assert!(is_judged("T8") && is_judged("Array[Tn]") && is_judged("Hash[String, T0]"));
         // Too long when written out, too many aliases, nothing but each other, Ruby's, unknown.
         for text in ["T30", "T99", "A", "Optional[B]", "Ruby", "Array[Nope::It]", "T1[2]", "T1["] {
@@ -330,7 +336,7 @@ mod tests {
     fn aliases_are_shared_by_threads_and_outlive_none_of_them() {
         let table = TypeTable::default();
         let judge = || {
-            let found = table.judged("T6", &Chain).expect("a type");
+            let found = table.judged_type("T6", &Chain).expect("a type");
             check_parameter("x", &found, &Value::from("a")).len()
         };
         let counts: Vec<usize> = std::thread::scope(|scope| {
@@ -338,7 +344,7 @@ mod tests {
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(counts.iter().all(|count| *count == counts[0] && *count > 0), "{counts:?}");
-        let found = table.judged("T6", &Chain).unwrap();
+        let found = table.judged_type("T6", &Chain).unwrap();
         drop(table);
         assert_eq!(check_parameter("x", &found, &Value::from("a")), [], "nothing is claimed");
     }

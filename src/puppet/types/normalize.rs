@@ -1,8 +1,8 @@
 //! The simplest type that means the same. Source: `normalize` of Puppet's types, its quirks
 //! included.
 
-use super::infer::enumeration;
-use super::{DataType, Range, StructMember, Text};
+use super::infer::enum_type;
+use super::{DataType, Range, StringType, StructMember};
 
 use DataType as T;
 
@@ -21,48 +21,48 @@ impl DataType {
     /// neighbouring ranges as one.
     ///
     /// Errors: Puppet's crashes on ranges without bounds, or on an `Optional` of nothing.
-    pub fn normalized(&self) -> Result<DataType, Crash> {
+    pub fn normalize(&self) -> Result<DataType, Crash> {
         let boxed = |inner: &Option<Box<DataType>>| {
-            inner.as_ref().map(|inner| inner.normalized().map(Box::new)).transpose()
+            inner.as_ref().map(|inner| inner.normalize().map(Box::new)).transpose()
         };
         Ok(match self {
             // A bug of Puppet: the size is lost.
             T::Collection(_) => T::Collection(None),
             // Kept as written: Puppet reports an unknown name within, even where no element can
             // have the type.
-            T::Array(element, _) if element.unresolved().is_some() => self.clone(),
+            T::Array(element, _) if element.unresolved_name().is_some() => self.clone(),
             T::Array(element, size) if **element != T::Any => {
-                T::array(element.normalized()?, *size)
+                T::array_type(element.normalize()?, *size)
             }
-            T::Array(..) => T::array(T::Any, None),
-            T::Hash(key, value, size) => T::hash(key.normalized()?, value.normalized()?, *size),
+            T::Array(..) => T::array_type(T::Any, None),
+            T::Hash(key, value, size) => T::hash(key.normalize()?, value.normalize()?, *size),
             T::Tuple(types, size) => {
-                T::Tuple(types.iter().map(DataType::normalized).collect::<Result<_, _>>()?, *size)
+                T::Tuple(types.iter().map(DataType::normalize).collect::<Result<_, _>>()?, *size)
             }
             T::Struct(members) => {
                 let member = |member: &StructMember| {
-                    Ok(StructMember { value: member.value.normalized()?, ..member.clone() })
+                    Ok(StructMember { value: member.value.normalize()?, ..member.clone() })
                 };
                 T::Struct(members.iter().map(member).collect::<Result<_, _>>()?)
             }
-            T::Optional(inner) => return optional(boxed(inner)?),
+            T::Optional(inner) => return normalize_optional(boxed(inner)?),
             T::NotUndef(inner) => match boxed(inner)? {
                 Some(inner) => match *inner {
-                    T::Optional(inner) => return T::NotUndef(inner).normalized(),
-                    inner if !inner.assignable(&T::Undef) => inner,
+                    T::Optional(inner) => return T::NotUndef(inner).normalize(),
+                    inner if !inner.is_assignable(&T::Undef) => inner,
                     inner => T::NotUndef(Some(Box::new(inner))),
                 },
                 None => T::NotUndef(None),
             },
-            T::Variant(types) if !types.is_empty() => return variant(types),
+            T::Variant(types) if !types.is_empty() => return normalize_variant(types),
             T::Type(inner) => T::Type(boxed(inner)?),
             T::Iterable(inner) => T::Iterable(boxed(inner)?),
             T::Iterator(inner) => T::Iterator(boxed(inner)?),
             T::Sensitive(inner) => {
                 // Where Puppet builds a new Sensitive type, it generalizes the inner type.
-                let new = inner.normalized()?;
+                let new = inner.normalize()?;
                 let is_new = new != **inner || inner.is_made_anew();
-                T::Sensitive(Box::new(if is_new { new.generalized() } else { new }))
+                T::Sensitive(Box::new(if is_new { new.generalize() } else { new }))
             }
             other => other.clone(),
         })
@@ -71,22 +71,22 @@ impl DataType {
     /// Whether Puppet builds a new type for the simplest form even where that is the same: for a
     /// hash with a size, and for a type that contains one.
     fn is_made_anew(&self) -> bool {
-        matches!(self, T::Hash(_, _, Some(size)) if *size != Range::exactly(0))
-            || self.parts().into_iter().any(DataType::is_made_anew)
+        matches!(self, T::Hash(_, _, Some(size)) if *size != Range::from_single(0))
+            || self.inner_types().into_iter().any(DataType::is_made_anew)
     }
 }
 
-fn optional(inner: Option<Box<DataType>>) -> Result<DataType, Crash> {
+fn normalize_optional(inner: Option<Box<DataType>>) -> Result<DataType, Crash> {
     Ok(match inner.map(|inner| *inner) {
         None => T::Optional(None),
-        Some(T::NotUndef(inner)) => return T::Optional(inner).normalized(),
-        Some(inner) if inner.assignable(&T::Undef) => inner,
-        Some(inner) => T::optional(inner),
+        Some(T::NotUndef(inner)) => return T::Optional(inner).normalize(),
+        Some(inner) if inner.is_assignable(&T::Undef) => inner,
+        Some(inner) => T::optional_type(inner),
     })
 }
 
-fn variant(given: &[DataType]) -> Result<DataType, Crash> {
-    let types: Vec<DataType> = given.iter().map(DataType::normalized).collect::<Result<_, _>>()?;
+fn normalize_variant(given: &[DataType]) -> Result<DataType, Crash> {
+    let types: Vec<DataType> = given.iter().map(DataType::normalize).collect::<Result<_, _>>()?;
     let modified = types != given || given.iter().any(DataType::is_made_anew);
     if types.len() == 1 {
         return Ok(types.into_iter().next().unwrap_or(T::Any));
@@ -109,16 +109,16 @@ fn variant(given: &[DataType]) -> Result<DataType, Crash> {
             let inner: Vec<DataType> = inner
                 .map(|inner| inner.map(|inner| *inner).ok_or(NO_TYPE))
                 .collect::<Result<_, _>>()?;
-            Ok(T::NotUndef(Some(Box::new(T::variant(inner).normalized()?))))
+            Ok(T::NotUndef(Some(Box::new(T::variant_type(inner).normalize()?))))
         },
     )?;
     join(&mut types, is_enum, |found| {
         let values = found.into_iter().flat_map(|one| match one {
             T::Enum { values, .. } => values,
-            T::String(Text::Value(value)) => vec![value],
+            T::String(StringType::Value(value)) => vec![value],
             _ => Vec::new(),
         });
-        Ok(enumeration(values.collect()))
+        Ok(enum_type(values.collect()))
     })?;
     join(
         &mut types,
@@ -159,20 +159,20 @@ fn variant(given: &[DataType]) -> Result<DataType, Crash> {
         types.insert(0, T::SemVer(found.concat()));
     }
     let integer = |one: &DataType| if let T::Integer(range) = one { Some(*range) } else { None };
-    types = merged(types, integer, join_integers, T::Integer)?;
-    types = merged(
+    types = merge_ranges(types, integer, join_integers, T::Integer)?;
+    types = merge_ranges(
         types,
         |one| if let T::Float(range) = one { Some(*range) } else { None },
         join_floats,
         T::Float,
     )?;
-    types = merged(
+    types = merge_ranges(
         types,
         |one| if let T::Timespan(range) = one { Some(*range) } else { None },
         join_times,
         T::Timespan,
     )?;
-    types = merged(
+    types = merge_ranges(
         types,
         |one| if let T::Timestamp(range) = one { Some(*range) } else { None },
         join_times,
@@ -180,7 +180,7 @@ fn variant(given: &[DataType]) -> Result<DataType, Crash> {
     )?;
     // A variant in which no types were merged stays as it was, in its own order.
     Ok(if modified || types.len() != before {
-        T::variant(types)
+        T::variant_type(types)
     } else {
         T::Variant(given.to_vec())
     })
@@ -198,12 +198,12 @@ fn optional_variant(types: Vec<DataType>) -> Result<DataType, Crash> {
         return Ok(T::Optional(None));
     }
     let rest: Option<Vec<DataType>> = rest.into_iter().collect();
-    T::optional(T::variant(rest.ok_or(NO_TYPE)?)).normalized()
+    T::optional_type(T::variant_type(rest.ok_or(NO_TYPE)?)).normalize()
 }
 
 fn is_enum(one: &DataType) -> bool {
     matches!(one, T::Enum { values, fold: false } if !values.is_empty())
-        || matches!(one, T::String(Text::Value(_)))
+        || matches!(one, T::String(StringType::Value(_)))
 }
 
 /// Puts one type behind the others in place of several of a kind.
@@ -223,7 +223,7 @@ fn join(
 
 /// Puts merged ranges before the others in place of several of a kind; from the last one on, as
 /// Puppet does.
-fn merged<T: Copy>(
+fn merge_ranges<T: Copy>(
     types: Vec<DataType>,
     range: impl Fn(&DataType) -> Option<Range<T>>,
     join: impl Fn(&Range<T>, &Range<T>) -> Result<Option<Range<T>>, Crash>,
@@ -256,7 +256,7 @@ fn join_integers(one: &Range<i128>, other: &Range<i128>) -> Result<Option<Range<
     let is_next = |to: Option<i128>, from: Option<i128>| {
         to.zip(from).is_some_and(|(to, from)| to.checked_add(1) == Some(from))
     };
-    if one.meets(other) || is_next(one.to, other.from) {
+    if one.meets_range(other) || is_next(one.to, other.from) {
         return Ok(Some(one.hull(other)));
     }
     let to = other.to.ok_or(NO_BOUND_TO_ADD_TO)?;
@@ -265,7 +265,7 @@ fn join_integers(one: &Range<i128>, other: &Range<i128>) -> Result<Option<Range<
 
 /// Both as one where they overlap.
 fn join_floats(one: &Range<f64>, other: &Range<f64>) -> Result<Option<Range<f64>>, Crash> {
-    if !one.meets(other) {
+    if !one.meets_range(other) {
         return Ok(None);
     }
     other.from.and(other.to).ok_or(NO_BOUND_TO_COMPARE)?;
@@ -274,5 +274,5 @@ fn join_floats(one: &Range<f64>, other: &Range<f64>) -> Result<Option<Range<f64>
 
 /// Both as one where they overlap; Puppet fails where they do not.
 fn join_times(one: &Range<i128>, other: &Range<i128>) -> Result<Option<Range<i128>>, Crash> {
-    if one.meets(other) { Ok(Some(one.hull(other))) } else { Err(NOT_ADJACENT) }
+    if one.meets_range(other) { Ok(Some(one.hull(other))) } else { Err(NOT_ADJACENT) }
 }

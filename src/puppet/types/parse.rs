@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::expression::{Expression, TypeSyntaxError, expression, invalid, is_too_deep};
-use super::{Alias, DataType, Range, Size, StructMember, Text};
+use super::expression::{Expression, TypeSyntaxError, expression, invalid_syntax, is_too_deep};
+use super::{Alias, DataType, Range, Size, StringType, StructMember};
 use crate::puppet::convert::time::{timespan_bound, timestamp_bound};
-use crate::puppet::rich::{Pattern, VersionRange};
+use crate::puppet::rich::{RegexPattern, VersionRange};
 
 use DataType as T;
 
 /// Resolves names that are no types of Puppet's own.
-pub(super) trait Names {
+pub(super) trait NameResolver {
     /// Returns the type of this name, which stands in the text as `written`, brackets included.
     fn resolve(&self, name: &str, written: &str) -> DataType;
 }
@@ -18,7 +18,7 @@ pub(super) trait Names {
 /// No name is known.
 pub(super) struct NoNames;
 
-impl Names for NoNames {
+impl NameResolver for NoNames {
     fn resolve(&self, _: &str, written: &str) -> DataType {
         T::Reference(written.to_owned())
     }
@@ -31,14 +31,17 @@ pub fn parse(text: &str) -> Result<DataType, TypeSyntaxError> {
 }
 
 /// Reads a type; `names` resolves names that are no types of Puppet's own.
-pub(super) fn parse_naming(text: &str, names: &dyn Names) -> Result<DataType, TypeSyntaxError> {
+pub(super) fn parse_naming(
+    text: &str,
+    names: &dyn NameResolver,
+) -> Result<DataType, TypeSyntaxError> {
     match expression(text) {
         Ok(Expression::Type { name, parameters, text }) => {
             to_type(&name, parameters.as_deref(), &text, names)
         }
         Err(_) if is_too_deep(text) => Ok(DataType::Undecided(text.to_owned())),
         Err(error) => Err(error),
-        Ok(_) => Err(invalid(text.trim())),
+        Ok(_) => Err(invalid_syntax(text.trim())),
     }
 }
 
@@ -56,15 +59,15 @@ fn to_type(
     name: &str,
     parameters: Option<&[Expression]>,
     text: &str,
-    names: &dyn Names,
+    names: &dyn NameResolver,
 ) -> Result<DataType, TypeSyntaxError> {
     let lower = name.to_ascii_lowercase();
-    let Some(given) = parameters else { return Ok(bare(&lower, name, names)) };
+    let Some(given) = parameters else { return Ok(bare_type(&lower, name, names)) };
     let typed = |expression: &Expression| match expression {
         Expression::Type { name, parameters, text } => {
             to_type(name, parameters.as_deref(), text, names)
         }
-        _ => Err(invalid(text)),
+        _ => Err(invalid_syntax(text)),
     };
     let boxed = |expression: &Expression| typed(expression).map(Box::new);
     let counted = |kind: &str, required: &str| {
@@ -78,17 +81,17 @@ fn to_type(
         |qualified: &str| TypeSyntaxError(format!("Not a parameterized type <{qualified}>"));
     Ok(match lower.as_str() {
         "array" => match given {
-            [one] => T::array(typed(one)?, None),
+            [one] => T::array_type(typed(one)?, None),
             [Expression::Type { .. }, length] => {
-                T::array(typed(&given[0])?, size(length, None, text)?)
+                T::array_type(typed(&given[0])?, parse_size(length, None, text)?)
             }
-            [from, to] => T::array(T::Any, size_between(from, to, text)?),
+            [from, to] => T::array_type(T::Any, size_between(from, to, text)?),
             // With `default` as the lower bound, an upper bound of zero does not remove the element
             // type.
             [one, Expression::Default, to] => {
                 T::Array(boxed(one)?, size_between(&Expression::Default, to, text)?)
             }
-            [one, from, to] => T::array(typed(one)?, size_between(from, to, text)?),
+            [one, from, to] => T::array_type(typed(one)?, size_between(from, to, text)?),
             _ => return Err(counted("Array", "1 to 3")),
         },
         "hash" => match given {
@@ -96,7 +99,9 @@ fn to_type(
                 T::hash(typed(key)?, typed(value)?, None)
             }
             [from, to] => T::hash(T::Any, T::Any, size_between(from, to, text)?),
-            [key, value, length] => T::hash(typed(key)?, typed(value)?, size(length, None, text)?),
+            [key, value, length] => {
+                T::hash(typed(key)?, typed(value)?, parse_size(length, None, text)?)
+            }
             [key, value, Expression::Default, to] => {
                 T::Hash(boxed(key)?, boxed(value)?, size_between(&Expression::Default, to, text)?)
             }
@@ -106,33 +111,39 @@ fn to_type(
             _ => return Err(counted("Hash", "2 to 4")),
         },
         "collection" => match given {
-            [length] => T::Collection(size(length, None, text)?),
+            [length] => T::Collection(parse_size(length, None, text)?),
             [from, to] => T::Collection(size_between(from, to, text)?),
             _ => return Err(counted("Collection", "1 to 2")),
         },
         "string" => match given {
-            [length] => T::String(size(length, None, text)?.map_or(Text::Any, Text::Length)),
-            [from, to] => T::String(size_between(from, to, text)?.map_or(Text::Any, Text::Length)),
+            [length] => T::String(
+                parse_size(length, None, text)?.map_or(StringType::Any, StringType::Length),
+            ),
+            [from, to] => {
+                T::String(size_between(from, to, text)?.map_or(StringType::Any, StringType::Length))
+            }
             _ => return Err(counted("String", "1 to 2")),
         },
         "integer" => match given {
             [Expression::Default] => T::INTEGER,
             [Expression::Integer(from)] => T::Integer(Range { from: Some(*from), to: None }),
-            [_] => return Err(invalid(text)),
-            [from, to] => match integer(from).zip(integer(to)) {
-                Some((from, to)) => T::Integer(ordered(from, to, |number| number.to_string())?),
+            [_] => return Err(invalid_syntax(text)),
+            [from, to] => match integer_bound(from).zip(integer_bound(to)) {
+                Some((from, to)) => {
+                    T::Integer(ordered_range(from, to, |number| number.to_string())?)
+                }
                 None => T::Undecided(text.to_owned()),
             },
             _ => return Err(counted("Integer", "1 or 2")),
         },
         "float" => match given {
             [Expression::Default] => T::FLOAT,
-            [one] => match float(one) {
+            [one] => match float_bound(one) {
                 Some(from) => T::Float(Range { from, to: None }),
-                None => return Err(invalid(text)),
+                None => return Err(invalid_syntax(text)),
             },
-            [from, to] => match float(from).zip(float(to)) {
-                Some((from, to)) => T::Float(ordered(from, to, |number| {
+            [from, to] => match float_bound(from).zip(float_bound(to)) {
+                Some((from, to)) => T::Float(ordered_range(from, to, |number| {
                     crate::puppet::ruby::inspect::float_text(*number)
                 })?),
                 None => T::Undecided(text.to_owned()),
@@ -166,11 +177,11 @@ fn to_type(
             T::Enum { values, fold }
         }
         "pattern" if given.is_empty() => return Err(counted("Pattern", "1 or more")),
-        "pattern" => match patterns(given)? {
+        "pattern" => match parse_patterns(given)? {
             Some(patterns) => T::Pattern(patterns),
             None => T::Undecided(text.to_owned()),
         },
-        "regexp" => match patterns(std::slice::from_ref(only("Regexp")?))? {
+        "regexp" => match parse_patterns(std::slice::from_ref(only("Regexp")?))? {
             Some(patterns) => T::Regexp(patterns.into_iter().next()),
             None => T::Undecided(text.to_owned()),
         },
@@ -180,35 +191,36 @@ fn to_type(
             let (types, size) = match given {
                 [] => return Err(counted("Tuple", "1 or more")),
                 [types @ .., from, to] if is_bound(from) => (types, size_between(from, to, text)?),
-                [types @ .., from] if is_bound(from) => (types, size(from, None, text)?),
+                [types @ .., from] if is_bound(from) => (types, parse_size(from, None, text)?),
                 types => (types, None),
             };
             T::Tuple(types.iter().map(typed).collect::<Result<_, _>>()?, size)
         }
         "struct" => match only("Struct")? {
             Expression::Hash(members) => {
-                let member =
-                    |(key, value): &(Expression, Expression)| member(key, typed(value)?, text);
+                let member = |(key, value): &(Expression, Expression)| {
+                    parse_member(key, typed(value)?, text)
+                };
                 T::Struct(members.iter().map(member).collect::<Result<_, _>>()?)
             }
-            _ => return Err(invalid(text)),
+            _ => return Err(invalid_syntax(text)),
         },
         "optional" | "notundef" => {
             let kind = if lower == "optional" { "Optional" } else { "NotUndef" };
             let inner = match only(kind)? {
-                Expression::Text(value) => T::String(Text::Value(value.clone())),
+                Expression::Text(value) => T::String(StringType::Value(value.clone())),
                 one => typed(one)?,
             };
             match lower.as_str() {
-                "optional" => T::optional(inner),
+                "optional" => T::optional_type(inner),
                 _ => T::NotUndef(Some(inner).filter(|inner| *inner != T::Any).map(Box::new)),
             }
         }
         "variant" if given.is_empty() => return Err(counted("Variant", "1 or more")),
-        "variant" => T::variant(given.iter().map(typed).collect::<Result<_, _>>()?),
+        "variant" => T::variant_type(given.iter().map(typed).collect::<Result<_, _>>()?),
         "sensitive" => match given {
             [] => T::Sensitive(Box::new(T::Any)),
-            [one] => T::Sensitive(Box::new(typed(one)?.generalized())),
+            [one] => T::Sensitive(Box::new(typed(one)?.generalize())),
             _ => return Err(counted("Sensitive", "0 to 1")),
         },
         "type" => T::Type(Some(boxed(only("Type")?)?)),
@@ -261,7 +273,7 @@ fn to_type(
 }
 
 /// Returns a type without brackets.
-pub(super) fn bare(lower: &str, name: &str, names: &dyn Names) -> DataType {
+pub(super) fn bare_type(lower: &str, name: &str, names: &dyn NameResolver) -> DataType {
     match lower {
         "any" => T::Any,
         "undef" => T::Undef,
@@ -283,7 +295,7 @@ pub(super) fn bare(lower: &str, name: &str, names: &dyn Names) -> DataType {
         "binary" => T::Binary,
         "uri" => T::Uri,
         "collection" => T::Collection(None),
-        "array" => T::array(T::Any, None),
+        "array" => T::array_type(T::Any, None),
         "hash" => T::hash(T::Any, T::Any, None),
         "tuple" => T::Tuple(Vec::new(), None),
         "struct" => T::Struct(Vec::new()),
@@ -330,7 +342,7 @@ fn is_object(lower: &str) -> bool {
         || matches!(lower, "typealias" | "typereference")
 }
 
-fn ordered<N: PartialOrd + Copy>(
+fn ordered_range<N: PartialOrd + Copy>(
     from: Option<N>,
     to: Option<N>,
     text: impl Fn(&N) -> String,
@@ -346,7 +358,7 @@ fn ordered<N: PartialOrd + Copy>(
 }
 
 /// `Some(None)` is no bound, `None` is no integer.
-fn integer(expression: &Expression) -> Option<Option<i128>> {
+fn integer_bound(expression: &Expression) -> Option<Option<i128>> {
     match expression {
         Expression::Default => Some(None),
         Expression::Integer(number) => Some(Some(*number)),
@@ -354,30 +366,31 @@ fn integer(expression: &Expression) -> Option<Option<i128>> {
     }
 }
 
-fn float(expression: &Expression) -> Option<Option<f64>> {
+fn float_bound(expression: &Expression) -> Option<Option<f64>> {
     match expression {
         Expression::Float(number) => Some(Some(*number)),
-        other => integer(other).map(|bound| bound.map(|number| number as f64)),
+        other => integer_bound(other).map(|bound| bound.map(|number| number as f64)),
     }
 }
 
 /// Reads a size of at least `from`, or a type of integers as a size.
-fn size(from: &Expression, to: Option<i128>, text: &str) -> Result<Size, TypeSyntaxError> {
+fn parse_size(from: &Expression, to: Option<i128>, text: &str) -> Result<Size, TypeSyntaxError> {
     let range = match from {
         Expression::Type { name, parameters, text } => {
             match to_type(name, parameters.as_deref(), text, &NoNames)? {
                 T::Integer(range) => range,
-                _ => return Err(invalid(text)),
+                _ => return Err(invalid_syntax(text)),
             }
         }
-        one => Range { from: integer(one).ok_or_else(|| invalid(text))?, to },
+        one => Range { from: integer_bound(one).ok_or_else(|| invalid_syntax(text))?, to },
     };
     Ok(Some(to_size(range)))
 }
 
 fn size_between(from: &Expression, to: &Expression, text: &str) -> Result<Size, TypeSyntaxError> {
-    let (from, to) = integer(from).zip(integer(to)).ok_or_else(|| invalid(text))?;
-    Ok(Some(to_size(ordered(from, to, |number| number.to_string())?)))
+    let (from, to) =
+        integer_bound(from).zip(integer_bound(to)).ok_or_else(|| invalid_syntax(text))?;
+    Ok(Some(to_size(ordered_range(from, to, |number| number.to_string())?)))
 }
 
 /// No size is less than none.
@@ -398,16 +411,22 @@ fn time_bound(expression: &Expression, timestamp: bool) -> Option<i128> {
 }
 
 /// `None` where a pattern is named by another type.
-fn patterns(given: &[Expression]) -> Result<Option<Vec<Arc<Pattern>>>, TypeSyntaxError> {
+fn parse_patterns(given: &[Expression]) -> Result<Option<Vec<Arc<RegexPattern>>>, TypeSyntaxError> {
     let mut all = Vec::new();
     for one in given {
         let (Expression::Regex(source) | Expression::Text(source)) = one else { return Ok(None) };
-        all.push(Arc::new(Pattern::new(source).map_err(|error| TypeSyntaxError(error.message))?));
+        all.push(Arc::new(
+            RegexPattern::new(source).map_err(|error| TypeSyntaxError(error.message))?,
+        ));
     }
     Ok(Some(all))
 }
 
-fn member(key: &Expression, value: DataType, text: &str) -> Result<StructMember, TypeSyntaxError> {
+fn parse_member(
+    key: &Expression,
+    value: DataType,
+    text: &str,
+) -> Result<StructMember, TypeSyntaxError> {
     let named = |inner: &Expression| {
         if let Expression::Text(name) = inner { Some(name.clone()) } else { None }
     };
@@ -415,12 +434,12 @@ fn member(key: &Expression, value: DataType, text: &str) -> Result<StructMember,
         Expression::Text(name) if name.is_empty() => {
             return Err(TypeSyntaxError("Struct element key cannot be an empty String".into()));
         }
-        Expression::Text(name) => (Some(name.clone()), value.assignable(&T::Undef)),
+        Expression::Text(name) => (Some(name.clone()), value.is_assignable(&T::Undef)),
         Expression::Type { name: kind, parameters: Some(inner), .. } => {
             (inner.first().and_then(named), kind.eq_ignore_ascii_case("optional"))
         }
         _ => (None, false),
     };
-    let name = name.ok_or_else(|| invalid(text))?;
+    let name = name.ok_or_else(|| invalid_syntax(text))?;
     Ok(StructMember { name, optional, value })
 }

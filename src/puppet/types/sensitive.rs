@@ -2,7 +2,7 @@
 
 use super::DataType;
 use super::expression::{Expression, expression};
-use super::parse::{NoNames, bare};
+use super::parse::{NoNames, bare_type};
 
 /// Whether a value made by this type may be Sensitive, or hold a Sensitive value.
 ///
@@ -12,19 +12,19 @@ use super::parse::{NoNames, bare};
 /// type: its author's intent is unknown, and a secret that is shown cannot be taken back.
 pub fn may_be_sensitive(text: &str) -> bool {
     match expression(text) {
-        Ok(expression @ Expression::Type { .. }) => within(&expression),
+        Ok(expression @ Expression::Type { .. }) => has_sensitive(&expression),
         _ => true,
     }
 }
 
-fn within(expression: &Expression) -> bool {
+fn has_sensitive(expression: &Expression) -> bool {
     match expression {
         Expression::Type { name, parameters, .. } => {
-            is_named(name) || parameters.iter().flatten().any(within)
+            is_named(name) || parameters.iter().flatten().any(has_sensitive)
         }
-        Expression::List(items) => items.iter().any(within),
+        Expression::List(items) => items.iter().any(has_sensitive),
         Expression::Hash(members) => {
-            members.iter().any(|(key, value)| within(key) || within(value))
+            members.iter().any(|(key, value)| has_sensitive(key) || has_sensitive(value))
         }
         Expression::Text(_)
         | Expression::Integer(_)
@@ -38,7 +38,7 @@ fn within(expression: &Expression) -> bool {
 
 fn is_named(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    matches!(bare(&lower, name, &NoNames), DataType::Sensitive(_) | DataType::Reference(_))
+    matches!(bare_type(&lower, name, &NoNames), DataType::Sensitive(_) | DataType::Reference(_))
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::guard::RecursionGuard;
-use super::size::exactly;
-use super::{DataType, NamedAlias, Range, Size, StructMember, Text};
+use super::size::exactly_size;
+use super::{DataType, NamedAlias, Range, Size, StringType, StructMember};
 use crate::puppet::convert::quote::puppet_quote;
 use crate::puppet::rich::{timespan_text, timestamp_text};
 use crate::puppet::ruby::inspect::float_text;
@@ -66,29 +66,29 @@ impl DataType {
 impl fmt::Display for DataType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_expanded = matches!(self, T::Local(..) | T::Named(_));
-        f.write_str(&self.shown(is_expanded, &mut RecursionGuard::default()))
+        f.write_str(&self.render(is_expanded, &mut RecursionGuard::default()))
     }
 }
 
 impl DataType {
     /// Returns the type's text with each alias, and each local type of a function, as `name =
     /// target`.
-    pub(super) fn expanded(&self) -> String {
-        self.shown(true, &mut RecursionGuard::default())
+    pub(super) fn expanded_text(&self) -> String {
+        self.render(true, &mut RecursionGuard::default())
     }
 
-    fn shown(&self, expanded: bool, guard: &mut RecursionGuard<'_>) -> String {
-        let mut show = |one: &DataType| one.shown(expanded, guard);
+    fn render(&self, expanded: bool, guard: &mut RecursionGuard<'_>) -> String {
+        let mut show = |one: &DataType| one.render(expanded, guard);
         let parameters: Vec<String> = match self {
             T::Foreign { text, .. } | T::Undecided(text) => return text.clone(),
             T::Local(name, resolved) if expanded => return format!("{name} = {}", show(resolved)),
             T::Named(alias) => return shown_alias(alias, expanded, guard),
             T::Reference(text) => vec![puppet_quote(text)],
-            T::Integer(range) => bounds(range, |number| number.to_string()),
-            T::Float(range) => bounds(range, |number| float_text(*number)),
+            T::Integer(range) => bound_texts(range, |number| number.to_string()),
+            T::Float(range) => bound_texts(range, |number| float_text(*number)),
             T::Timestamp(range) => time_bounds(range, timestamp_text),
             T::Timespan(range) => time_bounds(range, timespan_text),
-            T::String(Text::Length(range)) => size(Some(*range)),
+            T::String(StringType::Length(range)) => size_bounds(Some(*range)),
             T::Boolean(Some(only)) => vec![only.to_string()],
             T::Enum { values, fold } => {
                 let mut shown: Vec<String> =
@@ -101,30 +101,34 @@ impl DataType {
             }
             T::Regexp(pattern) => pattern.iter().map(|pattern| pattern.with_delimiters()).collect(),
             T::SemVer(ranges) => ranges.iter().map(|range| format!("'{range}'")).collect(),
-            T::Collection(some) => size(*some),
-            T::Array(_, Some(none)) | T::Hash(_, _, Some(none)) if *none == exactly(0) => {
+            T::Collection(some) => size_bounds(*some),
+            T::Array(_, Some(none)) | T::Hash(_, _, Some(none)) if *none == exactly_size(0) => {
                 vec!["0".into(), "0".into()]
             }
             T::Array(inner, None) if **inner == T::Any => Vec::new(),
-            T::Array(inner, some) => [vec![show(inner)], size(*some)].concat(),
+            T::Array(inner, some) => [vec![show(inner)], size_bounds(*some)].concat(),
             T::Hash(key, value, None) if (&**key, &**value) == (&T::Any, &T::Any) => Vec::new(),
-            T::Hash(key, value, some) => [vec![show(key), show(value)], size(*some)].concat(),
+            T::Hash(key, value, some) => {
+                [vec![show(key), show(value)], size_bounds(*some)].concat()
+            }
             T::Tuple(types, _) if types.is_empty() => Vec::new(),
-            T::Tuple(types, some) => [types.iter().map(show).collect(), size(*some)].concat(),
+            T::Tuple(types, some) => {
+                [types.iter().map(show).collect(), size_bounds(*some)].concat()
+            }
             T::Struct(members) if members.is_empty() => Vec::new(),
             T::Struct(members) => {
                 vec![format!(
                     "{{{}}}",
                     members
                         .iter()
-                        .map(|member| member.shown(expanded, guard))
+                        .map(|member| member.render(expanded, guard))
                         .collect::<Vec<_>>()
                         .join(", ")
                 )]
             }
             T::Variant(types) => types.iter().map(show).collect(),
             T::Optional(Some(inner)) | T::NotUndef(Some(inner)) => match &**inner {
-                T::String(Text::Value(value)) => vec![puppet_quote(value)],
+                T::String(StringType::Value(value)) => vec![puppet_quote(value)],
                 T::Any if matches!(self, T::NotUndef(_)) => Vec::new(),
                 inner => vec![show(inner)],
             },
@@ -150,7 +154,7 @@ fn shown_alias(alias: &NamedAlias, expanded: bool, guard: &mut RecursionGuard<'_
         if !is_expanded {
             return name.to_owned();
         }
-        alias.with_target(|target| format!("{name} = {}", target.shown(true, guard)))
+        alias.with_target(|target| format!("{name} = {}", target.render(true, guard)))
     };
     if expanded && alias.is_recursive() {
         guard.write_out(name, &mut write)
@@ -160,18 +164,18 @@ fn shown_alias(alias: &NamedAlias, expanded: bool, guard: &mut RecursionGuard<'_
 }
 
 impl StructMember {
-    fn shown(&self, expanded: bool, guard: &mut RecursionGuard<'_>) -> String {
+    fn render(&self, expanded: bool, guard: &mut RecursionGuard<'_>) -> String {
         let name = puppet_quote(&self.name);
-        let key = match (self.optional, self.value.assignable(&T::Undef)) {
+        let key = match (self.optional, self.value.is_assignable(&T::Undef)) {
             (true, false) => format!("Optional[{name}]"),
             (false, true) => format!("NotUndef[{name}]"),
             _ => name,
         };
-        format!("{key} => {}", self.value.shown(expanded, guard))
+        format!("{key} => {}", self.value.render(expanded, guard))
     }
 }
 
-fn bounds<N>(range: &Range<N>, text: impl Fn(&N) -> String) -> Vec<String> {
+fn bound_texts<N>(range: &Range<N>, text: impl Fn(&N) -> String) -> Vec<String> {
     match (&range.from, &range.to) {
         (None, None) => Vec::new(),
         (Some(from), None) => vec![text(from)],
@@ -182,13 +186,13 @@ fn bounds<N>(range: &Range<N>, text: impl Fn(&N) -> String) -> Vec<String> {
 }
 
 fn time_bounds(range: &Range<i128>, text: impl Fn(i128) -> String) -> Vec<String> {
-    let mut shown = bounds(range, |nanos| format!("'{}'", text(*nanos)));
+    let mut shown = bound_texts(range, |nanos| format!("'{}'", text(*nanos)));
     if range.from == range.to {
         shown.truncate(1);
     }
     shown
 }
 
-fn size(size: Size) -> Vec<String> {
-    size.map_or_else(Vec::new, |range| bounds(&range, |number| number.to_string()))
+fn size_bounds(size: Size) -> Vec<String> {
+    size.map_or_else(Vec::new, |range| bound_texts(&range, |number| number.to_string()))
 }

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::describe::{Described, Mismatch, Step, What, below, describe, merge};
+use super::describe::{Described, Mismatch, ValueStep, What, describe, extend_path, merge};
 use super::normalize::Crash;
-use super::size::{count, exactly};
+use super::size::{bound_of_count, exactly_size};
 use super::{DataType, Range, infer_set};
 use crate::puppet::value::Value;
 
@@ -22,7 +22,7 @@ pub struct Signature {
 
 /// The refusal of arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ArgumentRefusal {
     /// Puppet's message.
     pub message: String,
     /// The number of the argument that a function with one signature refuses, from 0; `None` for a
@@ -32,9 +32,11 @@ pub struct Refusal {
 
 impl Signature {
     /// Whether the arguments fit.
-    pub(crate) fn takes(&self, arguments: &[Value]) -> bool {
+    pub(crate) fn takes_arguments(&self, arguments: &[Value]) -> bool {
         self.takes_count(arguments.len())
-            && self.pairs(arguments).all(|((_, one), argument)| one.accepts(argument))
+            && self
+                .pair_arguments(arguments)
+                .all(|((_, one), argument)| one.accepts_value(argument))
     }
 
     fn takes_count(&self, given: usize) -> bool {
@@ -42,7 +44,7 @@ impl Signature {
     }
 
     /// Returns the parameter for each argument.
-    fn pairs<'a, T>(
+    fn pair_arguments<'a, T>(
         &'a self,
         given: &'a [T],
     ) -> impl Iterator<Item = (&'a (Cow<'static, str>, DataType), &'a T)> {
@@ -55,24 +57,24 @@ impl Signature {
 
     /// Returns the number of the first argument whose type does not fit.
     fn first_refused(&self, given: &[DataType]) -> Option<usize> {
-        self.pairs(given).position(|((_, one), given)| !one.assignable(given))
+        self.pair_arguments(given).position(|((_, one), given)| !one.is_assignable(given))
     }
 
-    fn mismatches(&self, given: &[DataType], path: &[Step]) -> Described {
+    fn describe_mismatches(&self, given: &[DataType], path: &[ValueStep]) -> Described {
         if !self.takes_count(given.len()) {
-            let to = (!self.repeats).then(|| count(self.parameters.len()));
-            let expected = Range { from: Some(count(self.required)), to };
+            let to = (!self.repeats).then(|| bound_of_count(self.parameters.len()));
+            let expected = Range { from: Some(bound_of_count(self.required)), to };
             return Ok(vec![Mismatch {
                 path: path.to_vec(),
-                what: What::Count { expected, actual: exactly(given.len()) },
+                what: What::Count { expected, actual: exactly_size(given.len()) },
             }]);
         }
-        for ((name, one), given) in self.pairs(given) {
-            let fits = one.assignable(given);
+        for ((name, one), given) in self.pair_arguments(given) {
+            let fits = one.is_assignable(given);
             let found = if fits {
                 Vec::new()
             } else {
-                describe(one, given, &below(path, Step::Parameter(name.clone())))?
+                describe(one, given, &extend_path(path, ValueStep::Parameter(name.clone())))?
             };
             if !found.is_empty() {
                 return Ok(found);
@@ -81,7 +83,7 @@ impl Signature {
         Ok(Vec::new())
     }
 
-    fn shown(&self) -> String {
+    fn render(&self) -> String {
         let one = |(n, (name, one)): (usize, &(Cow<'static, str>, DataType))| match one {
             _ if n < self.required => format!("{one} {name}"),
             DataType::Optional(Some(inner)) => format!("{inner} {name}?"),
@@ -92,19 +94,23 @@ impl Signature {
 }
 
 /// Returns why no signature takes arguments of these types; `None` where one takes them.
-pub fn refusal(function: &str, signatures: &[Signature], given: &[DataType]) -> Option<Refusal> {
+pub fn refuse_arguments(
+    function: &str,
+    signatures: &[Signature],
+    given: &[DataType],
+) -> Option<ArgumentRefusal> {
     let takes =
         |one: &Signature| one.takes_count(given.len()) && one.first_refused(given).is_none();
     if signatures.iter().any(takes) {
         return None;
     }
-    let message =
-        described(function, signatures, given).unwrap_or_else(|Crash(message)| message.to_owned());
+    let message = describe_refusal(function, signatures, given)
+        .unwrap_or_else(|Crash(message)| message.to_owned());
     let argument = match signatures {
         [only] if only.takes_count(given.len()) => only.first_refused(given),
         _ => None,
     };
-    Some(Refusal { message, argument })
+    Some(ArgumentRefusal { message, argument })
 }
 
 /// Returns the reason why none of the signatures takes the arguments.
@@ -114,10 +120,11 @@ pub(crate) fn describe_signatures(
     arguments: &[Value],
 ) -> String {
     let given: Vec<DataType> = arguments.iter().map(infer_set).collect();
-    described(function, signatures, &given).unwrap_or_else(|Crash(message)| message.to_owned())
+    describe_refusal(function, signatures, &given)
+        .unwrap_or_else(|Crash(message)| message.to_owned())
 }
 
-fn described(
+fn describe_refusal(
     function: &str,
     signatures: &[Signature],
     given: &[DataType],
@@ -125,26 +132,26 @@ fn described(
     let each = signatures
         .iter()
         .enumerate()
-        .map(|(n, signature)| signature.mismatches(given, &[Step::Signature(n)]));
+        .map(|(n, signature)| signature.describe_mismatches(given, &[ValueStep::Signature(n)]));
     let each: Vec<Vec<Mismatch>> = each.collect::<Result<_, _>>()?;
     let without_number = |mismatch: &Mismatch| {
         let path = mismatch
             .path
             .iter()
-            .filter(|step| !matches!(step, Step::Signature(_)))
+            .filter(|step| !matches!(step, ValueStep::Signature(_)))
             .cloned()
             .collect();
-        Mismatch { path, ..mismatch.clone() }.message("")
+        Mismatch { path, ..mismatch.clone() }.format_message("")
     };
     if let [only] = merge(0, each.clone())?.as_slice() {
-        return Ok(format!("'{function}'{}", only.message("")));
+        return Ok(format!("'{function}'{}", only.format_message("")));
     }
     if let [signature] = signatures {
         let lines =
             each.iter().flatten().map(|one| format!("\n  rejected:{}", without_number(one)));
         return Ok(format!(
             "'{function}' expects ({}){}",
-            signature.shown(),
+            signature.render(),
             lines.collect::<String>()
         ));
     }
@@ -152,7 +159,7 @@ fn described(
         "The function '{function}' was called with arguments it does not accept. It expects one of:"
     );
     for (signature, found) in signatures.iter().zip(&each) {
-        text.push_str(&format!("\n  ({})", signature.shown()));
+        text.push_str(&format!("\n  ({})", signature.render()));
         found
             .iter()
             .for_each(|one| text.push_str(&format!("\n    rejected:{}", without_number(one))));

@@ -3,21 +3,21 @@
 use super::{ANY_NUMBER, DataType, Range, Size};
 
 /// Returns a number of elements as bounds count.
-pub(super) fn count(len: usize) -> i128 {
+pub(super) fn bound_of_count(len: usize) -> i128 {
     i128::try_from(len).unwrap_or(i128::MAX)
 }
 
 /// Returns the size of exactly `len` elements.
-pub(super) fn exactly(len: usize) -> Range<i128> {
-    Range::exactly(count(len))
+pub(super) fn exactly_size(len: usize) -> Range<i128> {
+    Range::from_single(bound_of_count(len))
 }
 
 /// Whether `ours` includes every size of `theirs`.
-pub(super) fn covers(ours: Size, theirs: Size) -> bool {
-    ours.unwrap_or(ANY_NUMBER).covers(&theirs.unwrap_or(ANY_NUMBER))
+pub(super) fn covers_size(ours: Size, theirs: Size) -> bool {
+    ours.unwrap_or(ANY_NUMBER).covers_range(&theirs.unwrap_or(ANY_NUMBER))
 }
 
 /// Returns how many elements a tuple has.
 pub(super) fn tuple_size(types: &[DataType], size: Size) -> Range<i128> {
-    size.unwrap_or(if types.is_empty() { ANY_NUMBER } else { exactly(types.len()) })
+    size.unwrap_or(if types.is_empty() { ANY_NUMBER } else { exactly_size(types.len()) })
 }

@@ -23,7 +23,7 @@ impl Secrecy {
     pub const SENSITIVE: Secrecy = Secrecy { decrypted: false, sensitive: true };
 
     /// Returns the marks of this set and of `other`.
-    pub fn and(self, other: Secrecy) -> Secrecy {
+    pub fn union(self, other: Secrecy) -> Secrecy {
         Secrecy {
             decrypted: self.decrypted || other.decrypted,
             sensitive: self.sensitive || other.sensitive,
@@ -52,12 +52,12 @@ impl Provenance {
     /// Returns the provenance of a value that was not decrypted and is not made of other values.
     ///
     /// `origin` is the place in a file; `None` when no file holds the value.
-    pub fn written(origin: Option<Span>) -> Provenance {
+    pub fn from_source(origin: Option<Span>) -> Provenance {
         Provenance { origin, secrecy: Secrecy::NONE }
     }
 
     /// Returns the provenance of a value that is made of decrypted text.
-    pub fn decrypted(origin: Option<Span>) -> Provenance {
+    pub fn from_decrypted(origin: Option<Span>) -> Provenance {
         Provenance { origin, secrecy: Secrecy::DECRYPTED }
     }
 
@@ -66,17 +66,17 @@ impl Provenance {
     pub fn of_all(values: &[Value]) -> Provenance {
         Provenance {
             origin: values.first().and_then(|value| value.origin),
-            secrecy: values.iter().map(Value::secrecy_of_parts).fold(Secrecy::NONE, Secrecy::and),
+            secrecy: values.iter().map(Value::secrecy_of_parts).fold(Secrecy::NONE, Secrecy::union),
         }
     }
 
     /// Returns this origin, with the marks of this provenance and of `other`.
-    pub fn and(self, other: Provenance) -> Provenance {
-        Provenance { origin: self.origin, secrecy: self.secrecy.and(other.secrecy) }
+    pub fn with_marks(self, other: Provenance) -> Provenance {
+        Provenance { origin: self.origin, secrecy: self.secrecy.union(other.secrecy) }
     }
 
     /// Returns this secrecy with another origin.
-    pub fn at(self, origin: Option<Span>) -> Provenance {
+    pub fn with_origin(self, origin: Option<Span>) -> Provenance {
         Provenance { origin, ..self }
     }
 

@@ -276,7 +276,7 @@ fn told(key: &str, evaluation: &Evaluation) -> std::result::Result<String, Strin
         Ok(_) => Ok(format!("'{key}' is evaluated{of}; its hover has the value")),
         Err(error) => {
             let masked = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
-            Err(format!("'{key}' is evaluated{of}, and fails: {}", error.printed(&masked)))
+            Err(format!("'{key}' is evaluated{of}, and fails: {}", error.print_message(&masked)))
         }
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use super::fs::{FileSystem, OsFs};
 use super::functions::plain_name;
-use crate::hiera::backends::{Ask, Backends, Call, Hiera3, Reply, Returned};
+use crate::hiera::backends::{Ask, Backends, FunctionCall, Hiera3, Reply, Returned};
 use crate::hiera::config::BackendKind;
 use crate::hiera::error::{LookupError, Raised};
 use crate::hiera::scope::Scope;
@@ -124,9 +124,9 @@ impl Functions {
         let number = self.sessions.get() + 1;
         self.sessions.set(number);
         let variables: Hash = scope
-            .variables()
+            .known_variables()
             .map(|(name, value)| {
-                let key = Key::from(Value::string(name, Provenance::written(None)));
+                let key = Key::from(Value::new_string(name, Provenance::from_source(None)));
                 (key, Member { key_origin: None, value: value.clone() })
             })
             .collect();
@@ -135,7 +135,7 @@ impl Functions {
             _ => environment.to_owned(),
         };
         let variables = Value::hash_of(variables, None);
-        self.given.set(self.given.get().and(variables.secrecy_of_parts()));
+        self.given.set(self.given.get().union(variables.secrecy_of_parts()));
         Session {
             functions: self,
             number,
@@ -270,7 +270,7 @@ impl Session<'_> {
         Ok(Ok(()))
     }
 
-    fn try_call(&self, call: &Call<'_>, ask: &mut Ask<'_>) -> Result<Reply, String> {
+    fn try_call(&self, call: &FunctionCall<'_>, ask: &mut Ask<'_>) -> Result<Reply, String> {
         self.open()?;
         let functions = self.functions;
         let process = functions.started.get();
@@ -287,10 +287,10 @@ impl Session<'_> {
                 _ => is_secret_store(&name),
             };
             let marks = match is_secret {
-                true => functions.given.get().and(Secrecy::DECRYPTED),
+                true => functions.given.get().union(Secrecy::DECRYPTED),
                 false => functions.given.get(),
             };
-            let from = Value::null(call.origin).into_secret(marks).provenance();
+            let from = Value::new_null(call.origin).into_secret(marks).provenance();
             let decoder = Decoder { from };
             let told = |Malformed(message): Malformed| {
                 functions.lose();
@@ -312,7 +312,7 @@ impl Session<'_> {
                 return Err(format!("Ruby was lost while it ran {subject}"));
             }
             if let Ok(Some(value)) = &answer {
-                functions.given.set(functions.given.get().and(value.secrecy_of_parts()));
+                functions.given.set(functions.given.get().union(value.secrecy_of_parts()));
             }
             functions.send(&wire::answer(number, &answer));
             asked.extend(answer.err().map(|error| (number, error)));
@@ -329,13 +329,13 @@ impl Backends for Session<'_> {
 
     fn prepare(&self, hiera3: &Hiera3) -> Result<(), LookupError> {
         self.try_prepare(hiera3)
-            .unwrap_or_else(|message| Err(LookupError::function(message, Raised::Ruby)))
+            .unwrap_or_else(|message| Err(LookupError::function_failed(message, Raised::Ruby)))
     }
 
-    fn call(&self, call: &Call<'_>, ask: &mut Ask<'_>) -> Reply {
+    fn call_function(&self, call: &FunctionCall<'_>, ask: &mut Ask<'_>) -> Reply {
         let nested = self.functions.nested.get();
         let failed = |message: String| Reply {
-            returned: Returned::Failed(LookupError::function(message, Raised::Ruby)),
+            returned: Returned::Failed(LookupError::function_failed(message, Raised::Ruby)),
             texts: Vec::new(),
         };
         if nested >= MAX_NESTED_CALLS {
@@ -348,8 +348,9 @@ impl Backends for Session<'_> {
         self.functions.nested.set(nested);
         let mut reply = reply.unwrap_or_else(failed);
         if let Returned::Failed(error) = &mut reply.returned {
-            *error =
-                error.clone().about(&Value::null(None).into_secret(self.functions.given.get()));
+            *error = error
+                .clone()
+                .mark_quoting(&Value::new_null(None).into_secret(self.functions.given.get()));
         }
         reply
     }

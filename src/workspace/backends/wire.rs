@@ -5,12 +5,14 @@
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
-use crate::hiera::backends::{Call, CallKey, CallLocation, Checked, Hiera3, Question, Returned};
+use crate::hiera::backends::{
+    CallKey, CallLocation, Checked, FunctionCall, FunctionQuestion, Hiera3, Returned,
+};
 use crate::hiera::config::{BackendKind, Layer};
 use crate::hiera::error::{LookupError, Raised};
-use crate::hiera::key::Segment;
+use crate::hiera::key::KeySegment;
 use crate::hiera::merge::Strategy;
-use crate::puppet::rich::{Pattern, Rich, Version, VersionRange};
+use crate::puppet::rich::{RegexPattern, Rich, SemanticVersion, VersionRange};
 use crate::puppet::ruby::base64;
 use crate::puppet::ruby::inspect::float_text;
 use crate::puppet::types;
@@ -158,8 +160,10 @@ impl Decoder {
         let nanos = || text.parse::<i128>().ok();
         let converted = match (kind, json["type"].as_str().unwrap_or_default()) {
             ("type", _) => types::parse(text).ok().map(Rich::Type),
-            ("regexp", _) => Pattern::new(text).ok().map(|pattern| Rich::Regexp(Arc::new(pattern))),
-            (_, "SemVer") => Version::parse(text).ok().map(Rich::SemVer),
+            ("regexp", _) => {
+                RegexPattern::new(text).ok().map(|pattern| Rich::Regexp(Arc::new(pattern)))
+            }
+            (_, "SemVer") => SemanticVersion::parse(text).ok().map(Rich::SemVer),
             (_, "SemVerRange") => VersionRange::parse(text).ok().map(Rich::SemVerRange),
             (_, "Timestamp") => nanos().map(Rich::Timestamp),
             (_, "Timespan") => nanos().map(Rich::Timespan),
@@ -188,7 +192,7 @@ impl Decoder {
     /// the number of the question.
     pub(super) fn returned(
         &self,
-        call: &Call<'_>,
+        call: &FunctionCall<'_>,
         reply: &Json,
         asked: &[(u64, LookupError)],
     ) -> Result<Returned, Malformed> {
@@ -218,11 +222,11 @@ impl Decoder {
     }
 
     /// Returns a question.
-    pub(super) fn question(&self, message: &Json) -> Result<Question, Malformed> {
+    pub(super) fn question(&self, message: &Json) -> Result<FunctionQuestion, Malformed> {
         let params = &message["params"];
         match message["method"].as_str() {
-            Some("interpolate") => Ok(Question::Interpolate(self.value(&params["value"])?)),
-            Some("lookup") => Ok(Question::Lookup {
+            Some("interpolate") => Ok(FunctionQuestion::Interpolate(self.value(&params["value"])?)),
+            Some("lookup") => Ok(FunctionQuestion::Lookup {
                 key: params["key"].as_str().ok_or_else(|| malformed("no key"))?.to_owned(),
                 merge: self.value(&params["merge"])?,
                 global_only: params["global_only"] == true,
@@ -247,11 +251,11 @@ fn failure(error: &Json, asked: &[(u64, LookupError)]) -> LookupError {
     } else {
         Raised::Ruby
     };
-    LookupError::function(error["message"].as_str().unwrap_or_default().to_owned(), raised)
+    LookupError::function_failed(error["message"].as_str().unwrap_or_default().to_owned(), raised)
 }
 
 /// Returns the parameters of a call.
-pub(super) fn call(call: &Call<'_>) -> Json {
+pub(super) fn call(call: &FunctionCall<'_>) -> Json {
     let module = match call.layer {
         Layer::Module(name) => Some(&**name),
         Layer::Global | Layer::Environment => None,
@@ -275,9 +279,9 @@ pub(super) fn call(call: &Call<'_>) -> Json {
         CallKey::Member(key) => params["member"] = json!(key),
         CallKey::Root(key) => params["key"] = json!(key),
         CallKey::Segments(segments) => {
-            let segment = |segment: &Segment| match segment {
-                Segment::Name(name) => json!(&**name),
-                Segment::Index(index) => json!(index),
+            let segment = |segment: &KeySegment| match segment {
+                KeySegment::Name(name) => json!(&**name),
+                KeySegment::Index(index) => json!(index),
             };
             params["segments"] = segments.iter().map(segment).collect();
         }
@@ -296,7 +300,7 @@ fn strategy(merge: &Strategy) -> Json {
     let Some(options) = merge.options() else { return json!(merge.name()) };
     let mut given = options.clone();
     let named = [("strategy", merge.name())].map(|(key, name)| {
-        let text = |text| Value::string(text, Provenance::written(None));
+        let text = |text| Value::new_string(text, Provenance::from_source(None));
         (Key::from(text(key)), Member { key_origin: None, value: text(name) })
     });
     given.extend(named);

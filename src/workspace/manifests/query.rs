@@ -283,7 +283,7 @@ impl ManifestIndex {
 
     /// Returns the type that a text in code stands for, if values can be held against it here.
     pub fn judged_type(&self, text: &str) -> Option<Arc<DataType>> {
-        self.types.judged(text, self)
+        self.types.judged_type(text, self)
     }
 
     /// Returns the alias of this name, in any case, that Puppet would load.

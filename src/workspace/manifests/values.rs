@@ -42,7 +42,7 @@ impl ParameterValue {
         match self {
             ParameterValue::Found(value) => Some(value),
             ParameterValue::Default(value) => value,
-            ParameterValue::Undef => Some(Value::null(None)),
+            ParameterValue::Undef => Some(Value::new_null(None)),
             ParameterValue::Missing | ParameterValue::Unknown => None,
         }
     }
@@ -84,7 +84,7 @@ impl Values<'_> {
         let title = if is_within { class.as_str() } else { "main" };
         let module = class.split("::").next().unwrap_or(class);
         for (name, value) in [("module_name", module), ("title", title), ("name", title)] {
-            scope.set(name, from_json(&value.into()));
+            scope.set_variable(name, from_json(&value.into()));
         }
         let view = self.snapshot.view(self.environment);
         let context = self.snapshot.context(self.environment, &view, &scope);

@@ -93,7 +93,7 @@ impl Making {
     /// Sets a variable that nothing has set.
     fn set_new(&mut self, name: &str, value: Value, source: &VariableSource) {
         if !matches!(self.scope.get(name), Variable::Known(_)) {
-            self.scope.set(name, value);
+            self.scope.set_variable(name, value);
             self.told.push((name.into(), source.clone()));
         }
     }
@@ -102,7 +102,7 @@ impl Making {
     fn set_all_unknown(&mut self, inferred: Vec<Inferred>) {
         for (path, text, source) in inferred {
             if self.scope.get_path(&path) == Variable::Unknown {
-                self.scope.set_path(&path, Value::given(&text));
+                self.scope.set_path(&path, Value::from_argument(&text));
                 self.told.push((path.into(), source));
             }
         }
@@ -110,7 +110,7 @@ impl Making {
 
     fn parts(&mut self, parts: &Parts, around: &Around<'_>) {
         if parts.is_closed() {
-            self.scope = Scope::closed(&parts.name, []);
+            self.scope = Scope::new_closed(&parts.name, []);
         }
         let certificate = parts.certificate();
         if let Some(said) = &parts.parameters {
@@ -127,13 +127,13 @@ impl Making {
             for (name, value) in variables_of(&said.value) {
                 self.set_new(&name, value, &source);
             }
-            self.scope.set("server_facts", said.value.clone());
+            self.scope.set_variable("server_facts", said.value.clone());
             self.told.push(("server_facts".into(), source));
         }
         self.trusted(parts, certificate);
         let environment =
             parts.environment.as_ref().map_or(around.environment, |said| &*said.value);
-        self.scope.set("environment", Value::given(environment));
+        self.scope.set_variable("environment", Value::from_argument(environment));
         if let Some(said) = &parts.environment {
             let source = VariableSource::Said(SaidAs::Environment, said.by.clone());
             self.told.push(("environment".into(), source));
@@ -148,16 +148,16 @@ impl Making {
         let source = VariableSource::Said(SaidAs::Fact, said.by.clone());
         for (name, value) in variables_of(&said.value.values) {
             if !matches!(self.scope.get(&name), Variable::Known(_)) {
-                self.scope.set(&name, value);
+                self.scope.set_variable(&name, value);
             }
         }
         let mut facts = without_nulls(&said.value.values);
         if without_trusted && let Some(hash) = facts.as_hash() {
             let mut hash = hash.clone();
             hash.shift_remove("trusted");
-            facts = Value::hash(hash, Provenance::written(None));
+            facts = Value::hash(hash, Provenance::from_source(None));
         }
-        self.scope.set("facts", facts);
+        self.scope.set_variable("facts", facts);
         self.told.push(("facts".into(), source));
     }
 
@@ -180,18 +180,24 @@ impl Making {
         } else {
             self.told.push(("trusted".into(), VariableSource::Name));
         }
-        self.scope.set("trusted", Value::hash(trusted, Provenance::written(None)));
+        self.scope.set_variable("trusted", Value::hash(trusted, Provenance::from_source(None)));
         if parts.is_closed() && !is_said {
             self.scope.set_partial("trusted", &OF_THE_CERTIFICATE);
         }
     }
 
     fn derive(&mut self, rules: &Arc<[DeriveRule]>) {
-        let before: Vec<Arc<str>> = self.scope.variables().map(|(name, _)| name.into()).collect();
+        let before: Vec<Arc<str>> =
+            self.scope.known_variables().map(|(name, _)| name.into()).collect();
         self.scope.derive(rules.clone());
         let is_new = |name: &&str| !before.iter().any(|known| **known == **name);
-        let names: Vec<Arc<str>> =
-            self.scope.variables().map(|(name, _)| name).filter(is_new).map(Arc::from).collect();
+        let names: Vec<Arc<str>> = self
+            .scope
+            .known_variables()
+            .map(|(name, _)| name)
+            .filter(is_new)
+            .map(Arc::from)
+            .collect();
         self.told.extend(names.into_iter().map(|name| (name, VariableSource::Derived)));
     }
 }
@@ -229,10 +235,13 @@ fn made_of_certname(name: &str) -> Hash {
     };
     let member = |value: Value| Member { key_origin: None, value };
     [
-        (Key::string("authenticated"), member("remote".into())),
-        (Key::string("certname"), member(Value::given(name))),
-        (Key::string("hostname"), member(Value::given(hostname))),
-        (Key::string("domain"), member(domain.map_or_else(|| Value::null(None), Value::given))),
+        (Key::new_string("authenticated"), member("remote".into())),
+        (Key::new_string("certname"), member(Value::from_argument(name))),
+        (Key::new_string("hostname"), member(Value::from_argument(hostname))),
+        (
+            Key::new_string("domain"),
+            member(domain.map_or_else(|| Value::new_null(None), Value::from_argument)),
+        ),
     ]
     .into_iter()
     .collect()
@@ -243,20 +252,20 @@ fn made_of_certname(name: &str) -> Hash {
 pub(super) fn trusted_of_lookup(name: &str) -> Value {
     let mut trusted = made_of_certname(name);
     let member = |value: Value| Member { key_origin: None, value };
-    trusted.insert(Key::string("authenticated"), member("local".into()));
-    let none = Value::hash(Hash::default(), Provenance::written(None));
-    trusted.insert(Key::string("extensions"), member(none));
-    Value::hash(trusted, Provenance::written(None))
+    trusted.insert(Key::new_string("authenticated"), member("local".into()));
+    let none = Value::hash(Hash::default(), Provenance::from_source(None));
+    trusted.insert(Key::new_string("extensions"), member(none));
+    Value::hash(trusted, Provenance::from_source(None))
 }
 
 /// Creates a scope whose variables are exactly these, but for those that every scope has.
 pub fn literal_scope(hash: &Hash, name: &str, environment: &str, puppet: PuppetVersion) -> Scope {
     let variables =
         hash.iter().map(|(key, member)| (Arc::from(key.to_text()), member.value.clone()));
-    let mut scope = Scope::closed(name, variables);
+    let mut scope = Scope::new_closed(name, variables);
     let facts = match scope.get("facts") {
         Variable::Known(facts) => facts,
-        _ => Value::hash(Hash::default(), Provenance::written(None)),
+        _ => Value::hash(Hash::default(), Provenance::from_source(None)),
     };
     let clientcert = facts.get("clientcert").and_then(Value::as_str).map(str::to_owned);
     complete(&mut scope, clientcert.as_deref(), environment, puppet);
@@ -272,32 +281,33 @@ fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str, puppet
             None => {
                 let mut hash = made_of_certname("");
                 for name in ["certname", "hostname", "domain"] {
-                    hash.insert(Key::string(name), member(Value::null(None)));
+                    hash.insert(Key::new_string(name), member(Value::new_null(None)));
                 }
-                hash.insert(Key::string("authenticated"), member("local".into()));
-                let none = Value::hash(Hash::default(), Provenance::written(None));
-                hash.insert(Key::string("extensions"), member(none));
-                Value::hash(hash, Provenance::written(None))
+                hash.insert(Key::new_string("authenticated"), member("local".into()));
+                let none = Value::hash(Hash::default(), Provenance::from_source(None));
+                hash.insert(Key::new_string("extensions"), member(none));
+                Value::hash(hash, Provenance::from_source(None))
             }
         };
-        scope.set("trusted", trusted);
+        scope.set_variable("trusted", trusted);
     }
     // `puppet lookup` of version 7 leaves it empty. Source: semantics 0.1,
     // `Puppet::Node#add_server_facts`.
     let mut server_facts = Hash::default();
     if puppet.major >= 8 && !matches!(scope.get("server_facts"), Variable::Known(_)) {
-        server_facts.insert(Key::string("environment"), member(Value::given(environment)));
+        server_facts
+            .insert(Key::new_string("environment"), member(Value::from_argument(environment)));
         let known_to = if puppet.major >= 9 { &SERVER_FACTS[..] } else { &SERVER_FACTS[..5] };
         scope.set_partial("server_facts", known_to);
     }
     for (name, value) in [
-        ("facts", Value::hash(Hash::default(), Provenance::written(None))),
-        ("server_facts", Value::hash(server_facts, Provenance::written(None))),
-        ("environment", Value::given(environment)),
-        ("module_name", Value::null(None)),
+        ("facts", Value::hash(Hash::default(), Provenance::from_source(None))),
+        ("server_facts", Value::hash(server_facts, Provenance::from_source(None))),
+        ("environment", Value::from_argument(environment)),
+        ("module_name", Value::new_null(None)),
     ] {
         if !matches!(scope.get(name), Variable::Known(_)) {
-            scope.set(name, value);
+            scope.set_variable(name, value);
         }
     }
 }

@@ -16,7 +16,7 @@ use super::positions::{KnownValues, Positions, Told};
 use super::source::{SaidAs, VariableSource};
 use super::steps::Step;
 use crate::hiera::config::Layer;
-use crate::hiera::interpolation::{TokenKind, tokens};
+use crate::hiera::interpolation::{TokenKind, parse_tokens};
 use crate::hiera::pattern::{Bindings, PatternMatch, variable_name};
 use crate::text::FilePath;
 use crate::workspace::environments::{Environment, Reach};
@@ -151,7 +151,7 @@ pub(in crate::workspace) fn node_variables(
 /// Returns the variable that is the whole name of the file, but for its extension.
 fn last_variable(template: &str) -> Option<String> {
     let name = template.rsplit_once('/').map_or(template, |(_, name)| name);
-    let mut tokens = tokens(name).into_iter();
+    let mut tokens = parse_tokens(name).into_iter();
     let first = tokens.next().filter(|token| token.range.start == 0)?;
     let rest = &name[first.range.end as usize..];
     let is_extension = rest.is_empty() || rest.starts_with('.');

@@ -187,10 +187,10 @@ fn kind(environment: &Environment, values: &Values, variables: &[String]) -> Nod
     let mut scope = Scope::open(&name);
     let mut told = Vec::new();
     for (name, value) in own {
-        scope.set_path(name, Value::given(value));
+        scope.set_path(name, Value::from_argument(value));
         told.push((name.as_str().into(), VariableSource::FileNames));
         if let Some(other) = same_fact(name) {
-            scope.set_path(&other, Value::given(value));
+            scope.set_path(&other, Value::from_argument(value));
             told.push((other.into(), VariableSource::FileNames));
         }
     }

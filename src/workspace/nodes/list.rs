@@ -12,8 +12,8 @@ use super::node::Node;
 use super::parts::Parts;
 use super::sources::shapes;
 use super::steps::{Step, Steps};
-use crate::hiera::hierarchy::locate;
-use crate::hiera::hierarchy::located::Place;
+use crate::hiera::hierarchy::locate_levels;
+use crate::hiera::hierarchy::located::LevelTarget;
 use crate::text::FilePath;
 use crate::workspace::environments::Environment;
 use crate::workspace::snapshot::Snapshot;
@@ -98,9 +98,9 @@ fn files_of(
         for node in given {
             let scope = node.scope_in(&environment.name);
             let levels = std::slice::from_ref(&location.reach.level);
-            let located = locate(config, levels, &scope, &view, None).unwrap_or_default();
+            let located = locate_levels(config, levels, &scope, &view, None).unwrap_or_default();
             for place in located.into_iter().flat_map(|level| level.locations) {
-                if let Place::File { path, exists: true } = place.place {
+                if let LevelTarget::File { path, exists: true } = place.place {
                     files.insert(path);
                 }
             }

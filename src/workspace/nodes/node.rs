@@ -46,9 +46,9 @@ impl Node {
             return self.scope.clone();
         }
         let mut scope = (*self.scope).clone();
-        scope.set("environment", Value::given(environment));
+        scope.set_variable("environment", Value::from_argument(environment));
         if scope.get_path("server_facts.environment") != Variable::Undefined {
-            scope.set_path("server_facts.environment", Value::given(environment));
+            scope.set_path("server_facts.environment", Value::from_argument(environment));
         }
         Arc::new(scope)
     }

@@ -184,11 +184,11 @@ fn parts_of(hash: &Value, shape: Shape, fallback: &str, path: &FilePath) -> Resu
 /// Returns the facts of PuppetDB's factset: a list of hashes with `name` and `value`.
 fn of_data(facts: &Value) -> Option<Value> {
     let member = |item: &Value| {
-        let name = Key::string(item.get("name")?.as_str()?);
+        let name = Key::new_string(item.get("name")?.as_str()?);
         Some((name, Member { key_origin: None, value: item.get("value")?.clone() }))
     };
     let hash: Option<Hash> = facts.get("data")?.as_array()?.iter().map(member).collect();
-    Some(Value::hash(hash?, Provenance::written(None)))
+    Some(Value::hash(hash?, Provenance::from_source(None)))
 }
 
 /// Returns the scope of a hash in one of these formats, and the node's name, as `puppet lookup`
@@ -203,7 +203,7 @@ pub fn scope_of(
     environment: &str,
     puppet: PuppetVersion,
 ) -> Result<(String, Scope), String> {
-    let value = Value::hash(hash.clone(), Provenance::written(None));
+    let value = Value::hash(hash.clone(), Provenance::from_source(None));
     let path = FilePath::new(&format!("/{fallback}"));
     let mut parts = parts_of(&value, Shape::of(&value), fallback, &path)?;
     if let Some(certname) = certname {

@@ -11,9 +11,9 @@ use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 
 /// Converts a literal of code to a value; `None` for one that is no value of a fact or a variable.
 fn value_of(literal: &Literal) -> Option<Value> {
-    let given = |data: Data| Value::new(data, Provenance::written(None));
+    let given = |data: Data| Value::new(data, Provenance::from_source(None));
     Some(match literal {
-        Literal::Undef => Value::null(None),
+        Literal::Undef => Value::new_null(None),
         Literal::Default => return None,
         Literal::Boolean(flag) => given(Data::Bool(*flag)),
         Literal::Integer(number) => given(match i64::try_from(*number) {
@@ -21,18 +21,18 @@ fn value_of(literal: &Literal) -> Option<Value> {
             Err(_) => Data::BigInteger(number.to_string().into()),
         }),
         Literal::Float(number) => given(Data::Float(*number)),
-        Literal::String(text) => Value::given(text),
+        Literal::String(text) => Value::from_argument(text),
         Literal::List(items) => {
             let items: Option<Vec<Value>> = items.iter().map(value_of).collect();
-            Value::array(items?, Provenance::written(None))
+            Value::new_array(items?, Provenance::from_source(None))
         }
         Literal::Hash(pairs) => {
             let pair = |(key, value): &(Literal, Literal)| {
                 let key = value_of(key)?.to_text().into_owned();
-                Some((Key::string(&key), Member { key_origin: None, value: value_of(value)? }))
+                Some((Key::new_string(&key), Member { key_origin: None, value: value_of(value)? }))
             };
             let hash: Option<Hash> = pairs.iter().map(pair).collect();
-            Value::hash(hash?, Provenance::written(None))
+            Value::hash(hash?, Provenance::from_source(None))
         }
     })
 }

@@ -89,7 +89,7 @@ fn server_facts_are_there_from_version_8_on() {
         ["environment", "servername", "serverimplementation", "x"]
             .map(|name| scope.get_path(&format!("server_facts.{name}")))
     };
-    let known = |name: &str| Variable::Known(Value::given(name));
+    let known = |name: &str| Variable::Known(Value::from_argument(name));
     assert_eq!(read(7, "{}"), [const { Variable::Undefined }; 4]);
     assert_eq!(
         read(8, "{}"),

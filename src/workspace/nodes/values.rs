@@ -1,6 +1,6 @@
 //! The hashes in a file of nodes: JSON, JSON lines or YAML, as Puppet's own programs write them.
 
-use crate::hiera::data::{DataFile, Format, Refusal};
+use crate::hiera::data::{DataFile, DataFormat, FileRefusal};
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::{FileId, FilePath};
 use crate::yaml;
@@ -43,10 +43,10 @@ fn json(text: &str) -> Result<Value, String> {
     }
     // The library makes a float of an integer that 64 bits do not hold.
     let tree = yaml::parse_json(text);
-    let data = DataFile::whole(&tree, text, FileId::new(0), Format::Json);
-    match data.refused() {
+    let data = DataFile::read_whole(&tree, text, FileId::new(0), DataFormat::Json);
+    match data.refusal() {
         Some(refused) => Err(refused.to_string()),
-        None => Ok(data.root().map_or_else(|| Value::null(None), |root| as_given(&root))),
+        None => Ok(data.root_value().map_or_else(|| Value::new_null(None), |root| as_given(&root))),
     }
 }
 
@@ -58,24 +58,24 @@ fn has_long_number(text: &str) -> bool {
 
 /// Converts a JSON value to one of Hiera's.
 pub fn from_json(value: &serde_json::Value) -> Value {
-    let given = |data: Data| Value::new(data, Provenance::written(None));
+    let given = |data: Data| Value::new(data, Provenance::from_source(None));
     match value {
-        serde_json::Value::Null => Value::null(None),
+        serde_json::Value::Null => Value::new_null(None),
         serde_json::Value::Bool(value) => given(Data::Bool(*value)),
         serde_json::Value::Number(number) => given(match (number.as_i64(), number.as_f64()) {
             (Some(value), _) => Data::Integer(value),
             (None, Some(value)) if number.is_f64() => Data::Float(value),
             _ => Data::BigInteger(number.to_string().into()),
         }),
-        serde_json::Value::String(text) => Value::given(text),
+        serde_json::Value::String(text) => Value::from_argument(text),
         serde_json::Value::Array(items) => {
-            Value::array(items.iter().map(from_json).collect(), Provenance::written(None))
+            Value::new_array(items.iter().map(from_json).collect(), Provenance::from_source(None))
         }
         serde_json::Value::Object(members) => {
             let member = |(key, value): (&String, &serde_json::Value)| {
-                (Key::string(key), Member { key_origin: None, value: from_json(value) })
+                (Key::new_string(key), Member { key_origin: None, value: from_json(value) })
             };
-            Value::hash(members.iter().map(member).collect(), Provenance::written(None))
+            Value::hash(members.iter().map(member).collect(), Provenance::from_source(None))
         }
     }
 }
@@ -84,16 +84,19 @@ pub fn from_json(value: &serde_json::Value) -> Value {
 /// workspace holds facts. Symbols are their texts, as Puppet makes them of facts; keys stay numbers
 /// and the like, as they do for Puppet. Errors: Psych's reason to refuse it.
 fn from_yaml(text: &str) -> Result<Value, String> {
-    let read = |text: &str| DataFile::whole(&yaml::parse(text), text, FileId::new(0), Format::Yaml);
+    let read = |text: &str| {
+        DataFile::read_whole(&yaml::parse(text), text, FileId::new(0), DataFormat::Yaml)
+    };
     let text = without_object_tags(text);
     let mut data = read(&text);
-    if matches!(data.refused(), Some(Refusal::Class(class)) if TIMES.contains(&class.as_str())) {
+    if matches!(data.refusal(), Some(FileRefusal::Class(class)) if TIMES.contains(&class.as_str()))
+    {
         data = read(&without_times(&text));
     }
-    if let Some(refused) = data.refused() {
+    if let Some(refused) = data.refusal() {
         return Err(refused.to_string());
     }
-    Ok(data.root().map_or_else(|| Value::null(None), |root| as_given(&root)))
+    Ok(data.root_value().map_or_else(|| Value::new_null(None), |root| as_given(&root)))
 }
 
 /// Removes the tags of Ruby's classes, which Psych would refuse, from a text. Only files that start
@@ -126,22 +129,22 @@ fn without_times(text: &str) -> String {
 
 fn as_given(value: &Value) -> Value {
     match value.data() {
-        Data::Symbol(text) => Value::given(text),
+        Data::Symbol(text) => Value::from_argument(text),
         Data::Array(items) => {
-            Value::array(items.iter().map(as_given).collect(), Provenance::written(None))
+            Value::new_array(items.iter().map(as_given).collect(), Provenance::from_source(None))
         }
         Data::Hash(members) => {
             let named = |key: &Key| match key.data() {
-                Data::Symbol(text) => Key::string(text),
+                Data::Symbol(text) => Key::new_string(text),
                 _ => key.clone(),
             };
             let member = |(key, member): (&Key, &Member)| {
                 let value = as_given(&member.value);
                 (named(key), Member { key_origin: None, value })
             };
-            Value::hash(members.iter().map(member).collect::<Hash>(), Provenance::written(None))
+            Value::hash(members.iter().map(member).collect::<Hash>(), Provenance::from_source(None))
         }
-        data => Value::new(data.clone(), Provenance::written(None)),
+        data => Value::new(data.clone(), Provenance::from_source(None)),
     }
 }
 
@@ -149,16 +152,17 @@ fn as_given(value: &Value) -> Value {
 /// text. Source: nodes that a real compiler was asked about.
 pub(super) fn without_nulls(value: &Value) -> Value {
     match value.data() {
-        Data::Null => Value::given(""),
-        Data::Array(items) => {
-            Value::array(items.iter().map(without_nulls).collect(), Provenance::written(None))
-        }
+        Data::Null => Value::from_argument(""),
+        Data::Array(items) => Value::new_array(
+            items.iter().map(without_nulls).collect(),
+            Provenance::from_source(None),
+        ),
         Data::Hash(members) => {
             let member = |(key, member): (&Key, &Member)| {
                 let value = without_nulls(&member.value);
                 (key.clone(), Member { key_origin: None, value })
             };
-            Value::hash(members.iter().map(member).collect::<Hash>(), Provenance::written(None))
+            Value::hash(members.iter().map(member).collect::<Hash>(), Provenance::from_source(None))
         }
         _ => value.clone(),
     }

@@ -66,7 +66,7 @@ impl NodesByValue {
 
 /// Returns the text of a variable, if the variable means no more than that in a path.
 pub(super) fn plain_value<'a>(scope: &'a Scope, variable: &LookupKey) -> Option<&'a str> {
-    scope.member(variable).and_then(Value::as_str).filter(|text| is_plain(text))
+    scope.find_member(variable).and_then(Value::as_str).filter(|text| is_plain(text))
 }
 
 /// Whether a variable's value is just itself in a path: no folder, no wildcard, no token.

@@ -48,9 +48,9 @@ impl TypeNames for Aliases {
 
 /// Returns a value: one that JSON has no form for is written as a hash with one member.
 fn value(json: &Json) -> Value {
-    let written = Provenance::written(None);
+    let written = Provenance::from_source(None);
     match json {
-        Json::Array(items) => Value::array(items.iter().map(value).collect(), written),
+        Json::Array(items) => Value::new_array(items.iter().map(value).collect(), written),
         Json::Object(members) => {
             if let Some(inner) = members.get("__sensitive") {
                 return Value::new(Data::Sensitive(std::sync::Arc::new(value(inner))), written);
@@ -77,7 +77,7 @@ fn value(json: &Json) -> Value {
 /// Returns the verdict of hiera-ls on a check; `None` where it is left to Puppet.
 fn ours(table: &TypeTable, aliases: &Aliases, check: &Json) -> Option<Json> {
     let data_type = table.parse(check[0].as_str().unwrap(), aliases).ok()?;
-    if data_type.undecided().is_some() || data_type.unresolved().is_some() {
+    if data_type.undecided_part().is_some() || data_type.unresolved_name().is_some() {
         return None;
     }
     let wrong = check_parameter("x", &data_type, &value(&check[1]));

@@ -42,7 +42,7 @@ fn opened() -> Snapshot {
 
 fn as_json(value: &Value) -> Json {
     let options = PrintOptions { reveal_sensitive: true, ..PrintOptions::default() };
-    serde_json::from_str(&print::json(value, &options)).unwrap()
+    serde_json::from_str(&print::print_json(value, &options)).unwrap()
 }
 
 /// The value as a catalog has it: a Sensitive one without its wrapping.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::support;
 use crate::support::{is_asked, json_lines, oracle, require, run, variable};
 use hiera_ls::hiera::config::{ConfigProblemKind, ConfigSource, HieraConfig, Layer};
-use hiera_ls::hiera::data::{DataFile, Format};
+use hiera_ls::hiera::data::{DataFile, DataFormat};
 use hiera_ls::puppet::{PuppetVersion, Strict};
 use hiera_ls::text::{Encoding, FileId, FilePath, Text};
 use hiera_ls::yaml;
@@ -196,8 +196,13 @@ fn puppets_verdict(message: &Value) -> Verdict {
 /// the first of the others.
 fn our_verdict(case: &Case) -> Verdict {
     let path = FilePath::new("/hiera.yaml");
-    let data = DataFile::whole(&yaml::parse(&case.text), &case.text, FileId::new(0), Format::Yaml);
-    if let Some(refused) = data.refused() {
+    let data = DataFile::read_whole(
+        &yaml::parse(&case.text),
+        &case.text,
+        FileId::new(0),
+        DataFormat::Yaml,
+    );
+    if let Some(refused) = data.refusal() {
         let refused = refused.to_string();
         let words = refused.split(" at line ").next().unwrap_or(&refused);
         return Verdict { messages: vec![words.to_owned()], line: None };
@@ -213,7 +218,7 @@ fn our_verdict(case: &Case) -> Verdict {
     let mut messages: Vec<String> = structure.map(|problem| problem.message.clone()).collect();
     messages.sort();
     // A config that can be used may still have a level whose function fails when it is called.
-    let failure = config.fatal().or_else(|| {
+    let failure = config.fatal_problem().or_else(|| {
         config.problems.iter().find(|problem| problem.kind != ConfigProblemKind::Deprecated)
     });
     if messages.is_empty() {

@@ -35,11 +35,11 @@ fn puppet(cases: &[Json]) -> Vec<Json> {
 fn ours(case: &Json) -> Option<Json> {
     let options =
         LookupOptions::new(Some(from_json(&json!({"k": {"convert_to": case[1]}})))).unwrap();
-    let to = options.entry("k").unwrap().convert_to().unwrap()?;
+    let to = options.find_entry("k").unwrap().convert_to().unwrap()?;
     let shown = PrintOptions { reveal_sensitive: true, ..PrintOptions::default() };
     Some(match convert(from_json(&case[0]), &to, |_| false) {
         Conversion::Done(value) => {
-            json!({"value": serde_json::from_str::<Json>(&print::json(&value, &shown)).unwrap()})
+            json!({"value": serde_json::from_str::<Json>(&print::print_json(&value, &shown)).unwrap()})
         }
         Conversion::NotApplied(_) => return None,
         Conversion::Failed(message) => {

@@ -16,7 +16,7 @@ use std::process::Command;
 use crate::scenario::{Question, Scenario, Written, topic};
 use crate::support;
 use crate::support::{in_package, is_asked, json_lines, require, variable};
-use hiera_ls::hiera::explain::{self, Shown, Subject};
+use hiera_ls::hiera::explain::{self, ExplainOptions, Subject};
 use hiera_ls::hiera::lookup::{Context, Resolver};
 use hiera_ls::hiera::request::LookupRequest;
 use hiera_ls::puppet::PuppetVersion;
@@ -217,12 +217,12 @@ pub fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question)
             let deep = json!({"strategy": "deep", "sort_merged_arrays": false, "merge_hash_arrays": false});
             request.set_merge(&from_json(&deep));
         }
-        Some(name) => request.set_merge(&HieraValue::given(name)),
+        Some(name) => request.set_merge(&HieraValue::from_argument(name)),
         None => {}
     }
     let more = |name: &str| question.more.get(name).and_then(Value::as_str);
     request.value_type = more("type").map(|text| types::parse(text).expect("it is a type"));
-    request.default_value = more("default").map(HieraValue::given);
+    request.default_value = more("default").map(HieraValue::from_argument);
     let subject =
         if question.more.contains_key("options") { Subject::Options } else { Subject::Lookup };
     // A new resolver explains the assembly of its options.
@@ -235,9 +235,9 @@ pub fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question)
             error: tree.without_real_paths(&error.to_string()),
         },
         _ => {
-            let shown = Shown { reveal: true, ..Shown::default() };
-            let json = tree.without_real_paths(&explain::json(&explanation.tree, shown));
-            let text = tree.without_real_paths(&explain::text(&explanation.tree, shown));
+            let shown = ExplainOptions { reveal: true, ..ExplainOptions::default() };
+            let json = tree.without_real_paths(&explain::render_json(&explanation.tree, shown));
+            let text = tree.without_real_paths(&explain::render_text(&explanation.tree, shown));
             Explained { exit: 0, json, text, error: String::new() }
         }
     }

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use crate::support;
 use crate::support::random::{self, Random};
 use crate::support::require;
-use hiera_ls::puppet::ruby::glob::{EntryKind, Listing, glob, matches};
+use hiera_ls::puppet::ruby::glob::{EntryKind, Listing, glob_files, matches_path};
 use hiera_ls::text::FilePath;
 
 const PATTERNS_PER_TREE: usize = 50;
@@ -45,10 +45,10 @@ fn random_globs_are_rubys() {
         let expected: Vec<String> =
             expected.iter().map(|path| FilePath::new(path).as_str().to_owned()).collect();
         let found: Vec<String> =
-            glob(pattern, &Disk).iter().map(|path| path.as_str().to_owned()).collect();
+            glob_files(pattern, &Disk).iter().map(|path| path.as_str().to_owned()).collect();
         let unmatched = found
             .iter()
-            .find(|path| !is_below_link(path) && !matches(pattern, &FilePath::new(path)));
+            .find(|path| !is_below_link(path) && !matches_path(pattern, &FilePath::new(path)));
         if found != expected || unmatched.is_some() {
             differences += 1;
             if differences <= 20 {
@@ -91,7 +91,7 @@ fn ruby(patterns: &[String]) -> Vec<Vec<String>> {
 struct Disk;
 
 impl Listing for Disk {
-    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
+    fn list_folder(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
         let Ok(entries) = fs::read_dir(folder.as_str()) else { return Cow::default() };
         let mut entries: Vec<(String, EntryKind)> = entries
             .map(|entry| {

@@ -179,7 +179,11 @@ fn random_merge(random: &mut Random, kind: &Kind) -> Value {
         }
         for option in ["merge_hash_arrays", "sort_merged_arrays"] {
             if random.one_in(3) {
-                put(&mut options, option, Value::new(Data::Bool(true), Provenance::written(None)));
+                put(
+                    &mut options,
+                    option,
+                    Value::new(Data::Bool(true), Provenance::from_source(None)),
+                );
             }
         }
         if name != "deep" {
@@ -188,7 +192,7 @@ fn random_merge(random: &mut Random, kind: &Kind) -> Value {
                     put(
                         &mut options,
                         option,
-                        Value::new(Data::Bool(true), Provenance::written(None)),
+                        Value::new(Data::Bool(true), Provenance::from_source(None)),
                     );
                 }
             }
@@ -198,9 +202,9 @@ fn random_merge(random: &mut Random, kind: &Kind) -> Value {
         }
     }
     if options.len() == 1 && random.one_in(2) {
-        Value::given(name)
+        Value::from_argument(name)
     } else {
-        Value::hash(options, Provenance::written(None))
+        Value::hash(options, Provenance::from_source(None))
     }
 }
 
@@ -247,7 +251,7 @@ fn odd_merge(random: &mut Random) -> Value {
             )),
         );
     }
-    Value::hash(options, Provenance::written(None))
+    Value::hash(options, Provenance::from_source(None))
 }
 
 fn random_place(random: &mut Random, kind: &Kind, depth: usize) -> Place {
@@ -264,7 +268,7 @@ fn random_value(random: &mut Random, kind: &Kind, depth: usize) -> Value {
         let size = random.below(kind.random_size + 3);
         if random.one_in(2) {
             let items = (0..size).map(|_| random_value(random, kind, depth + 1)).collect();
-            return Value::array(items, Provenance::written(None));
+            return Value::new_array(items, Provenance::from_source(None));
         }
         let odd_keys = random.one_in(12);
         return Value::hash(
@@ -273,7 +277,7 @@ fn random_value(random: &mut Random, kind: &Kind, depth: usize) -> Value {
                     (random_key(random, odd_keys), member(random_value(random, kind, depth + 1)))
                 })
                 .collect(),
-            Provenance::written(None),
+            Provenance::from_source(None),
         );
     }
     let prefix = random.pick(kind.prefixes);
@@ -302,7 +306,7 @@ fn random_value(random: &mut Random, kind: &Kind, depth: usize) -> Value {
                 .into(),
         ),
     };
-    Value::new(data, Provenance::written(None))
+    Value::new(data, Provenance::from_source(None))
 }
 
 fn random_key(random: &mut Random, odd: bool) -> Key {
@@ -315,13 +319,13 @@ fn random_key(random: &mut Random, odd: bool) -> Key {
             6 => Data::String("".into()),
             _ => Data::Symbol("a".into()),
         };
-        return Key::new(data, Provenance::written(None));
+        return Key::new(data, Provenance::from_source(None));
     }
-    Key::string(random.pick(&["a", "b", "c", "d", "--a"]))
+    Key::new_string(random.pick(&["a", "b", "c", "d", "--a"]))
 }
 
 fn put(hash: &mut Hash, key: &str, value: Value) {
-    hash.insert(Key::string(key), member(value));
+    hash.insert(Key::new_string(key), member(value));
 }
 
 fn member(value: Value) -> Member {

@@ -1,7 +1,7 @@
 //! The values of documents: those that Puppet's `yaml_data` has of a file, tags, merge keys and
 //! duplicates included.
 
-use hiera_ls::hiera::data::{DataFile, Format};
+use hiera_ls::hiera::data::{DataFile, DataFormat};
 use hiera_ls::puppet::{Data, Value as HieraValue};
 use hiera_ls::text::FileId;
 use hiera_ls::yaml;
@@ -63,12 +63,12 @@ fn is_known(text: &str, theirs: &Value) -> bool {
 
 /// Our answer, in the form of the script's.
 fn meaning(text: &str) -> Value {
-    let data = DataFile::whole(&yaml::parse(text), text, FileId::new(0), Format::Yaml);
-    match data.refused() {
+    let data = DataFile::read_whole(&yaml::parse(text), text, FileId::new(0), DataFormat::Yaml);
+    match data.refusal() {
         // Errors about the text itself are compared with the events.
         Some(_) if yaml::refusal_error(text).is_some() => json!({"error": "syntax"}),
         Some(message) => json!({"error": message.to_string()}),
-        None => json!({"value": data.root().as_ref().map_or(Value::Null, encode)}),
+        None => json!({"value": data.root_value().as_ref().map_or(Value::Null, encode)}),
     }
 }
 

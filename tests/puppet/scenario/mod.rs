@@ -18,7 +18,7 @@ use hiera_ls::hiera::eyaml::Decryptor;
 use hiera_ls::hiera::lookup::{Context, Resolver};
 use hiera_ls::hiera::merge::parse_strategy;
 use hiera_ls::puppet::PuppetVersion;
-use hiera_ls::puppet::print::{PrintOptions, json};
+use hiera_ls::puppet::print::{PrintOptions, print_json};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::eyaml::EyamlConfig;
 use hiera_ls::workspace::fs::OsFs;
@@ -245,11 +245,13 @@ pub fn answer_of(resolver: &Resolver<'_>, question: &Question) -> Value {
         Some(given) => parse_strategy(&from_json(given)).map_err(|error| error.to_string()),
     };
     let found = merge.and_then(|merge| {
-        resolver.value(&question.key, merge.as_ref()).map_err(|error| error.revealed())
+        resolver
+            .lookup_value(&question.key, merge.as_ref())
+            .map_err(|error| error.revealed_message())
     });
     match found {
         Ok(Some(value)) => {
-            let text = json(
+            let text = print_json(
                 &value,
                 &PrintOptions {
                     reveal_sensitive: true,

@@ -100,7 +100,8 @@ fn random_types_and_values_as_puppet_judges_them() {
     let mut undecided = 0;
     for (case, answer) in cases.iter().zip(&answers) {
         let (expected, found) = (answer[0].as_str(), ours(case[0].as_str().unwrap(), &case[1]));
-        let left = parse(case[0].as_str().unwrap()).is_ok_and(|found| found.undecided().is_some());
+        let left =
+            parse(case[0].as_str().unwrap()).is_ok_and(|found| found.undecided_part().is_some());
         undecided += usize::from(left);
         if !left && found.as_deref() != expected {
             wrong.push(format!(

@@ -129,7 +129,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, data: &DataFile) {
         .collect();
     problems.sort();
     problems.iter().for_each(|problem| out.push_str(problem));
-    let _ = writeln!(out, "  refused {:?}, no hash {}", data.refused(), data.is_no_hash());
+    let _ = writeln!(out, "  refused {:?}, no hash {}", data.refusal(), data.is_no_hash());
 }
 
 fn value(out: &mut String, snapshot: &Snapshot, told: &Value) {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hiera_ls::hiera::config::{Layer, Reader};
+use hiera_ls::hiera::config::{DataReader, Layer};
 use hiera_ls::hiera::data::DataFile;
 use hiera_ls::hiera::error::LookupError;
 use hiera_ls::hiera::hierarchy::located::LocatedLayer;
@@ -17,8 +17,8 @@ use hiera_ls::workspace::{EnvironmentView, Snapshot};
 struct Unindexed<'a>(EnvironmentView<'a>);
 
 impl Sources for Unindexed<'_> {
-    fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>> {
-        self.0.data(path, reader)
+    fn file_data(&self, path: &FilePath, reader: DataReader) -> Option<Arc<DataFile>> {
+        self.0.file_data(path, reader)
     }
 
     fn exists(&self, path: &FilePath) -> bool {
@@ -37,8 +37,8 @@ impl Sources for Unindexed<'_> {
         self.0.is_unread(path)
     }
 
-    fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
-        self.0.glob(pattern)
+    fn glob_files(&self, pattern: &str) -> Arc<[FilePath]> {
+        self.0.glob_files(pattern)
     }
 
     fn files_defining(&self, root: &str) -> &[FilePath] {
@@ -57,7 +57,7 @@ impl Sources for Unindexed<'_> {
         self.0.files_starting_with(prefix)
     }
 
-    fn located(
+    fn located_levels(
         &self,
         _: &Scope,
         _: &Layer,
@@ -66,8 +66,8 @@ impl Sources for Unindexed<'_> {
         locate()
     }
 
-    fn module(&self, name: &str) -> ModuleLayer {
-        self.0.module(name)
+    fn module_layer(&self, name: &str) -> ModuleLayer {
+        self.0.module_layer(name)
     }
 }
 
@@ -85,7 +85,7 @@ pub fn compare(snapshot: &Snapshot) -> (usize, Option<String>) {
         // A node that lacks all variables, which stand for nothing in a path, and one that leads
         // elsewhere.
         for value in [None, Some(".."), Some("/repo/data")] {
-            scopes.push(Arc::new(Scope::closed(
+            scopes.push(Arc::new(Scope::new_closed(
                 "bare",
                 value.map(|value| (Arc::from("x"), value.into())),
             )));
@@ -102,7 +102,7 @@ pub fn compare(snapshot: &Snapshot) -> (usize, Option<String>) {
                     format!(
                         "{:#?}\n{:#?}",
                         resolver.lookup(&LookupKey::of_root(key), None),
-                        resolver.value(key, None)
+                        resolver.lookup_value(key, None)
                     )
                 };
                 let (short, long) = (told(&trusting), told(&looking));

@@ -37,14 +37,14 @@ fn parsers(text: &str) {
     }
     let _ = (yaml::parse_json(text), yaml::resolve_json(text));
     let _ = (yaml::parse_hocon(text), yaml::resolve_hocon(text));
-    let _ = interpolation::unclosed(text);
-    for token in interpolation::tokens(text) {
+    let _ = interpolation::unclosed_token(text);
+    for token in interpolation::parse_tokens(text) {
         assert!(text.get(token.range.start as usize..token.range.end as usize).is_some());
     }
     let path = FilePath::new("/repo/data/nodes/web01.yaml");
     for line in text.lines().take(20) {
         let _ = (yaml::resolve_plain(line), types::parse(line), types::may_be_sensitive(line));
-        let _ = ruby::glob::matches(line, &path);
+        let _ = ruby::glob::matches_path(line, &path);
     }
     let folder = FilePath::new("/repo");
     for problem in Settings::default().apply_file(text, &folder, std::slice::from_ref(&folder)) {

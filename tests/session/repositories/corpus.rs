@@ -29,7 +29,7 @@ fn nearly_all_files_of_the_corpus_have_a_known_node_in_their_hover() {
     for file in snapshot.files().filter(|file| environment.reaches(&file.path)) {
         let data = file.data(file.format());
         let first = data.keys().filter_map(|key| key.as_str()).find(|key| *key != "lookup_options");
-        let span = first.and_then(|key| data.definition(key));
+        let span = first.and_then(|key| data.definition_span(key));
         let Some(offset) = span.map(|span| snapshot.place(span).start) else {
             empty += 1;
             continue;

@@ -150,7 +150,7 @@ fn answers(case: &Case) -> Vec<String> {
     let line = |key: &String| {
         let resolution = resolver.lookup(&LookupKey::parse(key).expect("a key"), None);
         let value = match &resolution.value {
-            Ok(Some(value)) => print::inline(value, &PrintOptions::default()),
+            Ok(Some(value)) => print::print_inline(value, &PrintOptions::default()),
             Ok(None) => "not found".to_owned(),
             Err(error) => format!("error: {error}"),
         };
@@ -187,13 +187,13 @@ fn variables(case: &Case) -> Vec<String> {
         let line = |variable: &str| {
             let source = node.source_of(variable)?.phrase(&root);
             let Variable::Known(value) = node.scope.get_path(variable) else { return None };
-            let value = print::inline(&value, &PrintOptions::default());
+            let value = print::print_inline(&value, &PrintOptions::default());
             Some(format!("{variable} = {value}, {source}"))
         };
         // Of one whose facts are all known, the variables are those of its scope.
         let mut names: Vec<&str> = node.told.iter().map(|(name, _)| &**name).collect();
         if !node.scope.open {
-            names = node.scope.variables().map(|(name, _)| name).collect();
+            names = node.scope.known_variables().map(|(name, _)| name).collect();
         }
         names.into_iter().filter_map(line).collect::<Vec<_>>()
     };

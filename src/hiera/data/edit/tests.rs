@@ -164,7 +164,7 @@ const FRAGMENTS: &[&str] = &[
 fn told(data: &DataFile) -> String {
     let mut out = String::new();
     let place =
-        |span: Option<Span>| span.map(|span| data.place(span).expect("a place in this file"));
+        |span: Option<Span>| span.map(|span| data.part_bytes(span).expect("a place in this file"));
     for (key, member) in data.members() {
         let _ = write!(out, "{} {:?} ", key.to_text(), place(member.key_origin));
         tell(&mut out, &member.value, &place);
@@ -194,7 +194,7 @@ fn told(data: &DataFile) -> String {
             place(problem.related)
         );
     }
-    let _ = write!(out, "refused: {:?}", data.refused());
+    let _ = write!(out, "refused: {:?}", data.refusal());
     out
 }
 
@@ -222,22 +222,27 @@ fn first_difference<'t>(
         .find(|(a, b)| a != b)
 }
 
-fn whole(text: &str, format: Format) -> DataFile {
+fn whole(text: &str, format: DataFormat) -> DataFile {
     let tree = match format {
-        Format::Yaml => parse_for_editing(text),
-        Format::Json => parse_json(text),
-        Format::Hocon => parse_hocon(text),
+        DataFormat::Yaml => parse_for_editing(text),
+        DataFormat::Json => parse_json(text),
+        DataFormat::Hocon => parse_hocon(text),
     };
-    DataFile::whole(&tree, text, FILE, format)
+    DataFile::read_whole(&tree, text, FILE, format)
 }
 
-fn anew(text: &str, format: Format) -> DataFile {
+fn anew(text: &str, format: DataFormat) -> DataFile {
     DataFile::in_parts(text, FILE, format).unwrap_or_else(|| whole(text, format))
 }
 
 /// Edits a text at random, time and again; of all edits at least one in `parts` is to be read in
 /// parts, and one in `broken` so although the text is broken.
-fn edits(start: &str, format: Format, fragments: &[&'static str], (parts, broken): (usize, usize)) {
+fn edits(
+    start: &str,
+    format: DataFormat,
+    fragments: &[&'static str],
+    (parts, broken): (usize, usize),
+) {
     let mut random = Random::new(20_261_121);
     let (mut in_parts, mut of_broken, mut count) = (0, 0, 0);
     for _ in 0..edits::rounds(100) {
@@ -249,9 +254,9 @@ fn edits(start: &str, format: Format, fragments: &[&'static str], (parts, broken
             let edited = text.replace_range(range, insert);
             let new = edited.to_str();
             let whole = whole(&new, format);
-            let next = data.edited(Edited::new(range, insert.len() as u32), &edited, FILE);
+            let next = data.apply_edit(Edited::new(range, insert.len() as u32), &edited, FILE);
             in_parts += usize::from(next.is_some());
-            of_broken += usize::from(next.is_some() && whole.refused().is_some());
+            of_broken += usize::from(next.is_some() && whole.refusal().is_some());
             count += 1;
             data = next.unwrap_or_else(|| anew(&new, format));
             let (got, expected) = (told(&data), told(&whole));
@@ -262,7 +267,7 @@ fn edits(start: &str, format: Format, fragments: &[&'static str], (parts, broken
             );
             text = edited;
             // A broken text is repaired now and then, as by an editor's undo.
-            if data.refused().is_some() && random.below(8) == 0 {
+            if data.refusal().is_some() && random.below(8) == 0 {
                 text = Text::new(start);
                 data = anew(start, format);
             }
@@ -274,12 +279,12 @@ fn edits(start: &str, format: Format, fragments: &[&'static str], (parts, broken
 
 #[test]
 fn an_edited_file_equals_a_new_one() {
-    edits(TEXT, Format::Yaml, FRAGMENTS, (5, 10));
+    edits(TEXT, DataFormat::Yaml, FRAGMENTS, (5, 10));
 }
 
 #[test]
 fn an_edited_json_file_equals_a_new_one() {
-    edits(JSON, Format::Json, JSON_FRAGMENTS, (3, 4));
+    edits(JSON, DataFormat::Json, JSON_FRAGMENTS, (3, 4));
 }
 
 #[test]
@@ -297,20 +302,21 @@ fn an_edit_of_a_broken_file_leaves_the_other_entries_alone() {
     ] {
         let at = start(&lines, "key_100");
         let text = Text::new(&lines).replace_range(TextRange::new_empty(at), half_typed);
-        let whole = anew(&lines, Format::Yaml).edited(
+        let whole = anew(&lines, DataFormat::Yaml).apply_edit(
             Edited::new(TextRange::new_empty(at), half_typed.len() as u32),
             &text,
             FILE,
         );
         let mut data = whole.unwrap_or_else(|| panic!("{half_typed:?} was read as a whole"));
-        assert!(data.refused().is_some());
+        assert!(data.refusal().is_some());
         let mut text = text;
         for (key, others) in [("key_50", 1), ("key_150", 1), ("key_99", 1), ("key_100", 2)] {
             // A letter more in a value, as typed.
             let place = start(&text.to_str(), key) + key.len() as u32 + 6;
             let longer = text.replace_range(TextRange::new_empty(place), "z");
-            let next =
-                data.edited(Edited::new(TextRange::new_empty(place), 1), &longer, FILE).unwrap();
+            let next = data
+                .apply_edit(Edited::new(TextRange::new_empty(place), 1), &longer, FILE)
+                .unwrap();
             let (gone, come) = data.parts().changes_to(next.parts());
             assert!(
                 gone.len() <= others && come.len() <= others,
@@ -320,7 +326,7 @@ fn an_edit_of_a_broken_file_leaves_the_other_entries_alone() {
             let all = longer.to_str();
             assert_eq!(
                 told(&next),
-                told(&DataFile::whole(&parse_for_editing(&all), &all, FILE, Format::Yaml)),
+                told(&DataFile::read_whole(&parse_for_editing(&all), &all, FILE, DataFormat::Yaml)),
                 "{half_typed:?}"
             );
             (text, data) = (longer, next);
@@ -333,19 +339,19 @@ fn numbers_of_entries_that_went_are_given_to_others() {
     let all: String = (0..300).map(|n| format!("key_{n}: value\n")).collect();
     let [inner, end] = ["key_5:", "key_20:"].map(|key| all.find(key).unwrap() as u32);
     let mut text = Text::new(&all);
-    let mut data = anew(&all, Format::Yaml);
+    let mut data = anew(&all, DataFormat::Yaml);
     let mut edit = |range: TextRange, insert: &str| {
         text = text.replace_range(range, insert);
         data = data
-            .edited(Edited::new(range, insert.len() as u32), &text, FILE)
+            .apply_edit(Edited::new(range, insert.len() as u32), &text, FILE)
             .expect("it can be read in parts");
         let all = text.to_str();
         assert_eq!(
             told(&data),
-            told(&DataFile::whole(&parse_for_editing(&all), &all, FILE, Format::Yaml))
+            told(&DataFile::read_whole(&parse_for_editing(&all), &all, FILE, DataFormat::Yaml))
         );
         assert!(data.parts().iter().all(|part| part.id != PartId::WHOLE));
-        data.parts().numbers()
+        data.parts().id_count()
     };
     let most = edit(TextRange::new(end, all.len() as u32), "");
     let typed = "one: 1\ntwo: \"%{lookup('nowhere')}\"\n";
@@ -369,7 +375,7 @@ fn edits_in_a_row_are_one_edit() {
             let insert = &"XYZXYZ"[..random.below(7)];
             text.replace_range(start..end, insert);
             let edit = Edited::new(TextRange::from_usize(start..end), insert.len() as u32);
-            all = Some(all.map_or(edit, |all| all.then(edit)));
+            all = Some(all.map_or(edit, |all| all.combine(edit)));
         }
         let all = all.expect("three edits");
         let (start, old_end, new_end) =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 
 use super::super::anchors::{Anchored, PartAnchors};
-use super::super::{Borrowed, Refusal, TokenUse};
+use super::super::{Borrowed, FileRefusal, TokenUse};
 use crate::text::{Span, TextRange};
 use crate::yaml::{NodeId, Tree};
 
@@ -31,12 +31,12 @@ impl<'a> Aliases<'a> {
     }
 
     /// Records that the reading of an anchored node begins.
-    pub(super) fn begin(&mut self, node: NodeId) {
+    pub(super) fn begin_node(&mut self, node: NodeId) {
         self.open.push(node);
     }
 
     /// Records the result for the anchored node that was begun last.
-    pub(super) fn end(&mut self, anchored: Anchored) {
+    pub(super) fn end_node(&mut self, anchored: Anchored) {
         if let Some(node) = self.open.pop() {
             self.done.insert(node, anchored);
         }
@@ -48,16 +48,16 @@ impl<'a> Aliases<'a> {
         &mut self,
         name: &str,
         target: Option<NodeId>,
-    ) -> Result<Option<Anchored>, Refusal> {
+    ) -> Result<Option<Anchored>, FileRefusal> {
         let Some(target) = target else {
             if !self.used.contains(name) {
                 self.used.insert(name.into());
             }
             let found = (self.above)(name);
-            return found.map(Some).ok_or_else(|| Refusal::UnknownAlias(name.to_owned()));
+            return found.map(Some).ok_or_else(|| FileRefusal::UnknownAlias(name.to_owned()));
         };
         if self.open.contains(&target) {
-            return Err(Refusal::Cycle);
+            return Err(FileRefusal::Cycle);
         }
         Ok(self.done.get(&target).cloned())
     }
@@ -89,7 +89,7 @@ impl<'a> Aliases<'a> {
 }
 
 /// Returns the root keys that these tokens, and values inserted by aliases, ask for, each once.
-pub(super) fn asked(tokens: &[TokenUse], borrowed: &[Borrowed]) -> Arc<[Arc<str>]> {
+pub(super) fn asked_keys(tokens: &[TokenUse], borrowed: &[Borrowed]) -> Arc<[Arc<str>]> {
     let mut asked: IndexSet<Arc<str>, foldhash::fast::RandomState> =
         tokens.iter().filter_map(|token| Some(token.reference.key()?.root_text())).collect();
     let mut seen = HashSet::new();

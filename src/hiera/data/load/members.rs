@@ -3,22 +3,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::{Format, ProblemKind};
+use super::super::{DataFormat, ProblemKind};
 use crate::puppet::value::{Data, Hash, Key, Member, Value};
 use crate::text::Span;
 
 /// The hash of a mapping that is being read.
-pub(super) struct Members {
+pub(super) struct MappingMembers {
     /// The members so far, those of merge keys among them.
     pub(super) hash: Hash,
     /// The places of the keys that are written in the mapping itself.
     written: HashMap<Key, Option<Span>, foldhash::fast::RandomState>,
 }
 
-impl Members {
+impl MappingMembers {
     /// Returns an empty collection with room for `count` members.
-    pub(super) fn with_capacity(count: usize) -> Members {
-        Members {
+    pub(super) fn with_capacity(count: usize) -> MappingMembers {
+        MappingMembers {
             hash: Hash::with_capacity_and_hasher(count, Default::default()),
             written: HashMap::with_capacity_and_hasher(count, Default::default()),
         }
@@ -39,17 +39,17 @@ impl Members {
 }
 
 /// Returns a value as the key of a mapping: in YAML, a symbol becomes a string.
-pub(super) fn key(value: Value, format: Format) -> Key {
+pub(super) fn mapping_key(value: Value, format: DataFormat) -> Key {
     let (data, from) = value.into_parts();
     let data = match (data, format) {
-        (Data::Symbol(name), Format::Yaml) => Data::String(name),
+        (Data::Symbol(name), DataFormat::Yaml) => Data::String(name),
         (data, _) => data,
     };
     Key::new(data, from)
 }
 
 /// Returns the text of a key, for a value that may be of any type.
-pub(super) fn name(value: &Value) -> Arc<str> {
+pub(super) fn key_text(value: &Value) -> Arc<str> {
     match value.data() {
         Data::String(name) => name.clone(),
         _ => Key::from(value.clone()).to_text().as_ref().into(),

@@ -25,7 +25,7 @@ pub(super) enum Merge<'a> {
 impl Merge<'_> {
     /// Returns the content that a key `<<` adds, for the node and the value behind it; `None` where
     /// the key is an ordinary one.
-    pub(super) fn of<'a>(node: &NodeKind, value: &'a Value) -> Option<Merge<'a>> {
+    pub(super) fn merge_content<'a>(node: &NodeKind, value: &'a Value) -> Option<Merge<'a>> {
         match (node, value.data()) {
             (NodeKind::Sequence { .. }, Data::Array(items)) => {
                 items.iter().map(Value::as_hash).collect::<Option<_>>().map(Merge::Hashes)

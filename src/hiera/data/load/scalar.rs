@@ -1,6 +1,6 @@
 //! The values of scalars, by their style, their tag and the file's format.
 
-use super::super::{Format, Refusal};
+use super::super::{DataFormat, FileRefusal};
 use crate::puppet::ruby::base64;
 use crate::puppet::value::Data;
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain};
@@ -13,7 +13,7 @@ pub(super) enum Scalar {
     /// Another value.
     Data(Data),
     /// None: Puppet refuses the file.
-    Refused(Refusal),
+    Refused(FileRefusal),
 }
 
 /// Reads a scalar. `text` is its decoded text.
@@ -21,16 +21,16 @@ pub(super) fn read(
     style: ScalarStyle,
     text: &str,
     tag: Option<TagMeaning>,
-    format: Format,
+    format: DataFormat,
 ) -> Scalar {
     let resolved = match (tag, style) {
         (Some(TagMeaning::Text), _) => Resolved::String,
-        (Some(TagMeaning::Binary), _) => return Scalar::Data(binary(text)),
+        (Some(TagMeaning::Binary), _) => return Scalar::Data(decode_binary(text)),
         (Some(TagMeaning::Symbol), _) => Resolved::Symbol(text.to_owned()),
         (Some(TagMeaning::Float), _) => as_float(text),
         (Some(TagMeaning::RefusedByText), _) if text.is_empty() => Resolved::Null,
         (Some(TagMeaning::NormalRules), _) | (None, ScalarStyle::Plain) => resolve_plain(text),
-        (_, ScalarStyle::JsonLiteral) if format == Format::Hocon => resolve_hocon(text),
+        (_, ScalarStyle::JsonLiteral) if format == DataFormat::Hocon => resolve_hocon(text),
         (_, ScalarStyle::JsonLiteral) => resolve_json(text),
         _ => Resolved::String,
     };
@@ -42,14 +42,14 @@ pub(super) fn read(
         Resolved::Float(value) => Data::Float(value),
         Resolved::Symbol(name) => Data::Symbol(name.into()),
         Resolved::String => return Scalar::Text,
-        Resolved::Date => return Scalar::Refused(Refusal::Class("Date".into())),
-        Resolved::Time => return Scalar::Refused(Refusal::Class("Time".into())),
-        Resolved::BadNumber(message) => return Scalar::Refused(Refusal::Ruby(message)),
+        Resolved::Date => return Scalar::Refused(FileRefusal::Class("Date".into())),
+        Resolved::Time => return Scalar::Refused(FileRefusal::Class("Time".into())),
+        Resolved::BadNumber(message) => return Scalar::Refused(FileRefusal::Ruby(message)),
     })
 }
 
 /// Decodes a `!!binary` scalar: text when its bytes are UTF-8.
-fn binary(text: &str) -> Data {
+fn decode_binary(text: &str) -> Data {
     match String::from_utf8(base64::decode(text)) {
         Ok(text) => Data::String(text.into()),
         Err(error) => Data::Binary(error.into_bytes().into()),

@@ -1,7 +1,7 @@
 //! Collections whose tag changes their type: lists that are ordered hashes, and mappings that are
 //! strings.
 
-use super::super::Refusal;
+use super::super::FileRefusal;
 use crate::puppet::ruby::inspect::inspect;
 use crate::puppet::value::{Data, Hash, Key, Member, Value};
 
@@ -26,13 +26,13 @@ pub(super) fn member_of_omap(item: &Value) -> Option<(Key, Member)> {
 }
 
 /// Returns Ruby's error for an item of an `!!omap` that gives no member.
-pub(super) fn no_member() -> Refusal {
-    Refusal::Ruby("undefined method `first' for nil:NilClass".to_owned())
+pub(super) fn no_member() -> FileRefusal {
+    FileRefusal::Ruby("undefined method `first' for nil:NilClass".to_owned())
 }
 
 /// Returns Ruby's error for a mapping that is tagged as a string, if there is one. Psych uses the
 /// member `str`, here `value`, as the string, and sets all others as instance variables of it.
-pub(super) fn refusal_of_text(hash: &Hash, value: &Value) -> Option<Refusal> {
+pub(super) fn refusal_of_text(hash: &Hash, value: &Value) -> Option<FileRefusal> {
     let first = hash.keys().find(|key| key.as_str() != Some("str"))?;
     let name = first.to_text();
     let name = name.strip_prefix('@').unwrap_or(&name);
@@ -40,12 +40,12 @@ pub(super) fn refusal_of_text(hash: &Hash, value: &Value) -> Option<Refusal> {
         && name.chars().all(|c| c.is_alphanumeric() || c == '_' || !c.is_ascii());
     if !is_name {
         let message = format!("`@{name}' is not allowed as an instance variable name");
-        return Some(Refusal::Ruby(message));
+        return Some(FileRefusal::Ruby(message));
     }
     if matches!(value.data(), Data::String(_) | Data::Array(_) | Data::Hash(_)) {
         return None;
     }
     let mut message = format!("can't modify frozen {}: ", value.class_name());
     inspect(value.data(), &mut message);
-    Some(Refusal::Ruby(message))
+    Some(FileRefusal::Ruby(message))
 }

@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::super::{ProblemKind, Reference, TokenUse};
-use crate::hiera::interpolation::{Method, Token, TokenKind, tokens, unclosed};
-use crate::hiera::key::{LookupKey, Segment};
-use crate::hiera::shared::shared;
+use crate::hiera::interpolation::{Method, Token, TokenKind, parse_tokens, unclosed_token};
+use crate::hiera::key::{KeySegment, LookupKey};
+use crate::hiera::shared::share;
 use crate::text::{Span, TextRange};
 use crate::yaml::Node;
 use crate::yaml::scalar::SourceMap;
@@ -30,10 +30,10 @@ pub(super) type TokenProblem = (ProblemKind, TextRange);
 
 /// Adds the tokens of a string to `found`, and returns the problems with them.
 pub(super) fn collect(string: &WrittenString, found: &mut Vec<TokenUse>) -> Vec<TokenProblem> {
-    let mut reading = Reading { string, written: OnceCell::new(), problems: Vec::new() };
-    for token in tokens(string.value) {
-        let range = reading.source(token.range);
-        if let Some((name, reference)) = reading.reference(token, range) {
+    let mut reading = TokenLoader { string, written: OnceCell::new(), problems: Vec::new() };
+    for token in parse_tokens(string.value) {
+        let range = reading.source_range(token.range);
+        if let Some((name, reference)) = reading.token_reference(token, range) {
             found.push(TokenUse {
                 root: string.root.clone(),
                 span: Span { range, ..string.span },
@@ -43,8 +43,8 @@ pub(super) fn collect(string: &WrittenString, found: &mut Vec<TokenUse>) -> Vec<
             });
         }
     }
-    if let Some(range) = unclosed(string.value) {
-        let range = reading.source(range);
+    if let Some(range) = unclosed_token(string.value) {
+        let range = reading.source_range(range);
         reading.problems.push((ProblemKind::UnclosedToken, range));
     }
     reading.problems
@@ -62,15 +62,15 @@ pub(super) fn is_problem(kind: &ProblemKind) -> bool {
     )
 }
 
-struct Reading<'a> {
+struct TokenLoader<'a> {
     string: &'a WrittenString<'a>,
     written: OnceCell<SourceMap>,
     problems: Vec<TokenProblem>,
 }
 
-impl Reading<'_> {
+impl TokenLoader<'_> {
     /// Returns the place in the part for these bytes of the decoded string.
-    fn source(&self, range: TextRange) -> TextRange {
+    fn source_range(&self, range: TextRange) -> TextRange {
         let WrittenString { text, node, .. } = self.string;
         let written = self.written.get_or_init(|| SourceMap::from_node(text, node));
         let start = written.source_offset(range.start as usize);
@@ -81,7 +81,11 @@ impl Reading<'_> {
 
     /// Returns the key or variable that a token asks for, and the place of its name; `range` is the
     /// place of the token. `None` for a token without a key or variable, and for an invalid one.
-    fn reference(&mut self, token: Token, range: TextRange) -> Option<(TextRange, Reference)> {
+    fn token_reference(
+        &mut self,
+        token: Token,
+        range: TextRange,
+    ) -> Option<(TextRange, Reference)> {
         match token.kind {
             TokenKind::Empty => None,
             TokenKind::Malformed => {
@@ -89,11 +93,11 @@ impl Reading<'_> {
                 None
             }
             TokenKind::Variable { key, range } => {
-                Some((self.source(range), Reference::Variable(kept(key))))
+                Some((self.source_range(range), Reference::Variable(share_names(key))))
             }
             TokenKind::Call { method, method_range, argument, argument_range } => {
                 let Some(function) = Method::from_name(&method) else {
-                    let place = self.source(method_range);
+                    let place = self.source_range(method_range);
                     self.problems.push((ProblemKind::UnknownFunction(method), place));
                     return None;
                 };
@@ -102,15 +106,16 @@ impl Reading<'_> {
                 {
                     self.problems.push((ProblemKind::AliasNotWhole, range));
                 }
-                let reference = self.argument(function, method, argument, argument_range)?;
-                Some((self.source(argument_range), reference))
+                let reference =
+                    self.argument_reference(function, method, argument, argument_range)?;
+                Some((self.source_range(argument_range), reference))
             }
         }
     }
 
     /// Returns the key or variable that the argument of a function names; `name` is the function's
     /// name as written, and `range` the place of the argument.
-    fn argument(
+    fn argument_reference(
         &mut self,
         function: Method,
         name: String,
@@ -119,9 +124,9 @@ impl Reading<'_> {
     ) -> Option<Reference> {
         let key = match (function, LookupKey::parse(&argument)) {
             (Method::Literal, _) => return None,
-            (_, Ok(key)) => kept(key),
+            (_, Ok(key)) => share_names(key),
             (_, Err(_)) => {
-                let place = self.source(range);
+                let place = self.source_range(range);
                 let kind = ProblemKind::BadArgument { function: name, argument };
                 self.problems.push((kind, place));
                 return None;
@@ -135,13 +140,13 @@ impl Reading<'_> {
 }
 
 /// Shares the names of a key with other keys that have them, too.
-fn kept(key: LookupKey) -> LookupKey {
-    let segment = |segment: Segment| match segment {
-        Segment::Name(name) => Segment::Name(shared(&name)),
+fn share_names(key: LookupKey) -> LookupKey {
+    let segment = |segment: KeySegment| match segment {
+        KeySegment::Name(name) => KeySegment::Name(share(&name)),
         index => index,
     };
     LookupKey {
-        text: shared(&key.text),
+        text: share(&key.text),
         root: segment(key.root),
         subkeys: key.subkeys.into_iter().map(segment).collect(),
     }

@@ -6,7 +6,7 @@ use super::{check, check_markdown, hovered};
 use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
-use crate::puppet::print::{PrintOptions, json};
+use crate::puppet::print::{PrintOptions, print_json};
 use crate::text::FilePath;
 
 const NODES: &str = "
@@ -102,7 +102,7 @@ fn effective(text: &str) -> String {
     let view = snapshot.view(environment);
     let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
     match resolver.lookup(&LookupKey::of_root("k"), None).value {
-        Ok(value) => value.map_or_else(String::new, |it| json(&it, &PrintOptions::default())),
+        Ok(value) => value.map_or_else(String::new, |it| print_json(&it, &PrintOptions::default())),
         Err(error) => error.to_string(),
     }
 }

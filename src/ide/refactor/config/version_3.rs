@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{ConfigFile, Converted};
 use crate::hiera::config::{Backend, BackendKind, Layer, Level, Template};
 use crate::hiera::data::Reference;
-use crate::hiera::interpolation::{TokenKind, tokens};
+use crate::hiera::interpolation::{TokenKind, parse_tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::scope::OF_CALLER;
 use crate::ide::refactor::value;
@@ -131,7 +131,7 @@ impl ConfigFile<'_> {
             level.locations.templates().iter().chain([&level.datadir]).map(|it| &*it.text)
         });
         let mut found: Vec<Reading> = texts
-            .flat_map(|text| tokens(text).into_iter().map(move |token| (text, token)))
+            .flat_map(|text| parse_tokens(text).into_iter().map(move |token| (text, token)))
             .filter_map(|(text, token)| match token.kind {
                 TokenKind::Variable { key, .. } => Some(Reading { key, place: text.to_owned() }),
                 _ => None,

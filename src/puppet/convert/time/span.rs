@@ -1,6 +1,6 @@
 //! Durations read by a format such as `%D-%H:%M:%S.%-N`. Source: `Timespan::Format` and its parser.
 
-use super::{Failure, Given, format_does_not_fit, no_format_fits};
+use super::{Failure, TimeFormats, format_does_not_fit, no_format_fits};
 
 const DEFAULTS: [&str; 8] = [
     "%D-%H:%M:%S.%-N",
@@ -13,7 +13,7 @@ const DEFAULTS: [&str; 8] = [
     "%S",
 ];
 
-enum Segment {
+enum FormatSegment {
     Literal(String),
     Value { unit: Unit, pad: Option<char>, width: Option<usize>, total: bool },
 }
@@ -38,7 +38,7 @@ impl Unit {
         }
     }
 
-    fn nanos(self) -> i128 {
+    fn unit_nanos(self) -> i128 {
         match self {
             Unit::Days => 86_400_000_000_000,
             Unit::Hours => 3_600_000_000_000,
@@ -50,15 +50,15 @@ impl Unit {
 }
 
 /// Reads a duration; `None` for Puppet's own formats.
-pub(super) fn parse(text: &str, formats: Option<Given>) -> Result<i128, Failure> {
+pub(super) fn parse(text: &str, formats: Option<TimeFormats>) -> Result<i128, Failure> {
     let formats = match formats {
-        Some(Given::One(format)) => return by_format(text, &format),
-        Some(Given::Several(formats)) => formats,
+        Some(TimeFormats::One(format)) => return by_format(text, &format),
+        Some(TimeFormats::Several(formats)) => formats,
         None => DEFAULTS.map(str::to_owned).to_vec(),
     };
     for format in &formats {
         // A format that is none is an error even among several.
-        segments(format)?;
+        parse_segments(format)?;
         match by_format(text, format) {
             Err(Failure::Error(_)) => {}
             other => return other,
@@ -68,17 +68,17 @@ pub(super) fn parse(text: &str, formats: Option<Given>) -> Result<i128, Failure>
 }
 
 fn by_format(text: &str, format: &str) -> Result<i128, Failure> {
-    let segments = segments(format)?;
+    let segments = parse_segments(format)?;
     let misfit = || format_does_not_fit(text, format);
     let rest: Vec<char> = text.strip_prefix('-').unwrap_or(text).chars().collect();
     let mut groups = Vec::new();
     // Ruby's regular expression may take the sign for a blank of nothing; digits never do.
-    if !matches(&segments, &rest, &mut groups) {
+    if !match_segments(&segments, &rest, &mut groups) {
         return Err(misfit());
     }
     let mut nanos: i128 = 0;
     for (segment, group) in segments.iter().zip(&groups) {
-        let Segment::Value { unit, total, .. } = segment else { continue };
+        let FormatSegment::Value { unit, total, .. } = segment else { continue };
         let digits = group.trim_start();
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(misfit());
@@ -94,29 +94,29 @@ fn by_format(text: &str, format: &str) -> Result<i128, Failure> {
             Unit::Milliseconds | Unit::Nanoseconds => {
                 number * 10_i128.pow(9_u32.saturating_sub(u32::try_from(digits.len()).unwrap_or(9)))
             }
-            unit => number.checked_mul(unit.nanos()).ok_or(Failure::Unknown)?,
+            unit => number.checked_mul(unit.unit_nanos()).ok_or(Failure::Unknown)?,
         };
     }
     Ok(if text.starts_with('-') { -nanos } else { nanos })
 }
 
 /// Matches all segments greedily, stepping back as a regular expression does.
-fn matches(segments: &[Segment], text: &[char], groups: &mut Vec<String>) -> bool {
+fn match_segments(segments: &[FormatSegment], text: &[char], groups: &mut Vec<String>) -> bool {
     let Some((segment, rest)) = segments.split_first() else { return text.is_empty() };
     match segment {
-        Segment::Literal(literal) => {
+        FormatSegment::Literal(literal) => {
             let literal: Vec<char> = literal.chars().collect();
             if !text.starts_with(&literal) {
                 return false;
             }
             groups.push(String::new());
-            if matches(rest, &text[literal.len()..], groups) {
+            if match_segments(rest, &text[literal.len()..], groups) {
                 return true;
             }
             groups.pop();
             false
         }
-        Segment::Value { unit, pad, width, total } => {
+        FormatSegment::Value { unit, pad, width, total } => {
             let digit = |c: &&char| c.is_ascii_digit();
             let digit_or_blank = |c: &&char| c.is_ascii_digit() || c.is_ascii_whitespace();
             let (skip, most, least, blanks) = match (width, pad, total) {
@@ -141,7 +141,7 @@ fn matches(segments: &[Segment], text: &[char], groups: &mut Vec<String>) -> boo
             };
             for len in (least..=run.min(most)).rev() {
                 groups.push(text[..len].iter().collect());
-                if matches(rest, &text[len..], groups) {
+                if match_segments(rest, &text[len..], groups) {
                     return true;
                 }
                 groups.pop();
@@ -151,11 +151,11 @@ fn matches(segments: &[Segment], text: &[char], groups: &mut Vec<String>) -> boo
     }
 }
 
-fn segments(format: &str) -> Result<Vec<Segment>, Failure> {
-    let mut found: Vec<Segment> = Vec::new();
-    let literal = |found: &mut Vec<Segment>, c: char| match found.last_mut() {
-        Some(Segment::Literal(text)) => text.push(c),
-        _ => found.push(Segment::Literal(c.into())),
+fn parse_segments(format: &str) -> Result<Vec<FormatSegment>, Failure> {
+    let mut found: Vec<FormatSegment> = Vec::new();
+    let literal = |found: &mut Vec<FormatSegment>, c: char| match found.last_mut() {
+        Some(FormatSegment::Literal(text)) => text.push(c),
+        _ => found.push(FormatSegment::Literal(c.into())),
     };
     let chars: Vec<char> = format.chars().collect();
     let mut at = 0;
@@ -207,7 +207,7 @@ fn segments(format: &str) -> Result<Vec<Segment>, Failure> {
                 _ => return Err(bad(at)),
             };
             if let Some(unit) = unit {
-                found.push(Segment::Value { unit, pad, width, total: false });
+                found.push(FormatSegment::Value { unit, pad, width, total: false });
                 break;
             }
             fresh = false;
@@ -215,15 +215,15 @@ fn segments(format: &str) -> Result<Vec<Segment>, Failure> {
         }
         at += 1;
     }
-    let unit_of = |segment: &Segment| {
-        if let Segment::Value { unit, .. } = segment { Some(*unit) } else { None }
+    let unit_of = |segment: &FormatSegment| {
+        if let FormatSegment::Value { unit, .. } = segment { Some(*unit) } else { None }
     };
     let highest =
         found.iter().filter_map(unit_of).fold(None, |highest: Option<Unit>, unit| match highest {
             Some(highest) if highest > unit => Some(highest),
             _ => Some(unit),
         });
-    if let Some(Segment::Value { total, .. }) =
+    if let Some(FormatSegment::Value { total, .. }) =
         found.iter_mut().find(|segment| unit_of(segment).is_some_and(|unit| Some(unit) == highest))
     {
         *total = true;

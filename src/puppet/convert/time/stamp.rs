@@ -2,7 +2,7 @@
 //! `DateTime._strptime` for the directives that dates and times are made of; with others the
 //! outcome is left open.
 
-use super::{Failure, Given, format_does_not_fit, no_format_fits};
+use super::{Failure, TimeFormats, format_does_not_fit, no_format_fits};
 use crate::puppet::rich::{NANOS_PER_SECOND, days_from_civil};
 
 const WITHOUT_ZONE: [&str; 5] = ["%FT%T.%N", "%FT%T", "%F %T.%N", "%F %T", "%F"];
@@ -11,14 +11,14 @@ const WITH_ZONE: [&str; 5] = ["%FT%T.%N %Z", "%FT%T %Z", "%F %T.%N %Z", "%F %T %
 /// Reads a point in time; `None` for Puppet's own formats.
 pub(super) fn parse(
     text: &str,
-    formats: Option<Given>,
+    formats: Option<TimeFormats>,
     zone: Option<&str>,
 ) -> Result<i128, Failure> {
     let zone = zone.filter(|zone| !zone.is_empty());
     let formats = match formats {
-        Some(Given::One(format)) => {
+        Some(TimeFormats::One(format)) => {
             let fields =
-                strptime(text, &format)?.ok_or_else(|| format_does_not_fit(text, &format))?;
+                parse_time(text, &format)?.ok_or_else(|| format_does_not_fit(text, &format))?;
             if zone.is_some() && fields.zone.is_some() {
                 return Err(Failure::Error(
                     "Using a Timezone designator in format specification is mutually exclusive to providing an explicit timezone \
@@ -26,15 +26,17 @@ pub(super) fn parse(
                         .into(),
                 ));
             }
-            return fields.nanos(zone);
+            return fields.unix_nanos(zone);
         }
-        Some(Given::Several(formats)) => formats,
+        Some(TimeFormats::Several(formats)) => formats,
         None if zone.is_some() => WITHOUT_ZONE.map(str::to_owned).to_vec(),
         None => WITH_ZONE.iter().chain(&WITHOUT_ZONE).map(|format| (*format).to_owned()).collect(),
     };
     for format in &formats {
-        match strptime(text, format)? {
-            Some(fields) if zone.is_none() || fields.zone.is_none() => return fields.nanos(zone),
+        match parse_time(text, format)? {
+            Some(fields) if zone.is_none() || fields.zone.is_none() => {
+                return fields.unix_nanos(zone);
+            }
             _ => {}
         }
     }
@@ -55,7 +57,7 @@ struct Fields {
 }
 
 impl Fields {
-    fn nanos(&self, zone: Option<&str>) -> Result<i128, Failure> {
+    fn unix_nanos(&self, zone: Option<&str>) -> Result<i128, Failure> {
         let Some(year) = self.year else {
             return Err(Failure::Error("no implicit conversion of nil into Integer".into()));
         };
@@ -68,7 +70,7 @@ impl Fields {
         let seconds =
             days_from_civil(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second;
         let offset = match zone.or(self.zone.as_deref()) {
-            Some(zone) => offset(zone)?,
+            Some(zone) => zone_offset(zone)?,
             None => 0,
         };
         Ok(i128::from(seconds - offset) * NANOS_PER_SECOND + self.nanos)
@@ -76,7 +78,7 @@ impl Fields {
 }
 
 /// Seconds east of Greenwich.
-fn offset(zone: &str) -> Result<i64, Failure> {
+fn zone_offset(zone: &str) -> Result<i64, Failure> {
     if zone.eq_ignore_ascii_case("current") {
         return Err(Failure::Unknown); // the clock of the machine that compiles
     }
@@ -131,14 +133,14 @@ const DAYS: [&str; 7] =
     ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
 /// `None` where the text does not fit, or something is left over.
-fn strptime(text: &str, format: &str) -> Result<Option<Fields>, Failure> {
+fn parse_time(text: &str, format: &str) -> Result<Option<Fields>, Failure> {
     let mut fields = Fields::default();
-    let format = expanded(format);
+    let format = expand_format(format);
     Ok(read(text, &format, &mut fields)?.filter(|rest| rest.is_empty()).map(|_| fields))
 }
 
 /// Returns the format with its short forms written out.
-fn expanded(format: &str) -> String {
+fn expand_format(format: &str) -> String {
     let mut out = String::new();
     let mut chars = format.chars();
     while let Some(c) = chars.next() {
@@ -187,21 +189,25 @@ fn read<'t>(text: &'t str, format: &str, fields: &mut Fields) -> Result<Option<&
                     Some(digits) => (if rest.starts_with('-') { -1 } else { 1 }, digits),
                     None => (1, rest),
                 };
-                number(digits, if followed { 4 } else { usize::MAX }, false).map(|(year, after)| {
-                    fields.year = Some(sign * year);
+                read_number(digits, if followed { 4 } else { usize::MAX }, false).map(
+                    |(year, after)| {
+                        fields.year = Some(sign * year);
+                        after
+                    },
+                )
+            }
+            'y' => {
+                read_number(rest, 2, false).filter(|(year, _)| *year <= 99).map(|(year, after)| {
+                    fields.year = Some(year + if year >= 69 { 1900 } else { 2000 });
                     after
                 })
             }
-            'y' => number(rest, 2, false).filter(|(year, _)| *year <= 99).map(|(year, after)| {
-                fields.year = Some(year + if year >= 69 { 1900 } else { 2000 });
-                after
-            }),
-            'm' => bounded(rest, false, 1, 12, &mut fields.month),
-            'd' | 'e' => bounded(rest, true, 1, 31, &mut fields.day),
-            'H' | 'k' => bounded(rest, true, 0, 24, &mut fields.hour),
-            'I' | 'l' => bounded(rest, true, 1, 12, &mut fields.hour),
-            'M' => bounded(rest, false, 0, 59, &mut fields.minute),
-            'S' => bounded(rest, false, 0, 60, &mut fields.second),
+            'm' => read_bounded(rest, false, 1, 12, &mut fields.month),
+            'd' | 'e' => read_bounded(rest, true, 1, 31, &mut fields.day),
+            'H' | 'k' => read_bounded(rest, true, 0, 24, &mut fields.hour),
+            'I' | 'l' => read_bounded(rest, true, 1, 12, &mut fields.hour),
+            'M' => read_bounded(rest, false, 0, 59, &mut fields.minute),
+            'S' => read_bounded(rest, false, 0, 60, &mut fields.second),
             'L' | 'N' => {
                 let (sign, digits) = match rest.strip_prefix(['+', '-']) {
                     Some(digits) => (if rest.starts_with('-') { -1 } else { 1 }, digits),
@@ -225,12 +231,12 @@ fn read<'t>(text: &'t str, format: &str, fields: &mut Fields) -> Result<Option<&
                     &rest[mark.len()..]
                 })
             }
-            'B' | 'b' | 'h' => named(rest, &MONTHS).map(|(n, after)| {
+            'B' | 'b' | 'h' => read_named(rest, &MONTHS).map(|(n, after)| {
                 fields.month = i64::try_from(n + 1).ok();
                 after
             }),
-            'A' | 'a' => named(rest, &DAYS).map(|(_, after)| after),
-            'Z' | 'z' => zone(rest)?.map(|(found, after)| {
+            'A' | 'a' => read_named(rest, &DAYS).map(|(_, after)| after),
+            'Z' | 'z' => read_zone(rest)?.map(|(found, after)| {
                 fields.zone = Some(found.to_owned());
                 after
             }),
@@ -247,7 +253,7 @@ fn read<'t>(text: &'t str, format: &str, fields: &mut Fields) -> Result<Option<&
 }
 
 /// Reads a number of at most so many digits; one blank may stand for the first.
-fn number(text: &str, most: usize, blank: bool) -> Option<(i64, &str)> {
+fn read_number(text: &str, most: usize, blank: bool) -> Option<(i64, &str)> {
     let (text, most) = match text.strip_prefix(' ') {
         Some(rest) if blank => (rest, most - 1),
         _ => (text, most),
@@ -256,14 +262,14 @@ fn number(text: &str, most: usize, blank: bool) -> Option<(i64, &str)> {
     Some((text[..len].parse().ok()?, &text[len..]))
 }
 
-fn bounded<'t>(
+fn read_bounded<'t>(
     text: &'t str,
     blank: bool,
     from: i64,
     to: i64,
     field: &mut Option<i64>,
 ) -> Option<&'t str> {
-    let (found, rest) = number(text, 2, blank)?;
+    let (found, rest) = read_number(text, 2, blank)?;
     if !(from..=to).contains(&found) {
         return None;
     }
@@ -272,7 +278,7 @@ fn bounded<'t>(
 }
 
 /// Reads a name, in full or by its first three letters.
-fn named<'t>(text: &'t str, names: &[&str]) -> Option<(usize, &'t str)> {
+fn read_named<'t>(text: &'t str, names: &[&str]) -> Option<(usize, &'t str)> {
     let lower = text.to_ascii_lowercase();
     let found = |len: fn(&str) -> usize| {
         names
@@ -283,7 +289,7 @@ fn named<'t>(text: &'t str, names: &[&str]) -> Option<(usize, &'t str)> {
     found(str::len).or_else(|| found(|_| 3))
 }
 
-fn zone(text: &str) -> Result<Option<(&str, &str)>, Failure> {
+fn read_zone(text: &str) -> Result<Option<(&str, &str)>, Failure> {
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
     let name = &text[..letters];
     let signed = |at: usize| {

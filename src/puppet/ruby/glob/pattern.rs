@@ -11,7 +11,7 @@ const MAX_EXPANDED_BYTES: usize = 1 << 24;
 const MAX_PARTS: usize = 4_096;
 
 /// A pattern between two slashes.
-pub(super) struct Part {
+pub(super) struct GlobPart {
     /// As written; braces can only be expanded in the whole rest of a pattern.
     pub(super) text: String,
     pub(super) matcher: Matcher,
@@ -23,12 +23,12 @@ pub(super) enum Matcher {
     /// A name without special characters.
     Plain(String),
     /// A name with some.
-    Magical(Vec<Token>),
+    Magical(Vec<GlobToken>),
     /// A name with braces, and the patterns it stands for.
-    Braces(Vec<Vec<Token>>),
+    Braces(Vec<Vec<GlobToken>>),
 }
 
-pub(super) enum Token {
+pub(super) enum GlobToken {
     Char(char),
     /// `?`
     Any,
@@ -44,9 +44,9 @@ pub(super) enum Token {
 }
 
 /// Whether a name fits. Quadratic at worst: only the last star is tried again.
-pub(super) fn fits(tokens: &[Token], name: &str) -> bool {
+pub(super) fn matches_name(tokens: &[GlobToken], name: &str) -> bool {
     let name: Vec<char> = name.chars().collect();
-    if name.first() == Some(&'.') && !matches!(tokens.first(), Some(Token::Char('.'))) {
+    if name.first() == Some(&'.') && !matches!(tokens.first(), Some(GlobToken::Char('.'))) {
         return false;
     }
     let (mut token, mut at) = (0, 0);
@@ -54,16 +54,16 @@ pub(super) fn fits(tokens: &[Token], name: &str) -> bool {
     loop {
         let fits = match (tokens.get(token), name.get(at)) {
             (None, None) => return true,
-            (Some(Token::Star), _) => {
+            (Some(GlobToken::Star), _) => {
                 star = Some((token + 1, at));
                 token += 1;
                 continue;
             }
             (Some(_), None) => return false,
-            (None, Some(_)) | (Some(Token::Never), Some(_)) => false,
-            (Some(Token::Any), Some(_)) => true,
-            (Some(Token::Char(c)), Some(own)) => c == own,
-            (Some(Token::Set { negated, ranges }), Some(own)) => {
+            (None, Some(_)) | (Some(GlobToken::Never), Some(_)) => false,
+            (Some(GlobToken::Any), Some(_)) => true,
+            (Some(GlobToken::Char(c)), Some(own)) => c == own,
+            (Some(GlobToken::Set { negated, ranges }), Some(own)) => {
                 // A range that runs backwards holds its two ends.
                 ranges
                     .iter()
@@ -89,7 +89,7 @@ pub(super) fn is_too_large(pattern: &str) -> bool {
 }
 
 /// Returns the patterns that one with braces stands for, none when a brace is not closed.
-pub(super) fn alternatives(pattern: &str) -> Vec<String> {
+pub(super) fn expand_braces(pattern: &str) -> Vec<String> {
     expand(pattern).0
 }
 
@@ -169,21 +169,21 @@ fn split_at_commas(text: &str) -> Vec<&str> {
 }
 
 /// Returns the parts of a pattern behind a root or a folder; `None` when it matches folders only.
-pub(super) fn compile(pattern: &str) -> Option<Vec<Part>> {
+pub(super) fn compile_parts(pattern: &str) -> Option<Vec<GlobPart>> {
     let mut rest = pattern;
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<GlobPart> = Vec::new();
     if rest.is_empty() {
         return Some(parts);
     }
     loop {
         if let Some(behind) = rest.strip_prefix("**/") {
-            if !matches!(parts.last(), Some(Part { matcher: Matcher::Recursive, .. })) {
-                parts.push(Part { text: "**".into(), matcher: Matcher::Recursive });
+            if !matches!(parts.last(), Some(GlobPart { matcher: Matcher::Recursive, .. })) {
+                parts.push(GlobPart { text: "**".into(), matcher: Matcher::Recursive });
             }
             rest = behind.trim_start_matches('/');
         } else {
-            let (text, behind) = rest.split_at(separator(rest));
-            parts.push(Part { text: text.into(), matcher: compile_name(text) });
+            let (text, behind) = rest.split_at(find_separator(rest));
+            parts.push(GlobPart { text: text.into(), matcher: compile_name(text) });
             match behind.strip_prefix('/') {
                 Some(behind) => rest = behind,
                 None => return Some(parts),
@@ -197,7 +197,7 @@ pub(super) fn compile(pattern: &str) -> Option<Vec<Part>> {
 
 /// Returns the place of the first slash that separates names; one within brackets or braces does
 /// not.
-fn separator(pattern: &str) -> usize {
+fn find_separator(pattern: &str) -> usize {
     let mut open = false;
     let mut chars = pattern.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -220,7 +220,7 @@ fn compile_name(text: &str) -> Matcher {
         match c {
             '{' => {
                 return Matcher::Braces(
-                    alternatives(text)
+                    expand_braces(text)
                         .iter()
                         .map(|alternative| compile_tokens(alternative))
                         .collect(),
@@ -234,32 +234,32 @@ fn compile_name(text: &str) -> Matcher {
     if magical { Matcher::Magical(compile_tokens(text)) } else { Matcher::Plain(plain) }
 }
 
-fn compile_tokens(part: &str) -> Vec<Token> {
+fn compile_tokens(part: &str) -> Vec<GlobToken> {
     let chars: Vec<char> = part.chars().collect();
     let mut tokens = Vec::new();
     let mut at = 0;
     while at < chars.len() {
         at += 1;
         tokens.push(match chars[at - 1] {
-            '*' if matches!(tokens.last(), Some(Token::Star)) => continue,
-            '*' => Token::Star,
-            '?' => Token::Any,
+            '*' if matches!(tokens.last(), Some(GlobToken::Star)) => continue,
+            '*' => GlobToken::Star,
+            '?' => GlobToken::Any,
             '[' => match compile_set(&chars[at..]) {
                 Some((set, len)) => {
                     at += len;
                     set
                 }
-                None => Token::Never,
+                None => GlobToken::Never,
             },
             '\\' => match chars.get(at) {
                 Some(c) => {
                     at += 1;
-                    Token::Char(*c)
+                    GlobToken::Char(*c)
                 }
                 // One at the end stands for nothing.
                 None => continue,
             },
-            c => Token::Char(c),
+            c => GlobToken::Char(c),
         });
     }
     tokens
@@ -267,13 +267,13 @@ fn compile_tokens(part: &str) -> Vec<Token> {
 
 /// Returns the set that `chars` begin with, behind its bracket, and how many of them it takes;
 /// `None` when it does not end.
-fn compile_set(chars: &[char]) -> Option<(Token, usize)> {
+fn compile_set(chars: &[char]) -> Option<(GlobToken, usize)> {
     let negated = matches!(chars.first(), Some('!' | '^'));
     let mut at = usize::from(negated);
     let mut ranges = Vec::new();
     loop {
         if *chars.get(at)? == ']' {
-            return Some((Token::Set { negated, ranges }, at + 1));
+            return Some((GlobToken::Set { negated, ranges }, at + 1));
         }
         let (from, next) = set_char(chars, at)?;
         at = next;

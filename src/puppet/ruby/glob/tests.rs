@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{EntryKind, Listing, glob, matches};
+use super::{EntryKind, Listing, glob_files, matches_path};
 use crate::text::FilePath;
 
 /// Folders by path, with their entries.
@@ -28,7 +28,7 @@ impl Tree {
 }
 
 impl Listing for Tree {
-    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
+    fn list_folder(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
         let entries = self.0.get(folder.as_str());
         entries
             .map(|names| names.iter().map(|(name, kind)| (name.clone(), *kind)).collect())
@@ -38,14 +38,14 @@ impl Listing for Tree {
 
 fn check(files: &[&str], pattern: &str, expected: &[&str]) {
     let tree = Tree::new(files);
-    let found = glob(&format!("/data/{pattern}"), &tree);
+    let found = glob_files(&format!("/data/{pattern}"), &tree);
     let found: Vec<&str> =
         found.iter().map(|path| path.as_str().strip_prefix("/data/").unwrap()).collect();
     assert_eq!(found, expected, "{pattern}");
     for file in files {
         let path = FilePath::new(&format!("/data/{file}"));
         assert_eq!(
-            matches(&format!("/data/{pattern}"), &path),
+            matches_path(&format!("/data/{pattern}"), &path),
             expected.contains(file),
             "{pattern} and {file}"
         );
@@ -138,7 +138,7 @@ fn only_a_star_goes_through_a_linked_folder() {
     let mut tree = Tree::new(&["d/x.yaml", "l/x.yaml"]);
     tree.0.get_mut("/data").unwrap().insert("l".into(), EntryKind::LinkedFolder);
     let found = |pattern| {
-        glob(pattern, &tree).iter().map(|path| path.as_str().to_owned()).collect::<Vec<_>>()
+        glob_files(pattern, &tree).iter().map(|path| path.as_str().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(found("/data/*/x.yaml"), ["/data/d/x.yaml", "/data/l/x.yaml"]);
     assert_eq!(found("/data/**/x.yaml"), ["/data/d/x.yaml"]);

@@ -4,7 +4,7 @@
 /// an atomic group: `^*` is `(?>^)*`. An anchor has nothing to step back to, so the group changes
 /// nothing. `None` where there is none.
 pub(super) fn with_grouped_anchors(pattern: &str) -> Option<String> {
-    let pieces = pieces(pattern);
+    let pieces = split_pieces(pattern);
     let mut out = String::new();
     // Where in `out` each open group began, and whether it is an anchor: it looks around, or has so
     // far held nothing but anchors.
@@ -40,7 +40,7 @@ pub(super) fn with_grouped_anchors(pattern: &str) -> Option<String> {
 /// Whether a pattern has a count whose upper end is below its lower one: Oniguruma swaps them, Ruby
 /// refuses the pattern.
 pub(super) fn has_reversed_count(pattern: &str) -> bool {
-    let pieces = pieces(pattern);
+    let pieces = split_pieces(pattern);
     let mut in_comment = false;
     pieces.iter().enumerate().any(|(n, piece)| {
         in_comment = match in_comment {
@@ -70,7 +70,7 @@ fn is_quantifier(piece: &str) -> bool {
 
 /// Returns the pattern in pieces: escapes, whole character classes, openings of groups, counts in
 /// braces, and single characters.
-fn pieces(pattern: &str) -> Vec<&str> {
+fn split_pieces(pattern: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = pattern;
     while let Some(c) = rest.chars().next() {

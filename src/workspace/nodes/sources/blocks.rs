@@ -42,11 +42,11 @@ fn parts(
 ) -> Parts {
     let mut parts = Parts::named(name, path);
     let variable = |(name, literal): &(String, _)| {
-        Some((Key::string(name), Member { key_origin: None, value: super::value_of(literal)? }))
+        Some((Key::new_string(name), Member { key_origin: None, value: super::value_of(literal)? }))
     };
     let variables: Hash = block.variables.iter().filter_map(variable).collect();
     if !variables.is_empty() {
-        let value = Value::hash(variables, Provenance::written(None));
+        let value = Value::hash(variables, Provenance::from_source(None));
         parts.block = Some(Said { value, by: path.clone() });
     }
     let uses = manifest.uses.iter().filter(|one| one.node == Some(number));
@@ -230,7 +230,7 @@ node b1 { }
         let names: Vec<&str> = found.iter().map(|parts| &*parts.name).collect();
         assert_eq!(names, ["a.example.net", "b1", "b2"]);
         let block = found[0].block.as_ref().unwrap();
-        assert_eq!(block.value.get("tier"), Some(&Value::given("one")));
+        assert_eq!(block.value.get("tier"), Some(&Value::from_argument("one")));
         assert_eq!(block.value.as_hash().unwrap().len(), 1);
         let included = &found[0].included.as_ref().unwrap().value;
         let words: Vec<String> = included

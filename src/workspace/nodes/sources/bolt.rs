@@ -42,7 +42,7 @@ pub(in crate::workspace::nodes) fn targets(
 ) -> Result<Vec<Parts>, String> {
     let mut found = IndexMap::new();
     group(inventory, &Target::default(), &mut found, MAX_DEPTH)?;
-    let hash = |hash: Hash| Value::hash(hash, Provenance::written(None));
+    let hash = |hash: Hash| Value::hash(hash, Provenance::from_source(None));
     let parts = |(name, target): (String, Target)| {
         let mut parts = Parts::named(&name, path);
         if !target.facts.is_empty() {
@@ -138,7 +138,7 @@ fn merged(lower: &Hash, higher: Hash) -> Hash {
             all.get(&key).and_then(|known| known.value.as_hash()).zip(member.value.as_hash());
         let value = match both {
             Some((known, more)) => {
-                Value::hash(merged(known, more.clone()), Provenance::written(None))
+                Value::hash(merged(known, more.clone()), Provenance::from_source(None))
             }
             None => member.value,
         };

@@ -24,8 +24,8 @@ fn parts(host: &DescribedHost, path: &FilePath) -> Parts {
     parts.parameters = value(&host.node_params).and_then(|value| said(value, path));
     parts.trusted = value(&host.trusted_facts).and_then(|extensions| {
         let member = Member { key_origin: None, value: extensions };
-        let hash: Hash = [(Key::string("extensions"), member)].into_iter().collect();
-        said(Value::hash(hash, Provenance::written(None)), path)
+        let hash: Hash = [(Key::new_string("extensions"), member)].into_iter().collect();
+        said(Value::hash(hash, Provenance::from_source(None)), path)
     });
     parts.environment = host.environment.as_ref().and_then(|name| said(name.as_str().into(), path));
     parts

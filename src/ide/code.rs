@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cursor::{Subject, SubjectKind, dotted_name};
 use super::references::{KeyPart, Name, code_text, named_at};
 use crate::hiera::key::{KeySegment, LookupKey};
-use crate::manifest::model::{Excerpt, Reader};
+use crate::manifest::model::{Excerpt, ReaderCall};
 use crate::text::{FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
@@ -23,7 +23,7 @@ pub(super) fn in_code(snapshot: &Snapshot, position: FilePosition) -> Option<Sub
     let environment = named.environments.first()?.clone();
     let key = key_of(&part)?;
     let index = snapshot.manifests(&environment);
-    let touches = |one: &Reader| {
+    let touches = |one: &ReaderCall| {
         one.keys.iter().flatten().any(|pattern| pattern.range.touches_offset(position.offset))
     };
     let is_called = index.file(path)?.manifest.readers.iter().any(touches);
@@ -91,10 +91,9 @@ fn class_at(
     file: &CodeFile,
     offset: u32,
 ) -> Option<(TextRange, Span)> {
-    let used =
-        file.manifest.uses.iter().filter_map(|one| {
-            Some((one.range, one.class.as_ref().and_then(|class| class.literal())?))
-        });
+    let used = file.manifest.uses.iter().filter_map(|one| {
+        Some((one.range, one.class.as_ref().and_then(|class| class.literal_text())?))
+    });
     let parents = file.manifest.definitions.iter().filter_map(|one| one.inherits.as_ref());
     let parents = parents.map(|Excerpt { range, text }| (*range, text.as_str()));
     let (range, name) = used.chain(parents).find(|(range, _)| range.touches_offset(offset))?;

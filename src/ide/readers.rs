@@ -76,7 +76,7 @@ pub(super) fn readers_in_code(
         KeyReader { kind: ReaderKind::Call { function: function(&one), merge }, place: place(&one) }
     }));
     all.extend(index.pattern_readers(key).map(|one| {
-        let keys = one.reader.keys.iter().flatten().map(|key| key.wildcard());
+        let keys = one.reader.keys.iter().flatten().map(|key| key.wildcard_text());
         let pattern = keys.collect::<Vec<_>>().join(", ");
         let kind = ReaderKind::ComputedCall { function: function(&one), pattern };
         KeyReader { kind, place: place(&one) }

@@ -4,18 +4,18 @@ use super::model::{Definition, Documentation, DocumentedParameter, Parameter};
 use crate::text::TextRange;
 
 /// A line of a comment: its text without `#` and one blank, and where that begins.
-struct Line<'t> {
+struct CommentLine<'t> {
     text: &'t str,
     start: usize,
 }
 
 /// Returns the comment whose lines stand right above the byte at `at`, each a comment of its own.
-pub(super) fn above(text: &str, at: usize) -> Documentation {
+pub(super) fn documentation_above(text: &str, at: usize) -> Documentation {
     read(&comment_above(text, at))
 }
 
 /// Returns the lines of a comment above a place, the first one first.
-fn comment_above(text: &str, at: usize) -> Vec<Line<'_>> {
+fn comment_above(text: &str, at: usize) -> Vec<CommentLine<'_>> {
     let mut lines = Vec::new();
     let mut end = text[..at].rfind('\n').unwrap_or(0);
     while end > 0 {
@@ -31,14 +31,14 @@ fn comment_above(text: &str, at: usize) -> Vec<Line<'_>> {
 }
 
 /// Returns the text of a comment line; `None` for a line that is no comment.
-fn comment_line(text: &str, start: usize, end: usize) -> Option<Line<'_>> {
+fn comment_line(text: &str, start: usize, end: usize) -> Option<CommentLine<'_>> {
     let line = text[start..end].trim_end();
     let content = line.trim_start().trim_start_matches('#');
     if content.len() == line.trim_start().len() {
         return None;
     }
     let content = content.strip_prefix([' ', '\t']).unwrap_or(content);
-    Some(Line { text: content, start: start + line.len() - content.len() })
+    Some(CommentLine { text: content, start: start + line.len() - content.len() })
 }
 
 /// Whether a comment is meant for a linter (M35).
@@ -50,18 +50,18 @@ fn is_directive(text: &str) -> bool {
 enum Current {
     Text,
     /// A tag: indented lines go on with it.
-    Tag(Target),
+    Tag(CommentTarget),
     /// `[*name*]` or `$name::`: lines go on with it that are indented deeper than this.
     Older(usize),
 }
 
-enum Target {
+enum CommentTarget {
     Parameter,
     Summary,
     Other,
 }
 
-fn read(lines: &[Line<'_>]) -> Documentation {
+fn read(lines: &[CommentLine<'_>]) -> Documentation {
     let mut doc = Documentation::default();
     let mut text: Vec<&str> = Vec::new();
     let mut current = Current::Text;
@@ -82,7 +82,7 @@ fn read(lines: &[Line<'_>]) -> Documentation {
                 go_on(&mut doc, target, line.text.trim());
             }
             Current::Older(outer) if blank || indent > *outer => {
-                go_on(&mut doc, &Target::Parameter, line.text.trim());
+                go_on(&mut doc, &CommentTarget::Parameter, line.text.trim());
             }
             _ => {
                 current = Current::Text;
@@ -98,11 +98,11 @@ fn read(lines: &[Line<'_>]) -> Documentation {
     doc
 }
 
-fn go_on(doc: &mut Documentation, target: &Target, line: &str) {
+fn go_on(doc: &mut Documentation, target: &CommentTarget, line: &str) {
     let text = match target {
-        Target::Parameter => doc.parameters.last_mut().map(|parameter| &mut parameter.text),
-        Target::Summary => doc.summary.as_mut(),
-        Target::Other => None,
+        CommentTarget::Parameter => doc.parameters.last_mut().map(|parameter| &mut parameter.text),
+        CommentTarget::Summary => doc.summary.as_mut(),
+        CommentTarget::Other => None,
     };
     if let Some(text) = text {
         text.push('\n');
@@ -111,23 +111,23 @@ fn go_on(doc: &mut Documentation, target: &Target, line: &str) {
 }
 
 /// Begins the tag that stands behind an `@`.
-fn begin_tag(doc: &mut Documentation, tag: &str, start: usize) -> Target {
+fn begin_tag(doc: &mut Documentation, tag: &str, start: usize) -> CommentTarget {
     let name_length =
         tag.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(tag.len());
     let (name, rest) = tag.split_at(name_length);
     match name {
         "summary" => {
             doc.summary = Some(rest.trim().to_owned());
-            Target::Summary
+            CommentTarget::Summary
         }
         "param" => match tagged_parameter(rest, start + name_length) {
             Some(parameter) => {
                 doc.parameters.push(parameter);
-                Target::Parameter
+                CommentTarget::Parameter
             }
-            None => Target::Other,
+            None => CommentTarget::Other,
         },
-        _ => Target::Other,
+        _ => CommentTarget::Other,
     }
 }
 
@@ -163,7 +163,7 @@ fn skip_brackets(text: &str) -> &str {
 }
 
 /// Reads `[*name*]` or `$name::`, the forms of older documentation.
-fn older_parameter(line: &Line<'_>) -> Option<DocumentedParameter> {
+fn older_parameter(line: &CommentLine<'_>) -> Option<DocumentedParameter> {
     let trimmed = line.text.trim_start();
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let named = |rest: &str, close: &str| -> Option<(usize, usize)> {
@@ -198,8 +198,8 @@ pub(super) fn document_parameters(text: &str, definition: &mut Definition) {
         let said = said.map(|said| said.text.clone()).filter(|said| !said.is_empty());
         let line = line_start(text, first_byte(parameter));
         // A comment above the list's first line is the definition's, not a parameter's.
-        parameter.documentation =
-            said.or_else(|| (line > last_line).then(|| beside(text, parameter)).flatten());
+        parameter.documentation = said
+            .or_else(|| (line > last_line).then(|| parameter_comment(text, parameter)).flatten());
         last_line = line;
     }
 }
@@ -214,7 +214,7 @@ fn line_start(text: &str, at: usize) -> usize {
 }
 
 /// Returns the comment above a parameter or behind it.
-fn beside(text: &str, parameter: &Parameter) -> Option<String> {
+fn parameter_comment(text: &str, parameter: &Parameter) -> Option<String> {
     let above = comment_above(text, first_byte(parameter));
     let lines: Vec<&str> = above.iter().map(|line| line.text.trim()).collect();
     let above = lines.join("\n").trim().to_owned();

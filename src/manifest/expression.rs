@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::lexer::is_keyword;
-use super::model::{Excerpt, Literal, Pattern, Piece};
+use super::model::{Excerpt, Literal, TextPattern, TextPiece};
 use super::strings;
-use super::token::{Bracket, Code, Kind, Segment};
+use super::token::{Bracket, Code, Kind, StringSegment};
 use crate::text::TextRange;
 
 /// Indices of tokens, half-open.
@@ -25,7 +25,7 @@ pub(super) struct View<'a> {
 
 /// An argument of a call.
 #[derive(Clone, Debug)]
-pub(super) enum Argument {
+pub(super) enum CallArgument {
     Expression(Tokens),
     /// `a => 1, b => 2` without braces: one hash.
     Pairs(Vec<(Tokens, Tokens)>),
@@ -42,20 +42,20 @@ pub(super) struct Surroundings<'a> {
 
 impl<'a> View<'a> {
     pub(super) fn kind(&self, at: usize) -> Option<Kind> {
-        self.code.kind(at)
+        self.code.kind_at(at)
     }
 
     /// Returns the text of a token; empty behind the last.
-    pub(super) fn word(&self, at: usize) -> &'a str {
+    pub(super) fn word_text(&self, at: usize) -> &'a str {
         self.code.tokens.get(at).map_or("", |token| &self.text[token.range.as_usize()])
     }
 
     pub(super) fn is_word(&self, at: usize, word: &str) -> bool {
-        self.kind(at) == Some(Kind::Name) && self.word(at) == word
+        self.kind(at) == Some(Kind::Name) && self.word_text(at) == word
     }
 
-    pub(super) fn excerpt(&self, tokens: Tokens) -> Option<Excerpt> {
-        self.code.range(tokens).map(|range| self.excerpt_of(range))
+    pub(super) fn excerpt_tokens(&self, tokens: Tokens) -> Option<Excerpt> {
+        self.code.token_range(tokens).map(|range| self.excerpt_of(range))
     }
 
     pub(super) fn excerpt_of(&self, range: TextRange) -> Excerpt {
@@ -63,8 +63,8 @@ impl<'a> View<'a> {
     }
 
     /// Returns the variable's name without `$`; `None` for other tokens.
-    pub(super) fn variable(&self, at: usize) -> Option<&'a str> {
-        (self.kind(at) == Some(Kind::Variable)).then(|| &self.word(at)[1..])
+    pub(super) fn variable_name(&self, at: usize) -> Option<&'a str> {
+        (self.kind(at) == Some(Kind::Variable)).then(|| &self.word_text(at)[1..])
     }
 
     /// Cuts tokens at `separator`, but not within brackets, nor between the bars of a lambda (M33).
@@ -81,7 +81,7 @@ impl<'a> View<'a> {
                 }
                 _ => {}
             }
-            at = self.code.behind(at).min(tokens.end.max(at + 1));
+            at = self.code.index_behind(at).min(tokens.end.max(at + 1));
         }
         if start < tokens.end {
             parts.push(start..tokens.end);
@@ -96,7 +96,7 @@ impl<'a> View<'a> {
             if self.kind(at) == Some(kind) {
                 return Some(at);
             }
-            at = self.code.behind(at);
+            at = self.code.index_behind(at);
         }
         None
     }
@@ -104,12 +104,12 @@ impl<'a> View<'a> {
     /// Returns the tokens between the brackets, if the tokens are one bracketed group.
     pub(super) fn group(&self, tokens: &Tokens, bracket: Bracket) -> Option<Tokens> {
         let is_group = self.kind(tokens.start) == Some(Kind::Open(bracket))
-            && self.code.partner(tokens.start) == tokens.end.checked_sub(1);
+            && self.code.partner_bracket(tokens.start) == tokens.end.checked_sub(1);
         is_group.then(|| tokens.start + 1..tokens.end - 1)
     }
 
     /// Returns the tokens without round brackets around all of them.
-    pub(super) fn bare(&self, mut tokens: Tokens) -> Tokens {
+    pub(super) fn strip_brackets(&self, mut tokens: Tokens) -> Tokens {
         while let Some(inner) =
             self.group(&tokens, Bracket::Round).filter(|inner| !inner.is_empty())
         {
@@ -119,27 +119,27 @@ impl<'a> View<'a> {
     }
 
     /// Returns the arguments between the brackets of a call.
-    pub(super) fn arguments(&self, tokens: Tokens) -> Vec<Argument> {
-        let mut arguments: Vec<Argument> = Vec::new();
+    pub(super) fn parse_arguments(&self, tokens: Tokens) -> Vec<CallArgument> {
+        let mut arguments: Vec<CallArgument> = Vec::new();
         for part in self.split(tokens, Kind::Comma) {
             let Some(arrow) = self.find(part.clone(), Kind::Arrow) else {
-                arguments.push(Argument::Expression(self.bare(part)));
+                arguments.push(CallArgument::Expression(self.strip_brackets(part)));
                 continue;
             };
             let pair = (part.start..arrow, arrow + 1..part.end);
             match arguments.last_mut() {
-                Some(Argument::Pairs(pairs)) => pairs.push(pair),
-                _ => arguments.push(Argument::Pairs(vec![pair])),
+                Some(CallArgument::Pairs(pairs)) => pairs.push(pair),
+                _ => arguments.push(CallArgument::Pairs(vec![pair])),
             }
         }
         arguments
     }
 
     /// Returns the members of a hash, as written in braces or as arguments.
-    pub(super) fn pairs(&self, argument: &Argument) -> Option<Vec<(Tokens, Tokens)>> {
+    pub(super) fn parse_pairs(&self, argument: &CallArgument) -> Option<Vec<(Tokens, Tokens)>> {
         match argument {
-            Argument::Pairs(pairs) => Some(pairs.clone()),
-            Argument::Expression(tokens) => {
+            CallArgument::Pairs(pairs) => Some(pairs.clone()),
+            CallArgument::Expression(tokens) => {
                 let inner = self.group(tokens, Bracket::Curly)?;
                 let parts = self.split(inner, Kind::Comma);
                 let pair = |part: Tokens| {
@@ -151,27 +151,29 @@ impl<'a> View<'a> {
         }
     }
 
-    pub(super) fn argument_range(&self, argument: &Argument) -> Option<TextRange> {
+    pub(super) fn argument_range(&self, argument: &CallArgument) -> Option<TextRange> {
         match argument {
-            Argument::Expression(tokens) => self.code.range(tokens.clone()),
-            Argument::Pairs(pairs) => self.code.range(pairs.first()?.0.start..pairs.last()?.1.end),
+            CallArgument::Expression(tokens) => self.code.token_range(tokens.clone()),
+            CallArgument::Pairs(pairs) => {
+                self.code.token_range(pairs.first()?.0.start..pairs.last()?.1.end)
+            }
         }
     }
 
-    pub(super) fn argument_literal(&self, argument: &Argument) -> Option<Literal> {
+    pub(super) fn argument_literal(&self, argument: &CallArgument) -> Option<Literal> {
         match argument {
-            Argument::Expression(tokens) => self.literal(tokens.clone()),
-            Argument::Pairs(pairs) => self.literal_pairs(pairs, MAX_DEPTH),
+            CallArgument::Expression(tokens) => self.literal_value(tokens.clone()),
+            CallArgument::Pairs(pairs) => self.literal_pairs(pairs, MAX_DEPTH),
         }
     }
 
     /// Returns the value of an expression; `None` if the text alone does not determine it.
-    pub(super) fn literal(&self, tokens: Tokens) -> Option<Literal> {
+    pub(super) fn literal_value(&self, tokens: Tokens) -> Option<Literal> {
         self.literal_within(tokens, MAX_DEPTH)
     }
 
     fn literal_within(&self, tokens: Tokens, depth: usize) -> Option<Literal> {
-        let tokens = self.bare(tokens);
+        let tokens = self.strip_brackets(tokens);
         let depth = depth.checked_sub(1)?;
         if let Some(inner) = self.group(&tokens, Bracket::Square) {
             let elements = self.split(inner, Kind::Comma);
@@ -179,16 +181,18 @@ impl<'a> View<'a> {
             return elements.into_iter().map(element).collect::<Option<_>>().map(Literal::List);
         }
         if self.group(&tokens, Bracket::Curly).is_some() {
-            let pairs = self.pairs(&Argument::Expression(tokens))?;
+            let pairs = self.parse_pairs(&CallArgument::Expression(tokens))?;
             return self.literal_pairs(&pairs, depth);
         }
         match tokens.len() {
             1 => self.literal_token(tokens.start),
-            2 if self.word(tokens.start) == "-" => match self.literal_token(tokens.start + 1)? {
-                Literal::Integer(number) => Some(Literal::Integer(-number)),
-                Literal::Float(number) => Some(Literal::Float(-number)),
-                _ => None,
-            },
+            2 if self.word_text(tokens.start) == "-" => {
+                match self.literal_token(tokens.start + 1)? {
+                    Literal::Integer(number) => Some(Literal::Integer(-number)),
+                    Literal::Float(number) => Some(Literal::Float(-number)),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -203,7 +207,7 @@ impl<'a> View<'a> {
 
     fn literal_token(&self, at: usize) -> Option<Literal> {
         match self.kind(at)? {
-            Kind::Name => Some(match self.word(at) {
+            Kind::Name => Some(match self.word_text(at) {
                 "undef" => Literal::Undef,
                 "default" => Literal::Default,
                 "true" => Literal::Boolean(true),
@@ -211,49 +215,58 @@ impl<'a> View<'a> {
                 word if is_keyword(word) => return None,
                 word => Literal::String(word.to_owned()),
             }),
-            Kind::Number => number(self.word(at)),
-            _ => self.string(at).map(|text| Literal::String(text.into_owned())),
+            Kind::Number => parse_number(self.word_text(at)),
+            _ => self.string_value(at).map(|text| Literal::String(text.into_owned())),
         }
     }
 
     /// Returns the value of a string without interpolation.
-    pub(super) fn string(&self, at: usize) -> Option<Cow<'a, str>> {
-        strings::value(self.text, *self.code.tokens.get(at)?, &self.code.strings)
+    pub(super) fn string_value(&self, at: usize) -> Option<Cow<'a, str>> {
+        strings::string_value(self.text, *self.code.tokens.get(at)?, &self.code.strings)
     }
 
     /// Returns the known parts of a string or a bare word; `None` for other expressions.
-    pub(super) fn pattern(&self, tokens: Tokens, at: Surroundings<'_>) -> Option<Pattern> {
-        let tokens = self.bare(tokens);
-        let range = self.code.range(tokens.clone())?;
+    pub(super) fn parse_pattern(
+        &self,
+        tokens: Tokens,
+        at: Surroundings<'_>,
+    ) -> Option<TextPattern> {
+        let tokens = self.strip_brackets(tokens);
+        let range = self.code.token_range(tokens.clone())?;
         if tokens.len() != 1 {
             return None;
         }
-        let known = |text: &str| Pattern {
+        let known = |text: &str| TextPattern {
             range,
-            pieces: vec![Piece::Text(text.to_owned())],
+            pieces: vec![TextPiece::Text(text.to_owned())],
             resolved: false,
         };
         match self.kind(tokens.start)? {
-            Kind::Name if !is_keyword(self.word(tokens.start)) => {
-                Some(known(self.word(tokens.start)))
+            Kind::Name if !is_keyword(self.word_text(tokens.start)) => {
+                Some(known(self.word_text(tokens.start)))
             }
             Kind::Double(index) => {
-                Some(self.segments(range, self.code.strings.get(index as usize)?, at))
+                Some(self.segment_pattern(range, self.code.strings.get(index as usize)?, at))
             }
-            _ => self.string(tokens.start).map(|text| known(&text)),
+            _ => self.string_value(tokens.start).map(|text| known(&text)),
         }
     }
 
-    fn segments(&self, range: TextRange, segments: &[Segment], at: Surroundings<'_>) -> Pattern {
-        let mut pattern = Pattern { range, pieces: Vec::new(), resolved: false };
+    fn segment_pattern(
+        &self,
+        range: TextRange,
+        segments: &[StringSegment],
+        at: Surroundings<'_>,
+    ) -> TextPattern {
+        let mut pattern = TextPattern { range, pieces: Vec::new(), resolved: false };
         for segment in segments {
             let name = match segment {
-                Segment::Text(text) => {
+                StringSegment::Text(text) => {
                     push_text(&mut pattern.pieces, text);
                     continue;
                 }
-                Segment::Variable { name, .. } => Some(name.as_str()),
-                Segment::Code(code) => View { text: self.text, code }.only_variable(),
+                StringSegment::Variable { name, .. } => Some(name.as_str()),
+                StringSegment::Code(code) => View { text: self.text, code }.only_variable(),
             };
             let known = match name {
                 Some("title" | "name") => at.class,
@@ -265,7 +278,7 @@ impl<'a> View<'a> {
                     pattern.resolved = true;
                     push_text(&mut pattern.pieces, text);
                 }
-                None => pattern.pieces.push(Piece::Hole(name.map(str::to_owned))),
+                None => pattern.pieces.push(TextPiece::Hole(name.map(str::to_owned))),
             }
         }
         pattern
@@ -273,13 +286,13 @@ impl<'a> View<'a> {
 
     /// Returns the variable that the code of `${ … }` is: `${x}` and `${$x}` are the same.
     fn only_variable(&self) -> Option<&'a str> {
-        let tokens = self.bare(0..self.code.len());
+        let tokens = self.strip_brackets(0..self.code.len());
         if tokens.len() != 1 {
             return None;
         }
         match self.kind(tokens.start)? {
-            Kind::Variable => self.variable(tokens.start),
-            Kind::Name | Kind::Number => Some(self.word(tokens.start)),
+            Kind::Variable => self.variable_name(tokens.start),
+            Kind::Name | Kind::Number => Some(self.word_text(tokens.start)),
             _ => None,
         }
     }
@@ -287,14 +300,16 @@ impl<'a> View<'a> {
     /// Returns the index behind the operand that begins at `at`, with its accesses, calls and
     /// lambdas: `$a['x'].f(1) |$y| { … }`.
     pub(super) fn operand_end(&self, at: usize) -> usize {
-        let mut end = self.code.behind(at);
+        let mut end = self.code.index_behind(at);
         loop {
             end = match self.kind(end) {
-                Some(Kind::Open(Bracket::Square)) if self.touches(end) => self.code.behind(end),
+                Some(Kind::Open(Bracket::Square)) if self.is_adjacent(end) => {
+                    self.code.index_behind(end)
+                }
                 Some(Kind::Open(Bracket::Round))
                     if matches!(self.kind(end - 1), Some(Kind::Name | Kind::Reference)) =>
                 {
-                    self.code.behind(end)
+                    self.code.index_behind(end)
                 }
                 Some(Kind::Dot) => end + 2,
                 Some(Kind::Pipe) => match self.lambda_end(end) {
@@ -310,11 +325,11 @@ impl<'a> View<'a> {
     pub(super) fn lambda_end(&self, at: usize) -> Option<usize> {
         let bar = self.find(at + 1..self.code.len(), Kind::Pipe)?;
         let body = bar + 1;
-        (self.kind(body) == Some(Kind::Open(Bracket::Curly))).then(|| self.code.behind(body))
+        (self.kind(body) == Some(Kind::Open(Bracket::Curly))).then(|| self.code.index_behind(body))
     }
 
     /// Whether nothing stands between a token and the one before it.
-    fn touches(&self, at: usize) -> bool {
+    fn is_adjacent(&self, at: usize) -> bool {
         self.code.tokens[at - 1].range.end == self.code.tokens[at].range.start
     }
 
@@ -324,10 +339,10 @@ impl<'a> View<'a> {
         let mut at = end - 1;
         loop {
             let Some(Kind::Close(bracket)) = self.kind(at) else { return at };
-            let Some(open) = self.code.partner(at) else { return at };
+            let Some(open) = self.code.partner_bracket(at) else { return at };
             let takes_more = match (bracket, open.checked_sub(1).and_then(|at| self.kind(at))) {
                 (Bracket::Square, Some(Kind::Reference | Kind::Variable | Kind::Close(_))) => {
-                    self.touches(open)
+                    self.is_adjacent(open)
                 }
                 (Bracket::Round, Some(Kind::Name | Kind::Reference)) => true,
                 _ => false,
@@ -344,15 +359,15 @@ impl<'a> View<'a> {
     }
 }
 
-fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+fn push_text(pieces: &mut Vec<TextPiece>, text: &str) {
     match pieces.last_mut() {
-        Some(Piece::Text(before)) => before.push_str(text),
-        _ => pieces.push(Piece::Text(text.to_owned())),
+        Some(TextPiece::Text(before)) => before.push_str(text),
+        _ => pieces.push(TextPiece::Text(text.to_owned())),
     }
 }
 
 /// Reads a number as Puppet writes it: decimal, octal, hexadecimal or a float.
-fn number(text: &str) -> Option<Literal> {
+fn parse_number(text: &str) -> Option<Literal> {
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         return i128::from_str_radix(digits, 16).ok().map(Literal::Integer);
     }

@@ -41,7 +41,7 @@ pub(super) fn parse(view: &View<'_>, at: usize, kind: DefinitionKind) -> Result<
     let broken = || open.map_or(Broken::NoBody, Broken::List);
     let mut at = at;
     if let Some(open) = open {
-        let (parameters, close) = parameters(view, open).ok_or_else(broken)?;
+        let (parameters, close) = parse_parameters(view, open).ok_or_else(broken)?;
         header.parameters = parameters;
         at = close + 1;
     }
@@ -56,7 +56,7 @@ pub(super) fn parse(view: &View<'_>, at: usize, kind: DefinitionKind) -> Result<
     }
     if view.kind(at) == Some(Kind::ShiftRight) {
         let end = type_end(view, at + 1).ok_or_else(broken)?;
-        header.return_type = view.excerpt(at + 1..end);
+        header.return_type = view.excerpt_tokens(at + 1..end);
         at = end;
     }
     if view.kind(at) != Some(Kind::Open(Bracket::Curly)) {
@@ -77,30 +77,32 @@ pub(super) fn type_end(view: &View<'_>, at: usize) -> Option<usize> {
         return None;
     }
     match view.kind(at + 1) {
-        Some(Kind::Open(Bracket::Square)) => view.code.partner(at + 1).map(|close| close + 1),
+        Some(Kind::Open(Bracket::Square)) => {
+            view.code.partner_bracket(at + 1).map(|close| close + 1)
+        }
         _ => Some(at + 1),
     }
 }
 
 /// Reads the parameters of the list that opens at `open`, and the index of its closing bracket.
-fn parameters(view: &View<'_>, open: usize) -> Option<(Vec<Parameter>, usize)> {
-    let close = view.code.partner(open)?;
+fn parse_parameters(view: &View<'_>, open: usize) -> Option<(Vec<Parameter>, usize)> {
+    let close = view.code.partner_bracket(open)?;
     let parts = view.split(open + 1..close, Kind::Comma);
-    let parameters = parts.into_iter().map(|part| parameter(view, part));
+    let parameters = parts.into_iter().map(|part| parse_parameter(view, part));
     Some((parameters.collect::<Option<_>>()?, close))
 }
 
-fn parameter(view: &View<'_>, tokens: Tokens) -> Option<Parameter> {
+fn parse_parameter(view: &View<'_>, tokens: Tokens) -> Option<Parameter> {
     let mut at = tokens.start;
     let mut data_type = None;
     if view.kind(at) == Some(Kind::Reference) {
         let end = type_end(view, at)?;
-        data_type = view.excerpt(at..end);
+        data_type = view.excerpt_tokens(at..end);
         at = end;
     }
     let captures_rest = view.kind(at) == Some(Kind::Star);
     at += usize::from(captures_rest);
-    let name = view.variable(at).filter(|name| !name.is_empty() && at < tokens.end)?;
+    let name = view.variable_name(at).filter(|name| !name.is_empty() && at < tokens.end)?;
     let mut parameter = Parameter {
         name: name.to_owned(),
         range: view.code.tokens[at].range,
@@ -117,8 +119,8 @@ fn parameter(view: &View<'_>, tokens: Tokens) -> Option<Parameter> {
     if view.kind(at + 1) != Some(Kind::Assign) || !is_expression(view, default.clone()) {
         return None;
     }
-    parameter.value = view.literal(default.clone());
-    parameter.default = view.excerpt(default);
+    parameter.value = view.literal_value(default.clone());
+    parameter.default = view.excerpt_tokens(default);
     Some(parameter)
 }
 
@@ -130,9 +132,11 @@ fn is_expression(view: &View<'_>, tokens: Tokens) -> bool {
     while at < tokens.end {
         let Some(kind) = view.kind(at) else { return false };
         match kind {
-            Kind::Name if matches!(view.word(at), "and" | "or" | "in") => after_operand = false,
+            Kind::Name if matches!(view.word_text(at), "and" | "or" | "in") => {
+                after_operand = false
+            }
             // A statement, with blocks of others.
-            Kind::Name if matches!(view.word(at), "if" | "unless" | "case") => return true,
+            Kind::Name if matches!(view.word_text(at), "if" | "unless" | "case") => return true,
             Kind::Name
             | Kind::Reference
             | Kind::Variable
@@ -142,14 +146,15 @@ fn is_expression(view: &View<'_>, tokens: Tokens) -> bool {
             | Kind::Double(_)
             | Kind::Heredoc(_)
             | Kind::Regex => {
-                let is_keyword = kind == Kind::Name && is_keyword(view.word(at));
-                if after_operand || (is_keyword && !is_value(view.word(at))) {
+                let is_keyword = kind == Kind::Name && is_keyword(view.word_text(at));
+                if after_operand || (is_keyword && !is_value(view.word_text(at))) {
                     return false;
                 }
                 after_operand = true;
             }
             Kind::Open(bracket) => {
-                let Some(close) = view.code.partner(at).filter(|close| *close < tokens.end) else {
+                let Some(close) = view.code.partner_bracket(at).filter(|close| *close < tokens.end)
+                else {
                     return false;
                 };
                 if bracket == Bracket::Curly {

@@ -28,12 +28,12 @@ pub enum Language {
 const MAX_NESTING: usize = 24;
 
 /// Reads `text` from the byte `from`, which must not stand within a string or comment.
-pub(super) fn lex(text: &str, from: usize, language: Language) -> Lexed {
+pub(super) fn lex_text(text: &str, from: usize, language: Language) -> Lexed {
     let mut lexer = Lexer::new(text, from, language, 0);
     if language == Language::Epp {
-        lexer.rendered(false);
+        lexer.lex_rendered(false);
     }
-    while lexer.step() {}
+    while lexer.lex_next() {}
     let Lexer { tokens, strings, unclosed, is_too_deep, .. } = lexer;
     Lexed { code: Code::new(tokens, strings), unclosed, is_too_deep }
 }
@@ -46,7 +46,7 @@ pub(super) struct Lexer<'t> {
     /// The end of reading: a lexer of a heredoc does not read beyond it.
     pub end: usize,
     tokens: Vec<Token>,
-    strings: Vec<Vec<super::token::Segment>>,
+    strings: Vec<Vec<super::token::StringSegment>>,
     pub unclosed: Option<u32>,
     /// Whether the code of a string was passed over.
     pub is_too_deep: bool,
@@ -76,7 +76,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    pub(super) fn byte(&self, ahead: usize) -> u8 {
+    pub(super) fn peek_byte(&self, ahead: usize) -> u8 {
         let at = self.at + ahead;
         if at < self.end { self.bytes[at] } else { 0 }
     }
@@ -113,7 +113,7 @@ impl<'t> Lexer<'t> {
         }
         let mut inner = Lexer::new(self.text, self.at, Language::Manifest, self.nesting + 1);
         inner.end = self.end;
-        while inner.curly >= 0 && inner.step() {}
+        while inner.curly >= 0 && inner.lex_next() {}
         let closed = inner.curly < 0;
         if closed {
             inner.tokens.pop();
@@ -124,31 +124,33 @@ impl<'t> Lexer<'t> {
     }
 
     /// Reads a token, a comment or white space; `false` at the end.
-    fn step(&mut self) -> bool {
+    fn lex_next(&mut self) -> bool {
         if self.at >= self.end {
             return false;
         }
-        let (byte, next) = (self.bytes[self.at], self.byte(1));
+        let (byte, next) = (self.bytes[self.at], self.peek_byte(1));
         match byte {
             b'\n' => self.at = self.behind_heredocs.take().unwrap_or(self.at + 1),
             b' ' | b'\t' | b'\r' => self.at += 1,
             b'#' => self.at = self.line_end(),
             b'/' if next == b'*' => self.block_comment(),
-            b'/' => self.slash(),
-            b'\'' => self.single(),
-            b'"' => self.double(),
-            b'@' if next == b'(' => self.heredoc(),
-            b'$' => self.variable(),
-            b'a'..=b'z' | b'_' => self.name(),
-            b'A'..=b'Z' => self.reference(),
-            b'0'..=b'9' => self.number(),
-            b':' if next == b':' && self.byte(2).is_ascii_uppercase() => self.reference(),
-            b':' if next == b':' && (self.byte(2).is_ascii_lowercase() || self.byte(2) == b'_') => {
-                self.name();
+            b'/' => self.lex_slash(),
+            b'\'' => self.lex_single_quoted(),
+            b'"' => self.lex_double_quoted(),
+            b'@' if next == b'(' => self.lex_heredoc(),
+            b'$' => self.lex_variable(),
+            b'a'..=b'z' | b'_' => self.lex_name(),
+            b'A'..=b'Z' => self.lex_reference(),
+            b'0'..=b'9' => self.lex_number(),
+            b':' if next == b':' && self.peek_byte(2).is_ascii_uppercase() => self.lex_reference(),
+            b':' if next == b':'
+                && (self.peek_byte(2).is_ascii_lowercase() || self.peek_byte(2) == b'_') =>
+            {
+                self.lex_name();
             }
             b'%' | b'-' if self.language == Language::Epp => self.tag_end(),
-            128.. if self.blank() > 0 => self.at += self.blank(),
-            _ => self.operator(byte, next),
+            128.. if self.blank_length() > 0 => self.at += self.blank_length(),
+            _ => self.lex_operator(byte, next),
         }
         true
     }
@@ -167,8 +169,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn operator(&mut self, byte: u8, next: u8) {
-        let third = self.byte(2);
+    fn lex_operator(&mut self, byte: u8, next: u8) {
+        let third = self.peek_byte(2);
         let (kind, length) = match (byte, next) {
             (b'(', _) => (Kind::Open(Bracket::Round), 1),
             (b'[', _) => (Kind::Open(Bracket::Square), 1),
@@ -196,7 +198,7 @@ impl<'t> Lexer<'t> {
             | (b'!', b'~')
             | (b'-' | b'~', b'>')
             | (b'@', b'@') => (Kind::Operator, 2),
-            _ => (Kind::Operator, self.character()),
+            _ => (Kind::Operator, self.char_length()),
         };
         match kind {
             Kind::Open(Bracket::Curly) => self.curly += 1,
@@ -207,12 +209,12 @@ impl<'t> Lexer<'t> {
     }
 
     /// Returns the length of the character at the current place.
-    fn character(&self) -> usize {
+    fn char_length(&self) -> usize {
         self.text[self.at..].chars().next().map_or(1, char::len_utf8)
     }
 
     /// Returns the length of the blank beyond ASCII at the current place; 0 if it is none.
-    fn blank(&self) -> usize {
+    fn blank_length(&self) -> usize {
         let character = self.text[self.at..].chars().next();
         let is_blank =
             |c: &char| c.is_whitespace() && !matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
@@ -220,7 +222,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// A division or a regular expression, by the token before (M30).
-    fn slash(&mut self) {
+    fn lex_slash(&mut self) {
         let before = self.tokens.last().map(|token| token.kind);
         let divides = match before {
             Some(Kind::Name) => {
@@ -268,7 +270,7 @@ impl<'t> Lexer<'t> {
         None
     }
 
-    fn variable(&mut self) {
+    fn lex_variable(&mut self) {
         let start = self.at;
         self.at += 1;
         self.at += strings::variable_length(&self.bytes[self.at..self.end]);
@@ -277,10 +279,10 @@ impl<'t> Lexer<'t> {
 
     /// A bare word: segments of letters, digits, `_` and `-`, each begun by a lower letter or `_`,
     /// with `::` between them.
-    fn name(&mut self) {
+    fn lex_name(&mut self) {
         let start = self.at;
         loop {
-            if self.byte(0) == b':' {
+            if self.peek_byte(0) == b':' {
                 self.at += 2;
             }
             let segment = self.bytes[self.at..self.end]
@@ -294,9 +296,9 @@ impl<'t> Lexer<'t> {
                 .count();
             self.at += segment - dashes;
             let goes_on = dashes == 0
-                && self.byte(0) == b':'
-                && self.byte(1) == b':'
-                && (self.byte(2).is_ascii_lowercase() || self.byte(2) == b'_');
+                && self.peek_byte(0) == b':'
+                && self.peek_byte(1) == b':'
+                && (self.peek_byte(2).is_ascii_lowercase() || self.peek_byte(2) == b'_');
             if !goes_on {
                 break;
             }
@@ -304,17 +306,18 @@ impl<'t> Lexer<'t> {
         self.push(Kind::Name, start);
     }
 
-    fn reference(&mut self) {
+    fn lex_reference(&mut self) {
         let start = self.at;
         loop {
-            if self.byte(0) == b':' {
+            if self.peek_byte(0) == b':' {
                 self.at += 2;
             }
-            while self.byte(0).is_ascii_alphanumeric() || self.byte(0) == b'_' {
+            while self.peek_byte(0).is_ascii_alphanumeric() || self.peek_byte(0) == b'_' {
                 self.at += 1;
             }
-            let goes_on =
-                self.byte(0) == b':' && self.byte(1) == b':' && self.byte(2).is_ascii_uppercase();
+            let goes_on = self.peek_byte(0) == b':'
+                && self.peek_byte(1) == b':'
+                && self.peek_byte(2).is_ascii_uppercase();
             if !goes_on {
                 break;
             }
@@ -323,28 +326,28 @@ impl<'t> Lexer<'t> {
     }
 
     /// A number; letters that follow are taken with it, as Puppet refuses them (M36).
-    fn number(&mut self) {
+    fn lex_number(&mut self) {
         let start = self.at;
         let word = |lexer: &mut Lexer| {
-            while lexer.byte(0).is_ascii_alphanumeric() || lexer.byte(0) == b'_' {
+            while lexer.peek_byte(0).is_ascii_alphanumeric() || lexer.peek_byte(0) == b'_' {
                 lexer.at += 1;
             }
         };
         word(self);
-        if self.byte(0) == b'.' && self.byte(1).is_ascii_digit() {
+        if self.peek_byte(0) == b'.' && self.peek_byte(1).is_ascii_digit() {
             self.at += 1;
             word(self);
         }
         let exponent = matches!(self.bytes[self.at - 1], b'e' | b'E')
             && !self.text[start..self.at].starts_with("0x");
-        if exponent && self.byte(0) == b'-' && self.byte(1).is_ascii_digit() {
+        if exponent && self.peek_byte(0) == b'-' && self.peek_byte(1).is_ascii_digit() {
             self.at += 1;
             word(self);
         }
         self.push(Kind::Number, start);
     }
 
-    fn single(&mut self) {
+    fn lex_single_quoted(&mut self) {
         let start = self.at;
         let (end, escaped) = strings::single_end(&self.bytes[..self.end], start + 1);
         match end {
@@ -358,10 +361,10 @@ impl<'t> Lexer<'t> {
         self.push(if plain { Kind::Plain } else { Kind::Single }, start);
     }
 
-    fn double(&mut self) {
+    fn lex_double_quoted(&mut self) {
         let start = self.at;
         self.at += 1;
-        match strings::double(self) {
+        match strings::lex_double_quoted(self) {
             Quoted::Plain => self.push(Kind::Plain, start),
             Quoted::Segments(segments) => {
                 self.push(Kind::Double(self.strings.len() as u32), start);
@@ -370,7 +373,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn heredoc(&mut self) {
+    fn lex_heredoc(&mut self) {
         let start = self.at;
         let Some(tag) = strings::heredoc_tag(&self.text[start..self.end]) else {
             return self.take(Kind::Operator, 1);
@@ -390,7 +393,7 @@ impl<'t> Lexer<'t> {
             let mut inner =
                 Lexer::new(self.text, content.start, Language::Manifest, self.nesting + 1);
             inner.end = content.end;
-            segments = strings::unquoted(&mut inner);
+            segments = strings::lex_heredoc_text(&mut inner);
             self.take_notes(&inner);
         }
         self.behind_heredocs = Some(behind);
@@ -403,18 +406,18 @@ impl<'t> Lexer<'t> {
         let rest = &self.bytes[self.at..self.end];
         let trims = rest.starts_with(b"-%>");
         if !trims && !rest.starts_with(b"%>") {
-            return self.operator(self.byte(0), self.byte(1));
+            return self.lex_operator(self.peek_byte(0), self.peek_byte(1));
         }
         self.at += if trims { 3 } else { 2 };
-        self.rendered(true);
+        self.lex_rendered(true);
     }
 
     /// The text of a template up to the next tag that holds code.
-    fn rendered(&mut self, separates: bool) {
+    fn lex_rendered(&mut self, separates: bool) {
         let start = self.at;
         while let Some(found) = self.text[self.at..self.end].find("<%") {
             self.at += found + 2;
-            match self.byte(0) {
+            match self.peek_byte(0) {
                 b'%' => self.at += 1,
                 b'#' => {
                     let comment = self.text[self.at..self.end].find("%>");

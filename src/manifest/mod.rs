@@ -33,7 +33,7 @@ pub use model::Manifest;
 pub use puppetfile::{InstalledModule, parse_puppetfile};
 pub use rspec::{DescribedHost, parse_hosts};
 pub use ruby::{parse_ruby, parse_ruby_function};
-pub use variables::{VariableUse, variables};
+pub use variables::{VariableUse, find_variables};
 
 pub use lexer::Language;
 

@@ -10,7 +10,7 @@ pub struct Manifest {
     /// `type A = …`.
     pub aliases: Vec<TypeAlias>,
     /// Calls that read data.
-    pub readers: Vec<Reader>,
+    pub readers: Vec<ReaderCall>,
     /// Places that declare, inherit or name a class.
     pub uses: Vec<ClassUse>,
     /// `node … { … }`.
@@ -196,39 +196,39 @@ impl Literal {
 
 /// A text whose parts may be unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct TextPattern {
     /// The bytes of the expression.
     pub range: TextRange,
     /// In order; no two texts are neighbours.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<TextPiece>,
     /// Whether `$title`, `$name` or `$module_name` was replaced by its value there.
     pub resolved: bool,
 }
 
 /// A part of a [`Pattern`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum TextPiece {
     /// Known text.
     Text(String),
     /// The value of a variable; no name for other expressions.
     Hole(Option<String>),
 }
 
-impl Pattern {
+impl TextPattern {
     /// Returns the text, if all of it is known.
-    pub fn literal(&self) -> Option<&str> {
+    pub fn literal_text(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
-            [Piece::Text(text)] => Some(text),
+            [TextPiece::Text(text)] => Some(text),
             _ => None,
         }
     }
 
     /// With `*` for each part that is not known.
-    pub fn wildcard(&self) -> String {
-        let piece = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Hole(_) => "*".to_owned(),
+    pub fn wildcard_text(&self) -> String {
+        let piece = |piece: &TextPiece| match piece {
+            TextPiece::Text(text) => text.clone(),
+            TextPiece::Hole(_) => "*".to_owned(),
         };
         self.pieces.iter().map(piece).collect()
     }
@@ -251,7 +251,7 @@ pub enum ReaderFunction {
 
 impl ReaderFunction {
     /// Returns the function with this name; a leading `::` is no part of it.
-    pub fn named(name: &str) -> Option<ReaderFunction> {
+    pub fn from_name(name: &str) -> Option<ReaderFunction> {
         Some(match name.strip_prefix("::").unwrap_or(name) {
             "lookup" => ReaderFunction::Lookup,
             "hiera" => ReaderFunction::Hiera,
@@ -300,7 +300,7 @@ pub enum CallForm {
 
 /// A call that reads data.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reader {
+pub struct ReaderCall {
     /// The function.
     pub function: ReaderFunction,
     /// The form of the call.
@@ -308,7 +308,7 @@ pub struct Reader {
     /// The whole call.
     pub range: TextRange,
     /// The keys; the first one that is found wins. `None` when they are unknown.
-    pub keys: Option<Vec<Pattern>>,
+    pub keys: Option<Vec<TextPattern>>,
     /// The type that the value must have, as written.
     pub value_type: Option<Excerpt>,
     /// The merge strategy that the call asks for; `None` where `lookup_options` decide.
@@ -358,7 +358,7 @@ pub enum AskedStrategy {
 impl AskedStrategy {
     /// Returns the literal value of the strategy, or the known value of its variable; `None` where
     /// there is neither.
-    pub fn value(&self) -> Option<&Literal> {
+    pub fn literal_value(&self) -> Option<&Literal> {
         match self {
             AskedStrategy::Literal(value) => Some(value),
             AskedStrategy::Variable { value, .. } => value.as_ref(),
@@ -392,7 +392,7 @@ pub struct ClassUse {
     /// How.
     pub kind: UseKind,
     /// The class's name, in lower case and without leading `::`; `None` when nothing is known.
-    pub class: Option<Pattern>,
+    pub class: Option<TextPattern>,
     /// The bytes of the expression that names it.
     pub range: TextRange,
     /// The parameters that are given explicitly; others are looked up.
@@ -456,7 +456,7 @@ pub struct NodeCall {
 
 impl Manifest {
     /// Returns the parameter in whose default a call stands.
-    pub fn parameter_of(&self, reader: &Reader) -> Option<(&Definition, &Parameter)> {
+    pub fn parameter_of(&self, reader: &ReaderCall) -> Option<(&Definition, &Parameter)> {
         let definition = self.definitions.get(reader.definition?)?;
         let holds = |parameter: &&Parameter| {
             parameter
@@ -468,7 +468,7 @@ impl Manifest {
     }
 
     /// Returns the class with this name.
-    pub fn class(&self, name: &str) -> Option<&Definition> {
+    pub fn find_class(&self, name: &str) -> Option<&Definition> {
         let is_it = |definition: &&Definition| {
             definition.kind == DefinitionKind::Class && definition.name == name
         };
@@ -497,7 +497,7 @@ impl Definition {
     }
 
     /// Returns the parameter with this name.
-    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
+    pub fn find_parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 }

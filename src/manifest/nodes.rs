@@ -1,6 +1,6 @@
 //! `node` blocks: the names that they match, and the parts that they give their nodes.
 
-use super::expression::{Argument, Tokens, View};
+use super::expression::{CallArgument, Tokens, View};
 use super::model::{NodeBlock, NodeCall, NodeName, ReaderFunction};
 use super::readers::arguments_at;
 use super::token::{Bracket, Kind};
@@ -10,7 +10,7 @@ use crate::text::TextRange;
 impl Walker<'_> {
     /// Begins the node block whose keyword is at `at`.
     pub(super) fn node_block(&mut self, view: &View<'_>, at: usize) {
-        let Some((names, body)) = names(view, at + 1) else { return };
+        let Some((names, body)) = parse_names(view, at + 1) else { return };
         let keyword = view.code.tokens[at].range;
         let index = self.found.nodes.len();
         self.found.nodes.push(NodeBlock {
@@ -24,16 +24,18 @@ impl Walker<'_> {
 
     /// Notes the call of another function in a node block.
     pub(super) fn node_call(&mut self, view: &View<'_>, at: usize) {
-        let Some(node) = self.node() else { return };
-        let function = view.word(at);
-        let is_other = ReaderFunction::named(function).is_none()
+        let Some(node) = self.current_node() else { return };
+        let function = view.word_text(at);
+        let is_other = ReaderFunction::from_name(function).is_none()
             && !matches!(function, "include" | "contain" | "require");
         let Some((arguments, end)) = arguments_at(view, at + 1).filter(|_| is_other) else {
             return;
         };
-        let arguments: Vec<_> =
-            arguments.iter().map(|argument: &Argument| view.argument_literal(argument)).collect();
-        let Some(range) = view.code.range(at..end) else { return };
+        let arguments: Vec<_> = arguments
+            .iter()
+            .map(|argument: &CallArgument| view.argument_literal(argument))
+            .collect();
+        let Some(range) = view.code.token_range(at..end) else { return };
         if arguments.iter().flatten().any(|argument| argument.as_str().is_some()) {
             let function = function.to_owned();
             self.found.nodes[node].calls.push(NodeCall { function, arguments, range });
@@ -43,7 +45,7 @@ impl Walker<'_> {
 
 /// Reads the names of a node block that begin at `at`, and the index of the brace that opens its
 /// body.
-fn names(view: &View<'_>, at: usize) -> Option<(Vec<(NodeName, TextRange)>, usize)> {
+fn parse_names(view: &View<'_>, at: usize) -> Option<(Vec<(NodeName, TextRange)>, usize)> {
     let is_brace = |at: &usize| view.kind(*at) == Some(Kind::Open(Bracket::Curly));
     let body = (at..view.code.len().min(at + 2_000)).find(is_brace)?;
     let inherits = (at..body).find(|at| view.is_word(*at, "inherits"));
@@ -51,26 +53,32 @@ fn names(view: &View<'_>, at: usize) -> Option<(Vec<(NodeName, TextRange)>, usiz
     if parts.is_empty() {
         return None;
     }
-    let name = |part: Tokens| Some((name(view, part.clone())?, view.code.range(part)?));
+    let name = |part: Tokens| Some((parse_name(view, part.clone())?, view.code.token_range(part)?));
     Some((parts.into_iter().map(name).collect::<Option<_>>()?, body))
 }
 
-fn name(view: &View<'_>, tokens: Tokens) -> Option<NodeName> {
+fn parse_name(view: &View<'_>, tokens: Tokens) -> Option<NodeName> {
     if tokens.len() == 1 {
         match view.kind(tokens.start)? {
-            Kind::Name if view.word(tokens.start) == "default" => return Some(NodeName::Default),
+            Kind::Name if view.word_text(tokens.start) == "default" => {
+                return Some(NodeName::Default);
+            }
             Kind::Regex => {
-                let text = view.word(tokens.start);
+                let text = view.word_text(tokens.start);
                 return Some(NodeName::Regex(text[1..text.len() - 1].replace("\\/", "/")));
             }
             Kind::Name | Kind::Number => {}
-            _ => return view.string(tokens.start).map(|text| NodeName::Literal(text.into_owned())),
+            _ => {
+                return view
+                    .string_value(tokens.start)
+                    .map(|text| NodeName::Literal(text.into_owned()));
+            }
         }
     }
     // `a.example.net` without quotes.
     let dotted = tokens
         .clone()
         .all(|at| matches!(view.kind(at), Some(Kind::Name | Kind::Number | Kind::Dot)));
-    let range = view.code.range(tokens).filter(|_| dotted)?;
+    let range = view.code.token_range(tokens).filter(|_| dotted)?;
     Some(NodeName::Literal(view.text[range.as_usize()].to_owned()))
 }

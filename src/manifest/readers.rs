@@ -1,30 +1,32 @@
 //! Calls that read data: `lookup`, `hiera` and its like, in all forms in which they are written.
 
-use super::expression::{Argument, Tokens, View};
-use super::model::{AskedStrategy, CallForm, Literal, Merge, Pattern, Reader, ReaderFunction};
+use super::expression::{CallArgument, Tokens, View};
+use super::model::{
+    AskedStrategy, CallForm, Literal, Merge, ReaderCall, ReaderFunction, TextPattern,
+};
 use super::token::{Bracket, Kind};
 use super::walk::Walker;
 use crate::text::TextRange;
 
 /// A call that has been recognized.
-struct Call {
+struct RecognizedCall {
     function: ReaderFunction,
     form: CallForm,
     /// The tokens of the whole call.
     tokens: Tokens,
     /// The bytes of the function's name.
     name: TextRange,
-    arguments: Vec<Argument>,
+    arguments: Vec<CallArgument>,
 }
 
 impl Walker<'_> {
     /// Notes the call whose function is the word at `at`.
-    pub(super) fn reader(&mut self, view: &View<'_>, at: usize) {
+    pub(super) fn note_reader(&mut self, view: &View<'_>, at: usize) {
         let after_dot = at > 0 && view.kind(at - 1) == Some(Kind::Dot);
-        let call = match ReaderFunction::named(view.word(at)) {
-            Some(function) if after_dot => method(view, at, function),
-            Some(function) => direct(view, at, function),
-            None if !after_dot && view.word(at) == "call" => indirect(view, at),
+        let call = match ReaderFunction::from_name(view.word_text(at)) {
+            Some(function) if after_dot => method_call(view, at, function),
+            Some(function) => direct_call(view, at, function),
+            None if !after_dot && view.word_text(at) == "call" => indirect_call(view, at),
             None => None,
         };
         if let Some(call) = call {
@@ -33,8 +35,8 @@ impl Walker<'_> {
     }
 
     /// Notes `Deferred('lookup', […])` and `Deferred.new(…)`.
-    pub(super) fn deferred(&mut self, view: &View<'_>, at: usize) {
-        if view.word(at) != "Deferred" {
+    pub(super) fn note_deferred(&mut self, view: &View<'_>, at: usize) {
+        if view.word_text(at) != "Deferred" {
             return;
         }
         let is_new = view.kind(at + 1) == Some(Kind::Dot) && view.is_word(at + 2, "new");
@@ -42,21 +44,21 @@ impl Walker<'_> {
         let Some((arguments, end)) = arguments_at(view, open) else { return };
         let Some((function, name)) = named_function(view, &arguments) else { return };
         let list = match arguments.get(1) {
-            Some(Argument::Expression(tokens)) => view.group(tokens, Bracket::Square),
+            Some(CallArgument::Expression(tokens)) => view.group(tokens, Bracket::Square),
             _ => None,
         };
         let Some(list) = list else { return };
-        let arguments = view.arguments(list);
+        let arguments = view.parse_arguments(list);
         let form = CallForm::Deferred;
-        self.note_call(view, Call { function, form, tokens: at..end, name, arguments });
+        self.note_call(view, RecognizedCall { function, form, tokens: at..end, name, arguments });
     }
 
-    fn note_call(&mut self, view: &View<'_>, call: Call) {
+    fn note_call(&mut self, view: &View<'_>, call: RecognizedCall) {
         let mut end = call.tokens.end;
-        let mut reader = Reader {
+        let mut reader = ReaderCall {
             function: call.function,
             form: call.form,
-            range: view.code.range(call.tokens.clone()).unwrap_or(call.name),
+            range: view.code.token_range(call.tokens.clone()).unwrap_or(call.name),
             keys: None,
             value_type: None,
             merge: None,
@@ -65,7 +67,7 @@ impl Walker<'_> {
             other_default: false,
             has_override: false,
             includes: call.function == ReaderFunction::HieraInclude,
-            definition: self.definition(),
+            definition: self.current_definition(),
         };
         if view.kind(end) == Some(Kind::Pipe) {
             reader.other_default = true;
@@ -80,16 +82,21 @@ impl Walker<'_> {
         self.found.readers.push(reader);
     }
 
-    fn lookup_arguments(&self, view: &View<'_>, arguments: &[Argument], reader: &mut Reader) {
+    fn lookup_arguments(
+        &self,
+        view: &View<'_>,
+        arguments: &[CallArgument],
+        reader: &mut ReaderCall,
+    ) {
         let Some(first) = arguments.first() else { return };
-        if let Some(options) = view.pairs(first) {
-            let name = option(view, &options, "name").map(Argument::Expression);
-            reader.keys = name.and_then(|name| self.keys(view, &name));
-            return self.options(view, &options, reader);
+        if let Some(options) = view.parse_pairs(first) {
+            let name = find_option(view, &options, "name").map(CallArgument::Expression);
+            reader.keys = name.and_then(|name| self.parse_keys(view, &name));
+            return self.read_options(view, &options, reader);
         }
-        reader.keys = self.keys(view, first);
-        match arguments.get(1).map(|second| (second, view.pairs(second))) {
-            Some((_, Some(options))) => return self.options(view, &options, reader),
+        reader.keys = self.parse_keys(view, first);
+        match arguments.get(1).map(|second| (second, view.parse_pairs(second))) {
+            Some((_, Some(options))) => return self.read_options(view, &options, reader),
             // Either a type or options: only its value decides.
             Some((second, None)) if arguments.len() == 2 && !begins_type(view, second) => {
                 reader.merge = view
@@ -107,18 +114,19 @@ impl Walker<'_> {
         self.default(view, arguments.get(3), reader);
     }
 
-    fn options(&self, view: &View<'_>, options: &[(Tokens, Tokens)], reader: &mut Reader) {
-        reader.value_type = option(view, options, "value_type").and_then(|one| view.excerpt(one));
-        let merge = option(view, options, "merge").map(Argument::Expression);
+    fn read_options(&self, view: &View<'_>, options: &[(Tokens, Tokens)], reader: &mut ReaderCall) {
+        reader.value_type =
+            find_option(view, options, "value_type").and_then(|one| view.excerpt_tokens(one));
+        let merge = find_option(view, options, "merge").map(CallArgument::Expression);
         reader.merge = merge.and_then(|one| self.merge(view, &one));
-        let default = option(view, options, "default_value").map(Argument::Expression);
+        let default = find_option(view, options, "default_value").map(CallArgument::Expression);
         self.default(view, default.as_ref(), reader);
-        reader.other_default |= option(view, options, "default_values_hash").is_some();
-        reader.has_override = option(view, options, "override").is_some();
+        reader.other_default |= find_option(view, options, "default_values_hash").is_some();
+        reader.has_override = find_option(view, options, "override").is_some();
     }
 
-    fn hiera_arguments(&self, view: &View<'_>, call: &Call, reader: &mut Reader) {
-        reader.keys = call.arguments.first().and_then(|first| self.keys(view, first));
+    fn hiera_arguments(&self, view: &View<'_>, call: &RecognizedCall, reader: &mut ReaderCall) {
+        reader.keys = call.arguments.first().and_then(|first| self.parse_keys(view, first));
         self.default(view, call.arguments.get(1), reader);
         reader.has_override = call.arguments.len() > 2;
         reader.merge = call.function.own_strategy().map(|strategy| Merge {
@@ -127,29 +135,31 @@ impl Walker<'_> {
         });
     }
 
-    fn default(&self, view: &View<'_>, argument: Option<&Argument>, reader: &mut Reader) {
+    fn default(&self, view: &View<'_>, argument: Option<&CallArgument>, reader: &mut ReaderCall) {
         let range = argument.and_then(|one| view.argument_range(one));
         reader.default = range.map(|range| view.excerpt_of(range));
         reader.default_value = argument.and_then(|one| view.argument_literal(one));
     }
 
-    fn keys(&self, view: &View<'_>, argument: &Argument) -> Option<Vec<Pattern>> {
-        let Argument::Expression(tokens) = argument else { return None };
-        let tokens = view.bare(tokens.clone());
+    fn parse_keys(&self, view: &View<'_>, argument: &CallArgument) -> Option<Vec<TextPattern>> {
+        let CallArgument::Expression(tokens) = argument else { return None };
+        let tokens = view.strip_brackets(tokens.clone());
         let keys = match view.group(&tokens, Bracket::Square) {
             Some(list) => view.split(list, Kind::Comma),
             None => vec![tokens],
         };
         let at = self.surroundings();
-        let keys: Option<Vec<Pattern>> =
-            keys.into_iter().map(|key| view.pattern(key, at)).collect();
+        let keys: Option<Vec<TextPattern>> =
+            keys.into_iter().map(|key| view.parse_pattern(key, at)).collect();
         keys.filter(|keys| !keys.is_empty())
     }
 
-    fn merge(&self, view: &View<'_>, argument: &Argument) -> Option<Merge> {
+    fn merge(&self, view: &View<'_>, argument: &CallArgument) -> Option<Merge> {
         let range = view.argument_range(argument)?;
         let variable = match argument {
-            Argument::Expression(tokens) if tokens.len() == 1 => view.variable(tokens.start),
+            CallArgument::Expression(tokens) if tokens.len() == 1 => {
+                view.variable_name(tokens.start)
+            }
             _ => None,
         };
         let strategy = match (view.argument_literal(argument), variable) {
@@ -157,7 +167,8 @@ impl Walker<'_> {
             (Some(value), _) => AskedStrategy::Literal(value),
             (None, Some(name)) => {
                 let parameter = self.own_parameter(name);
-                let value = parameter.map_or_else(|| self.local(name), |one| one.value.as_ref());
+                let value =
+                    parameter.map_or_else(|| self.local_value(name), |one| one.value.as_ref());
                 AskedStrategy::Variable {
                     name: name.to_owned(),
                     value: value.cloned(),
@@ -171,61 +182,65 @@ impl Walker<'_> {
 }
 
 /// Reads the arguments of a call whose bracket opens at `open`, and the index behind it.
-pub(super) fn arguments_at(view: &View<'_>, open: usize) -> Option<(Vec<Argument>, usize)> {
+pub(super) fn arguments_at(view: &View<'_>, open: usize) -> Option<(Vec<CallArgument>, usize)> {
     if view.kind(open) != Some(Kind::Open(Bracket::Round)) {
         return None;
     }
-    let close = view.code.partner(open)?;
-    Some((view.arguments(open + 1..close), close + 1))
+    let close = view.code.partner_bracket(open)?;
+    Some((view.parse_arguments(open + 1..close), close + 1))
 }
 
-fn direct(view: &View<'_>, at: usize, function: ReaderFunction) -> Option<Call> {
+fn direct_call(view: &View<'_>, at: usize, function: ReaderFunction) -> Option<RecognizedCall> {
     let (arguments, end) = arguments_at(view, at + 1)?;
     let name = view.code.tokens[at].range;
-    Some(Call { function, form: CallForm::Direct, tokens: at..end, name, arguments })
+    Some(RecognizedCall { function, form: CallForm::Direct, tokens: at..end, name, arguments })
 }
 
 /// Reads `'k'.lookup`, `'k'.lookup(T)`: the operand before the dot is the first argument.
-fn method(view: &View<'_>, at: usize, function: ReaderFunction) -> Option<Call> {
+fn method_call(view: &View<'_>, at: usize, function: ReaderFunction) -> Option<RecognizedCall> {
     let dot = at.checked_sub(1).filter(|dot| *dot > 0)?;
     let start = view.operand_start(dot);
     let (others, end) = arguments_at(view, at + 1).unwrap_or((Vec::new(), at + 1));
-    let mut arguments = vec![Argument::Expression(start..dot)];
+    let mut arguments = vec![CallArgument::Expression(start..dot)];
     arguments.extend(others);
     let name = view.code.tokens[at].range;
-    Some(Call { function, form: CallForm::Method, tokens: start..end, name, arguments })
+    Some(RecognizedCall { function, form: CallForm::Method, tokens: start..end, name, arguments })
 }
 
 /// Reads `call('lookup', 'k')`.
-fn indirect(view: &View<'_>, at: usize) -> Option<Call> {
+fn indirect_call(view: &View<'_>, at: usize) -> Option<RecognizedCall> {
     let (mut arguments, end) = arguments_at(view, at + 1)?;
     let (function, name) = named_function(view, &arguments)?;
     arguments.remove(0);
-    Some(Call { function, form: CallForm::Indirect, tokens: at..end, name, arguments })
+    Some(RecognizedCall { function, form: CallForm::Indirect, tokens: at..end, name, arguments })
 }
 
 /// Returns the function that the first argument names.
-fn named_function(view: &View<'_>, arguments: &[Argument]) -> Option<(ReaderFunction, TextRange)> {
-    let Argument::Expression(tokens) = arguments.first()? else { return None };
-    let name = view.literal(tokens.clone())?;
-    Some((ReaderFunction::named(name.as_str()?)?, view.code.range(tokens.clone())?))
+fn named_function(
+    view: &View<'_>,
+    arguments: &[CallArgument],
+) -> Option<(ReaderFunction, TextRange)> {
+    let CallArgument::Expression(tokens) = arguments.first()? else { return None };
+    let name = view.literal_value(tokens.clone())?;
+    Some((ReaderFunction::from_name(name.as_str()?)?, view.code.token_range(tokens.clone())?))
 }
 
 /// Returns a member of an options hash.
-fn option(view: &View<'_>, options: &[(Tokens, Tokens)], name: &str) -> Option<Tokens> {
-    let is_it =
-        |key: &Tokens| view.literal(key.clone()).is_some_and(|key| key.as_str() == Some(name));
-    options.iter().find(|(key, _)| is_it(key)).map(|(_, value)| view.bare(value.clone()))
+fn find_option(view: &View<'_>, options: &[(Tokens, Tokens)], name: &str) -> Option<Tokens> {
+    let is_it = |key: &Tokens| {
+        view.literal_value(key.clone()).is_some_and(|key| key.as_str() == Some(name))
+    };
+    options.iter().find(|(key, _)| is_it(key)).map(|(_, value)| view.strip_brackets(value.clone()))
 }
 
-fn is_undef(view: &View<'_>, argument: &Argument) -> bool {
+fn is_undef(view: &View<'_>, argument: &CallArgument) -> bool {
     view.argument_literal(argument) == Some(Literal::Undef)
 }
 
-fn begins_type(view: &View<'_>, argument: &Argument) -> bool {
+fn begins_type(view: &View<'_>, argument: &CallArgument) -> bool {
     match argument {
-        Argument::Expression(tokens) => view.kind(tokens.start) == Some(Kind::Reference),
-        Argument::Pairs(_) => false,
+        CallArgument::Expression(tokens) => view.kind(tokens.start) == Some(Kind::Reference),
+        CallArgument::Pairs(_) => false,
     }
 }
 
@@ -233,7 +248,7 @@ fn begins_type(view: &View<'_>, argument: &Argument) -> bool {
 fn is_included(view: &View<'_>, start: usize, end: usize) -> bool {
     let includes = |at: usize| {
         view.kind(at) == Some(Kind::Name)
-            && matches!(view.word(at), "include" | "contain" | "require")
+            && matches!(view.word_text(at), "include" | "contain" | "require")
     };
     let before = start.checked_sub(1).is_some_and(|before| {
         includes(before)

@@ -3,7 +3,7 @@
 
 use super::model::Literal;
 use super::ruby::blocks::{after_bracket, block_of, end_of};
-use super::ruby::tokens::{Token, tokens};
+use super::ruby::tokens::{Token, lex_tokens};
 
 /// A host that a spec describes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub struct DescribedHost {
 /// Reads the hosts that the outermost `describe` blocks of a spec name. A text whose blocks cannot
 /// be delimited has none. `let` in an inner block describes a variant of the host, and is ignored.
 pub fn parse_hosts(text: &str) -> Vec<DescribedHost> {
-    let tokens = tokens(text);
+    let tokens = lex_tokens(text);
     let mut hosts = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
@@ -32,22 +32,22 @@ pub fn parse_hosts(text: &str) -> Vec<DescribedHost> {
         {
             let Some(body) = block_of(&tokens, at + 1) else { return Vec::new() };
             at = body.end;
-            hosts.push(host(name, &tokens[body]));
+            hosts.push(read_host(name, &tokens[body]));
         }
         at += 1;
     }
     hosts
 }
 
-fn host(name: &str, body: &[Token]) -> DescribedHost {
+fn read_host(name: &str, body: &[Token]) -> DescribedHost {
     let mut host = DescribedHost { name: name.to_owned(), ..DescribedHost::default() };
     let mut at = 0;
     while at < body.len() {
         let token = &body[at];
         if (token.is_word("let") || token.is_word("let!"))
-            && let Some((name, value, end)) = given(body, at + 1)
+            && let Some((name, value, end)) = read_let(body, at + 1)
         {
-            set(&mut host, name, value);
+            set_variable(&mut host, name, value);
             at = end;
         } else if token.is_word("do") || matches!(token, Token::Mark('{' | '(' | '[')) {
             let Some(end) = end_of(body, at) else { return host };
@@ -60,7 +60,7 @@ fn host(name: &str, body: &[Token]) -> DescribedHost {
 
 /// Reads the tokens behind `let`: `(:name) { value }`, or the same with `do` and `end`. The value
 /// is `None` where it is not literal.
-fn given(body: &[Token], at: usize) -> Option<(&str, Option<Literal>, usize)> {
+fn read_let(body: &[Token], at: usize) -> Option<(&str, Option<Literal>, usize)> {
     let [Token::Mark('('), Token::Symbol(name), Token::Mark(')'), open, ..] = body.get(at..)?
     else {
         return None;
@@ -69,15 +69,15 @@ fn given(body: &[Token], at: usize) -> Option<(&str, Option<Literal>, usize)> {
         return None;
     }
     let end = end_of(body, at + 3)?;
-    let mut reader = Reader { tokens: &body[at + 4..end], at: 0 };
-    let value = reader.value().filter(|_| {
-        reader.lines();
+    let mut reader = LiteralReader { tokens: &body[at + 4..end], at: 0 };
+    let value = reader.read_value().filter(|_| {
+        reader.skip_lines();
         reader.at == reader.tokens.len()
     });
     Some((name, value, end))
 }
 
-fn set(host: &mut DescribedHost, name: &str, value: Option<Literal>) {
+fn set_variable(host: &mut DescribedHost, name: &str, value: Option<Literal>) {
     let hash = || value.clone().filter(|value| matches!(value, Literal::Hash(_)));
     match name {
         "node" => {
@@ -93,27 +93,27 @@ fn set(host: &mut DescribedHost, name: &str, value: Option<Literal>) {
 }
 
 /// Reads literal values.
-struct Reader<'t> {
+struct LiteralReader<'t> {
     tokens: &'t [Token],
     at: usize,
 }
 
-impl Reader<'_> {
-    fn lines(&mut self) {
+impl LiteralReader<'_> {
+    fn skip_lines(&mut self) {
         while self.tokens.get(self.at) == Some(&Token::Line) {
             self.at += 1;
         }
     }
 
     fn skip(&mut self, mark: char) -> bool {
-        self.lines();
+        self.skip_lines();
         let is_it = self.tokens.get(self.at) == Some(&Token::Mark(mark));
         self.at += usize::from(is_it);
         is_it
     }
 
-    fn value(&mut self) -> Option<Literal> {
-        self.lines();
+    fn read_value(&mut self) -> Option<Literal> {
+        self.skip_lines();
         let token = self.tokens.get(self.at)?;
         self.at += 1;
         Some(match token {
@@ -128,7 +128,7 @@ impl Reader<'_> {
             Token::Mark('[') => {
                 let mut items = Vec::new();
                 while !self.skip(']') {
-                    items.push(self.value()?);
+                    items.push(self.read_value()?);
                     if !self.skip(',') && !self.skip(']') {
                         return None;
                     } else if self.tokens[self.at - 1] == Token::Mark(']') {
@@ -148,20 +148,20 @@ impl Reader<'_> {
             if self.skip('}') {
                 return Some(Literal::Hash(pairs));
             }
-            self.lines();
+            self.skip_lines();
             let key = if let Some(Token::Label(label)) = self.tokens.get(self.at) {
                 self.at += 1;
                 Literal::String(label.clone())
             } else {
-                let key = self.value()?;
-                self.lines();
+                let key = self.read_value()?;
+                self.skip_lines();
                 if self.tokens.get(self.at) != Some(&Token::Arrow) {
                     return None;
                 }
                 self.at += 1;
                 key
             };
-            pairs.push((key, self.value()?));
+            pairs.push((key, self.read_value()?));
             if !self.skip(',') {
                 return self.skip('}').then_some(Literal::Hash(pairs));
             }

@@ -8,7 +8,8 @@ pub(super) mod tokens;
 pub use function::parse_ruby_function;
 
 use super::model::{
-    AskedStrategy, CallForm, Excerpt, Literal, Merge, Pattern, Piece, Reader, ReaderFunction,
+    AskedStrategy, CallForm, Excerpt, Literal, Merge, ReaderCall, ReaderFunction, TextPattern,
+    TextPiece,
 };
 use super::strings::single_end;
 use crate::text::TextRange;
@@ -18,7 +19,7 @@ use crate::text::TextRange;
 ///
 /// Arguments are read as far as they are literals; a computed key leaves `keys` empty, and a
 /// computed strategy is [`AskedStrategy::Unknown`].
-pub fn parse_ruby(text: &str) -> Vec<Reader> {
+pub fn parse_ruby(text: &str) -> Vec<ReaderCall> {
     let mut readers = Vec::new();
     let mut from = 0;
     while let Some(found) = text[from..].find("function") {
@@ -30,45 +31,45 @@ pub fn parse_ruby(text: &str) -> Vec<Reader> {
 }
 
 /// Reads the call at the word `function` at a place.
-fn call_at(text: &str, at: usize) -> Option<Reader> {
+fn call_at(text: &str, at: usize) -> Option<ReaderCall> {
     let mut cursor = Cursor { text, at: at + "function".len() };
     if text[..at].ends_with("call_") {
         let start = at - "call_".len();
         if !cursor.is_word_end() {
             return None;
         }
-        cursor.blanks();
+        cursor.skip_blanks();
         cursor.skip("(");
-        cursor.blanks();
-        let (name, range) = cursor.name()?;
-        let function = ReaderFunction::named(name)?;
-        cursor.blanks();
+        cursor.skip_blanks();
+        let (name, range) = cursor.read_name()?;
+        let function = ReaderFunction::from_name(name)?;
+        cursor.skip_blanks();
         if !cursor.skip(",") {
             return None;
         }
-        return Some(reader(&mut cursor, function, start, range));
+        return Some(read_reader(&mut cursor, function, start, range));
     }
     if !text[..at].ends_with('.') || !cursor.skip("_") {
         return None;
     }
     let name_start = cursor.at;
-    let function = ReaderFunction::named(cursor.word())?;
+    let function = ReaderFunction::from_name(cursor.read_word())?;
     let range = TextRange::from_usize(name_start..cursor.at);
-    cursor.blanks();
+    cursor.skip_blanks();
     cursor.skip("(");
-    Some(reader(&mut cursor, function, at, range))
+    Some(read_reader(&mut cursor, function, at, range))
 }
 
 /// Reads the arguments that begin at the cursor.
-fn reader(
+fn read_reader(
     cursor: &mut Cursor<'_>,
     function: ReaderFunction,
     start: usize,
     name: TextRange,
-) -> Reader {
-    cursor.blanks();
+) -> ReaderCall {
+    cursor.skip_blanks();
     cursor.skip("[");
-    let arguments = cursor.arguments();
+    let arguments = cursor.read_arguments();
     let own = function.own_strategy().map(|strategy| Merge {
         range: name,
         strategy: AskedStrategy::Literal(Literal::String(strategy.to_owned())),
@@ -76,18 +77,18 @@ fn reader(
     let is_lookup = function == ReaderFunction::Lookup;
     let default = arguments.get(if is_lookup { 3 } else { 1 });
     let merge = arguments.get(2).filter(|_| is_lookup).filter(|one| !one.is_nil());
-    Reader {
+    ReaderCall {
         function,
         form: CallForm::Ruby,
         range: TextRange::from_usize(start..cursor.at),
-        keys: arguments.first().and_then(|key| key.pattern()).map(|key| vec![key]),
+        keys: arguments.first().and_then(|key| key.parse_pattern()).map(|key| vec![key]),
         value_type: arguments
             .get(1)
             .filter(|one| is_lookup && !one.is_nil())
-            .map(Argument::excerpt),
-        merge: merge.map(Argument::strategy).or(own),
-        default: default.map(Argument::excerpt),
-        default_value: default.and_then(Argument::literal),
+            .map(RubyArgument::excerpt),
+        merge: merge.map(RubyArgument::merge_strategy).or(own),
+        default: default.map(RubyArgument::excerpt),
+        default_value: default.and_then(RubyArgument::literal_value),
         other_default: false,
         has_override: !is_lookup && arguments.len() > 2,
         includes: function == ReaderFunction::HieraInclude,
@@ -96,12 +97,12 @@ fn reader(
 }
 
 /// An argument as written.
-struct Argument<'t> {
+struct RubyArgument<'t> {
     text: &'t str,
     start: usize,
 }
 
-impl Argument<'_> {
+impl RubyArgument<'_> {
     fn range(&self) -> TextRange {
         TextRange::from_usize(self.start..self.start + self.text.len())
     }
@@ -114,35 +115,35 @@ impl Argument<'_> {
         matches!(self.text, "nil" | ":undef" | "undef")
     }
 
-    fn strategy(&self) -> Merge {
-        let strategy = self.literal().map_or(AskedStrategy::Unknown, AskedStrategy::Literal);
+    fn merge_strategy(&self) -> Merge {
+        let strategy = self.literal_value().map_or(AskedStrategy::Unknown, AskedStrategy::Literal);
         Merge { range: self.range(), strategy }
     }
 
     /// Reads the string, with a hole for each interpolation; a string to which something is added
     /// has a hole at its end. `None` for other arguments.
-    fn pattern(&self) -> Option<Pattern> {
+    fn parse_pattern(&self) -> Option<TextPattern> {
         let quote = self.text.bytes().next().filter(|byte| matches!(byte, b'\'' | b'"'))?;
         let end = quoted_end(self.text.as_bytes(), quote)?;
         let content = &self.text[1..end - 1];
         let mut pieces = Vec::new();
         if quote == b'"' {
-            interpolated(content, &mut pieces);
+            split_interpolation(content, &mut pieces);
         } else {
-            pieces.push(Piece::Text(content.replace("\\'", "'").replace("\\\\", "\\")));
+            pieces.push(TextPiece::Text(content.replace("\\'", "'").replace("\\\\", "\\")));
         }
         let rest = self.text[end..].trim_start();
         if rest.starts_with('+') {
-            pieces.push(Piece::Hole(None));
+            pieces.push(TextPiece::Hole(None));
         } else if !rest.is_empty() {
             return None;
         }
-        Some(Pattern { range: self.range(), pieces, resolved: false })
+        Some(TextPattern { range: self.range(), pieces, resolved: false })
     }
 
-    fn literal(&self) -> Option<Literal> {
-        if let Some(pattern) = self.pattern() {
-            return pattern.literal().map(|text| Literal::String(text.to_owned()));
+    fn literal_value(&self) -> Option<Literal> {
+        if let Some(pattern) = self.parse_pattern() {
+            return pattern.literal_text().map(|text| Literal::String(text.to_owned()));
         }
         Some(match self.text {
             "true" => Literal::Boolean(true),
@@ -161,21 +162,21 @@ impl Argument<'_> {
 }
 
 /// Cuts the content of a double-quoted string at `#{…}`.
-fn interpolated(content: &str, pieces: &mut Vec<Piece>) {
+fn split_interpolation(content: &str, pieces: &mut Vec<TextPiece>) {
     let mut rest = content;
     while let Some(hole) = rest.find("#{") {
         if hole > 0 {
-            pieces.push(Piece::Text(rest[..hole].to_owned()));
+            pieces.push(TextPiece::Text(rest[..hole].to_owned()));
         }
         let inner = &rest[hole + 2..];
         let end = inner.find('}').unwrap_or(inner.len());
         let name = inner[..end].trim().trim_start_matches('@');
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        pieces.push(Piece::Hole((is_name && !name.is_empty()).then(|| name.to_owned())));
+        pieces.push(TextPiece::Hole((is_name && !name.is_empty()).then(|| name.to_owned())));
         rest = inner.get(end + 1..).unwrap_or_default();
     }
     if !rest.is_empty() || pieces.is_empty() {
-        pieces.push(Piece::Text(rest.to_owned()));
+        pieces.push(TextPiece::Text(rest.to_owned()));
     }
 }
 
@@ -207,7 +208,7 @@ impl<'t> Cursor<'t> {
         &self.text[self.at..]
     }
 
-    fn blanks(&mut self) {
+    fn skip_blanks(&mut self) {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
@@ -221,7 +222,7 @@ impl<'t> Cursor<'t> {
         !self.rest().starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
     }
 
-    fn word(&mut self) -> &'t str {
+    fn read_word(&mut self) -> &'t str {
         let rest = self.rest();
         let length = rest.find(|c: char| !(c.is_ascii_lowercase() || c == '_'));
         let word = &rest[..length.unwrap_or(rest.len())];
@@ -230,11 +231,11 @@ impl<'t> Cursor<'t> {
     }
 
     /// Reads `'lookup'`, `"lookup"` or `:lookup`: the name and its bytes.
-    fn name(&mut self) -> Option<(&'t str, TextRange)> {
+    fn read_name(&mut self) -> Option<(&'t str, TextRange)> {
         let quote = self.rest().chars().next().filter(|c| matches!(c, '\'' | '"' | ':'))?;
         self.at += 1;
         let start = self.at;
-        let name = self.word();
+        let name = self.read_word();
         let range = TextRange::from_usize(start..self.at);
         if quote != ':' && !self.skip(&quote.to_string()) {
             return None;
@@ -244,15 +245,15 @@ impl<'t> Cursor<'t> {
 
     /// Reads the arguments up to the bracket that closes them, or the end of a call without
     /// brackets.
-    fn arguments(&mut self) -> Vec<Argument<'t>> {
+    fn read_arguments(&mut self) -> Vec<RubyArgument<'t>> {
         let mut arguments = Vec::new();
         loop {
-            self.blanks();
+            self.skip_blanks();
             let start = self.at;
-            let goes_on = self.argument();
+            let goes_on = self.skip_argument();
             let text = self.text[start..self.at].trim_end();
             if !text.is_empty() {
-                arguments.push(Argument { text, start });
+                arguments.push(RubyArgument { text, start });
             }
             if !goes_on || !self.skip(",") {
                 return arguments;
@@ -261,7 +262,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Goes to the end of an argument; whether a comma follows.
-    fn argument(&mut self) -> bool {
+    fn skip_argument(&mut self) -> bool {
         let bytes = self.text.as_bytes();
         let mut depth = 0_usize;
         while self.at < bytes.len() {

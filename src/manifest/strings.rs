@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::lexer::Lexer;
-use super::token::{Kind, Segment, Token};
+use super::token::{Kind, StringSegment, Token};
 use crate::text::TextRange;
 
 /// A string in double quotes.
 pub(super) enum Quoted {
     /// It has neither escapes nor interpolation.
     Plain,
-    Segments(Vec<Segment>),
+    Segments(Vec<StringSegment>),
 }
 
 /// Returns the byte behind the closing quote of a single-quoted string, and whether it has a
@@ -52,7 +52,7 @@ pub(super) fn variable_length(bytes: &[u8]) -> usize {
 }
 
 /// Reads a double-quoted string up to its closing quote; the opening one has been read.
-pub(super) fn double(lexer: &mut Lexer<'_>) -> Quoted {
+pub(super) fn lex_double_quoted(lexer: &mut Lexer<'_>) -> Quoted {
     let start = lexer.at;
     let plain = lexer.bytes[start..lexer.end]
         .iter()
@@ -64,14 +64,14 @@ pub(super) fn double(lexer: &mut Lexer<'_>) -> Quoted {
     }
     let mut segments = Segments::default();
     while lexer.at < lexer.end {
-        match lexer.byte(0) {
+        match lexer.peek_byte(0) {
             b'"' => {
                 lexer.at += 1;
                 return Quoted::Segments(segments.finish());
             }
             b'\\' => segments.escape(lexer),
-            b'$' => segments.interpolation(lexer),
-            _ => segments.text(lexer, b"\"\\$"),
+            b'$' => segments.lex_interpolation(lexer),
+            _ => segments.lex_text(lexer, b"\"\\$"),
         }
     }
     lexer.note_unclosed(start - 1);
@@ -79,20 +79,20 @@ pub(super) fn double(lexer: &mut Lexer<'_>) -> Quoted {
 }
 
 /// Returns the segments of a heredoc's text; escapes stay as they are.
-pub(super) fn unquoted(lexer: &mut Lexer<'_>) -> Vec<Segment> {
+pub(super) fn lex_heredoc_text(lexer: &mut Lexer<'_>) -> Vec<StringSegment> {
     let mut segments = Segments::default();
     while lexer.at < lexer.end {
-        match lexer.byte(0) {
-            b'$' => segments.interpolation(lexer),
+        match lexer.peek_byte(0) {
+            b'$' => segments.lex_interpolation(lexer),
             b'\\' => {
                 segments.text.push('\\');
                 lexer.at += 1;
-                if lexer.byte(0) == b'$' {
+                if lexer.peek_byte(0) == b'$' {
                     segments.text.push('$');
                     lexer.at += 1;
                 }
             }
-            _ => segments.text(lexer, b"\\$"),
+            _ => segments.lex_text(lexer, b"\\$"),
         }
     }
     segments.finish()
@@ -102,23 +102,23 @@ pub(super) fn unquoted(lexer: &mut Lexer<'_>) -> Vec<Segment> {
 #[derive(Default)]
 struct Segments {
     text: String,
-    done: Vec<Segment>,
+    done: Vec<StringSegment>,
 }
 
 impl Segments {
     fn end_text(&mut self) {
         if !self.text.is_empty() {
-            self.done.push(Segment::Text(std::mem::take(&mut self.text)));
+            self.done.push(StringSegment::Text(std::mem::take(&mut self.text)));
         }
     }
 
-    fn finish(mut self) -> Vec<Segment> {
+    fn finish(mut self) -> Vec<StringSegment> {
         self.end_text();
         self.done
     }
 
     /// Takes text up to one of `stops`.
-    fn text(&mut self, lexer: &mut Lexer<'_>, stops: &[u8]) {
+    fn lex_text(&mut self, lexer: &mut Lexer<'_>, stops: &[u8]) {
         let rest = &lexer.bytes[lexer.at..lexer.end];
         let length = rest.iter().position(|byte| stops.contains(byte)).unwrap_or(rest.len()).max(1);
         self.text.push_str(&lexer.text[lexer.at..lexer.at + length]);
@@ -131,13 +131,13 @@ impl Segments {
             lexer.at += 1;
             return self.text.push('\\');
         };
-        let (replacement, length) = escaped(first, rest);
+        let (replacement, length) = decode_escape(first, rest);
         self.text.push_str(&replacement);
         lexer.at += 1 + length;
     }
 
-    fn interpolation(&mut self, lexer: &mut Lexer<'_>) {
-        if lexer.byte(1) == b'{' {
+    fn lex_interpolation(&mut self, lexer: &mut Lexer<'_>) {
+        if lexer.peek_byte(1) == b'{' {
             lexer.at += 2;
             let start = lexer.at;
             let (code, closed) = lexer.code_of_interpolation();
@@ -145,7 +145,7 @@ impl Segments {
                 lexer.note_unclosed(start - 2);
             }
             self.end_text();
-            self.done.push(Segment::Code(code));
+            self.done.push(StringSegment::Code(code));
             return;
         }
         let length = variable_length(&lexer.bytes[lexer.at + 1..lexer.end]);
@@ -159,13 +159,13 @@ impl Segments {
         lexer.at = start + length;
         let range = TextRange::from_usize(start..lexer.at);
         let name = lexer.text[range.as_usize()].to_owned();
-        self.done.push(Segment::Variable { name, range });
+        self.done.push(StringSegment::Variable { name, range });
     }
 }
 
 /// Returns the text that a backslash before `first` stands for, and the number of bytes after the
 /// backslash that it takes.
-fn escaped(first: char, rest: &str) -> (Cow<'static, str>, usize) {
+fn decode_escape(first: char, rest: &str) -> (Cow<'static, str>, usize) {
     let simple = match first {
         '\\' => "\\",
         '$' => "$",
@@ -199,10 +199,10 @@ fn escaped(first: char, rest: &str) -> (Cow<'static, str>, usize) {
 
 /// Returns the value of a string token without interpolation; `None` for other tokens and for
 /// strings with interpolation. Heredocs have none: their margin and escapes are not resolved.
-pub(super) fn value<'t>(
+pub(super) fn string_value<'t>(
     text: &'t str,
     token: Token,
-    strings: &[Vec<Segment>],
+    strings: &[Vec<StringSegment>],
 ) -> Option<Cow<'t, str>> {
     let within = &text[token.range.as_usize()];
     match token.kind {
@@ -224,7 +224,7 @@ pub(super) fn value<'t>(
         }
         Kind::Double(index) => match strings.get(index as usize)?.as_slice() {
             [] => Some("".into()),
-            [Segment::Text(text)] => Some(text.clone().into()),
+            [StringSegment::Text(text)] => Some(text.clone().into()),
             _ => None,
         },
         _ => None,

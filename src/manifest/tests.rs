@@ -2,7 +2,7 @@
 //! manifests; agreement with Puppet on whole trees is `tests/puppet/manifests`'s.
 
 use super::model::{
-    AskedStrategy, CallForm, DefinitionKind, Literal, Manifest, NodeName, Reader, UseKind,
+    AskedStrategy, CallForm, DefinitionKind, Literal, Manifest, NodeName, ReaderCall, UseKind,
 };
 use super::{parse, parse_epp, parse_ruby};
 
@@ -30,20 +30,20 @@ fn parameters(text: &str) -> Vec<String> {
 }
 
 /// The only call of a text.
-fn reader(text: &str) -> Reader {
+fn reader(text: &str) -> ReaderCall {
     let mut readers = parse(text, Some("m")).readers;
     assert_eq!(readers.len(), 1, "{text}");
     readers.remove(0)
 }
 
 /// Returns a reader's keys, with `*` for unknown parts; `None` where nothing is known.
-fn keys(reader: &Reader) -> Option<Vec<String>> {
-    reader.keys.as_ref().map(|keys| keys.iter().map(|key| key.wildcard()).collect())
+fn keys(reader: &ReaderCall) -> Option<Vec<String>> {
+    reader.keys.as_ref().map(|keys| keys.iter().map(|key| key.wildcard_text()).collect())
 }
 
 /// The names of the classes that a text uses, with how.
 fn uses(manifest: &Manifest) -> Vec<(UseKind, String)> {
-    let name = |name: &super::model::Pattern| name.wildcard();
+    let name = |name: &super::model::TextPattern| name.wildcard_text();
     let uses = manifest.uses.iter();
     uses.map(|one| (one.kind, one.class.as_ref().map_or("?".to_owned(), name))).collect()
 }

@@ -63,7 +63,7 @@ pub(super) enum Bracket {
 
 /// A part of a string with interpolation.
 #[derive(Clone, Debug)]
-pub(super) enum Segment {
+pub(super) enum StringSegment {
     /// Text, with escapes resolved.
     Text(String),
     /// `$name`.
@@ -84,7 +84,7 @@ pub(super) struct Code {
     /// For each token the index of the bracket that it opens or closes with; [`NONE`] for others.
     partners: Vec<u32>,
     /// The segments of the strings and heredocs among the tokens.
-    pub strings: Vec<Vec<Segment>>,
+    pub strings: Vec<Vec<StringSegment>>,
     /// Whether every bracket has its partner.
     pub balanced: bool,
 }
@@ -93,12 +93,12 @@ pub(super) struct Code {
 const NONE: u32 = u32::MAX;
 
 impl Code {
-    pub(super) fn new(tokens: Vec<Token>, strings: Vec<Vec<Segment>>) -> Code {
-        let (partners, balanced) = pair(&tokens);
+    pub(super) fn new(tokens: Vec<Token>, strings: Vec<Vec<StringSegment>>) -> Code {
+        let (partners, balanced) = pair_brackets(&tokens);
         Code { tokens, partners, strings, balanced }
     }
 
-    pub(super) fn kind(&self, at: usize) -> Option<Kind> {
+    pub(super) fn kind_at(&self, at: usize) -> Option<Kind> {
         self.tokens.get(at).map(|token| token.kind)
     }
 
@@ -108,20 +108,20 @@ impl Code {
 
     /// Returns the index of the bracket that belongs to the one at `at`; `None` for other tokens
     /// and for brackets without a partner.
-    pub(super) fn partner(&self, at: usize) -> Option<usize> {
+    pub(super) fn partner_bracket(&self, at: usize) -> Option<usize> {
         self.partners.get(at).filter(|partner| **partner != NONE).map(|partner| *partner as usize)
     }
 
     /// Returns the index behind the token at `at`, or behind the bracketed group that it opens.
-    pub(super) fn behind(&self, at: usize) -> usize {
-        match self.kind(at) {
-            Some(Kind::Open(_)) => self.partner(at).map_or(at + 1, |close| close + 1),
+    pub(super) fn index_behind(&self, at: usize) -> usize {
+        match self.kind_at(at) {
+            Some(Kind::Open(_)) => self.partner_bracket(at).map_or(at + 1, |close| close + 1),
             _ => at + 1,
         }
     }
 
     /// Returns the bytes from the first to the last of some tokens; `None` for no tokens.
-    pub(super) fn range(&self, tokens: std::ops::Range<usize>) -> Option<TextRange> {
+    pub(super) fn token_range(&self, tokens: std::ops::Range<usize>) -> Option<TextRange> {
         let (first, last) = (self.tokens.get(tokens.start)?, self.tokens.get(tokens.end - 1)?);
         (tokens.start < tokens.end).then(|| first.range.cover(last.range))
     }
@@ -129,7 +129,7 @@ impl Code {
 
 /// Pairs brackets. A closing bracket that fits none of the open ones is ignored; one that fits an
 /// outer one leaves those within without partner.
-fn pair(tokens: &[Token]) -> (Vec<u32>, bool) {
+fn pair_brackets(tokens: &[Token]) -> (Vec<u32>, bool) {
     let mut partners = vec![NONE; tokens.len()];
     let mut open: Vec<(Bracket, usize)> = Vec::new();
     let mut balanced = true;

@@ -1,7 +1,7 @@
 //! The places that name variables: in code, and in the interpolation of strings and heredocs.
 
-use super::lexer::{Language, is_keyword, lex};
-use super::token::{Bracket, Code, Kind, Segment};
+use super::lexer::{Language, is_keyword, lex_text};
+use super::token::{Bracket, Code, Kind, StringSegment};
 use crate::text::TextRange;
 
 /// A place that names a variable.
@@ -20,8 +20,8 @@ pub struct VariableUse {
 ///
 /// `${name}` in a string is a variable, as are `${name.f}` and `${name['k']}`. Source: Puppet's
 /// `Factory#fold`, `TEXT`.
-pub fn variables(text: &str, language: Language) -> Option<Vec<VariableUse>> {
-    let lexed = lex(text, 0, language);
+pub fn find_variables(text: &str, language: Language) -> Option<Vec<VariableUse>> {
+    let lexed = lex_text(text, 0, language);
     if lexed.unclosed.is_some() || !lexed.code.balanced {
         return None;
     }
@@ -38,7 +38,7 @@ fn collect(text: &str, code: &Code, found: &mut Vec<VariableUse>) {
             Kind::Pipe => in_bars = !in_bars,
             Kind::Variable => {
                 let range = TextRange::new(token.range.start + 1, token.range.end);
-                found.push(named(text, range, in_bars));
+                found.push(new_use(text, range, in_bars));
             }
             Kind::Double(index) | Kind::Heredoc(index) => {
                 for segment in code.strings.get(index as usize).into_iter().flatten() {
@@ -50,26 +50,26 @@ fn collect(text: &str, code: &Code, found: &mut Vec<VariableUse>) {
     }
 }
 
-fn of_segment(text: &str, segment: &Segment, found: &mut Vec<VariableUse>) {
+fn of_segment(text: &str, segment: &StringSegment, found: &mut Vec<VariableUse>) {
     match segment {
-        Segment::Text(_) => {}
-        Segment::Variable { range, .. } => found.push(named(text, *range, false)),
-        Segment::Code(code) => {
+        StringSegment::Text(_) => {}
+        StringSegment::Variable { range, .. } => found.push(new_use(text, *range, false)),
+        StringSegment::Code(code) => {
             let is_operand = code.len() == 1
-                || matches!(code.kind(1), Some(Kind::Dot | Kind::Open(Bracket::Square)));
+                || matches!(code.kind_at(1), Some(Kind::Dot | Kind::Open(Bracket::Square)));
             if let Some(first) = code.tokens.first()
                 && first.kind == Kind::Name
                 && is_operand
                 && !is_keyword(&text[first.range.as_usize()])
             {
-                found.push(named(text, first.range, false));
+                found.push(new_use(text, first.range, false));
             }
             collect(text, code, found);
         }
     }
 }
 
-fn named(text: &str, range: TextRange, in_bars: bool) -> VariableUse {
+fn new_use(text: &str, range: TextRange, in_bars: bool) -> VariableUse {
     let name = &text[range.as_usize()];
     VariableUse { name: name.strip_prefix("::").unwrap_or(name).to_owned(), range, in_bars }
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
-        let all = variables(text, Language::Manifest).expect("a closed text");
+        let all = find_variables(text, Language::Manifest).expect("a closed text");
         let shown = |one: &VariableUse| {
             assert!(text[one.range.as_usize()].ends_with(&one.name));
             format!("{}{}", one.name, if one.in_bars { " in bars" } else { "" })
@@ -100,6 +100,6 @@ mod tests {
 
     #[test]
     fn a_text_that_is_not_closed_is_not_known() {
-        assert_eq!(variables("$a = \"${b", Language::Manifest), None);
+        assert_eq!(find_variables("$a = \"${b", Language::Manifest), None);
     }
 }

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use super::documentation;
 use super::expression::{Surroundings, View};
 use super::header::{self, Broken, plain_name};
-use super::lexer::{Language, Lexed, lex};
+use super::lexer::{Language, Lexed, lex_text};
 use super::model::{
-    ClassUse, Definition, DefinitionKind, Literal, Manifest, Parameter, Pattern, Piece, TypeAlias,
-    UseKind,
+    ClassUse, Definition, DefinitionKind, Literal, Manifest, Parameter, TextPattern, TextPiece,
+    TypeAlias, UseKind,
 };
-use super::token::{Bracket, Kind, Segment};
+use super::token::{Bracket, Kind, StringSegment};
 use crate::text::TextRange;
 
 /// The number of broken headers of a file that are read by lines. Each makes the rest of the file
@@ -27,19 +27,19 @@ pub(super) fn walk(text: &str, module: Option<&str>, language: Language) -> Mani
         open: Vec::new(),
         variables: HashMap::new(),
     };
-    let mut lexed = lex(text, 0, language);
+    let mut lexed = lex_text(text, 0, language);
     for _ in 0..MAX_RESTARTS {
         walker.note_completeness(&lexed);
         let view = View { text, code: &lexed.code };
-        let restart = walker.tokens(&view, true);
+        let restart = walker.walk_tokens(&view, true);
         if lexed.is_too_deep {
-            walker.cut();
+            walker.note_limit();
         }
         let Some(from) = restart else { return walker.found };
         walker.found.complete = false;
-        lexed = lex(text, from, Language::Manifest);
+        lexed = lex_text(text, from, Language::Manifest);
     }
-    walker.cut();
+    walker.note_limit();
     walker.found
 }
 
@@ -84,14 +84,14 @@ impl Walker<'_> {
     }
 
     /// Notes that a limit ended the reading: each header may have been read wrongly.
-    fn cut(&mut self) {
+    fn note_limit(&mut self) {
         self.found.complete = false;
         self.found.is_cut = true;
         self.found.definitions.iter_mut().for_each(|definition| definition.recovered = true);
     }
 
     /// Returns the index of the innermost definition around the current token.
-    pub(super) fn definition(&self) -> Option<usize> {
+    pub(super) fn current_definition(&self) -> Option<usize> {
         self.open.iter().rev().find_map(|open| match open.what {
             Block::Definition(index) => Some(index),
             Block::Node(_) => None,
@@ -99,7 +99,7 @@ impl Walker<'_> {
     }
 
     /// Returns the index of the node block around the current token.
-    pub(super) fn node(&self) -> Option<usize> {
+    pub(super) fn current_node(&self) -> Option<usize> {
         self.open.iter().rev().find_map(|open| match open.what {
             Block::Node(index) => Some(index),
             Block::Definition(_) => None,
@@ -109,7 +109,7 @@ impl Walker<'_> {
     /// Returns the class and the module that strings may name at the current token.
     pub(super) fn surroundings(&self) -> Surroundings<'_> {
         let class = self
-            .definition()
+            .current_definition()
             .map(|index| &self.found.definitions[index])
             .filter(|definition| definition.kind == DefinitionKind::Class);
         Surroundings { class: class.map(|class| class.name.as_str()), module: self.module }
@@ -117,12 +117,12 @@ impl Walker<'_> {
 
     /// Goes through tokens. With `outermost`, definitions are read, too; then the result is the
     /// byte from which the text must be lexed again, behind a header that was read by lines.
-    fn tokens(&mut self, view: &View<'_>, outermost: bool) -> Option<usize> {
+    fn walk_tokens(&mut self, view: &View<'_>, outermost: bool) -> Option<usize> {
         for at in 0..view.code.len() {
-            if outermost && let Some(from) = self.structure(view, at) {
+            if outermost && let Some(from) = self.walk_structure(view, at) {
                 return Some(from);
             }
-            self.expression(view, at);
+            self.walk_expression(view, at);
         }
         if outermost {
             self.close_all();
@@ -131,7 +131,7 @@ impl Walker<'_> {
     }
 
     /// Handles braces, and the words that begin a definition.
-    fn structure(&mut self, view: &View<'_>, at: usize) -> Option<usize> {
+    fn walk_structure(&mut self, view: &View<'_>, at: usize) -> Option<usize> {
         match view.kind(at)? {
             Kind::Open(Bracket::Curly) => {
                 if let Some(open) = self.open.last_mut().filter(|open| open.body == Body::Next) {
@@ -139,7 +139,7 @@ impl Walker<'_> {
                 }
             }
             Kind::Close(Bracket::Curly) => self.close(view, at),
-            Kind::Name if !self.is_member(view, at) => return self.keyword(view, at),
+            Kind::Name if !self.is_member(view, at) => return self.walk_keyword(view, at),
             _ => {}
         }
         None
@@ -151,16 +151,18 @@ impl Walker<'_> {
             || matches!(view.kind(at + 1), Some(Kind::Arrow | Kind::PlusArrow))
     }
 
-    fn keyword(&mut self, view: &View<'_>, at: usize) -> Option<usize> {
+    fn walk_keyword(&mut self, view: &View<'_>, at: usize) -> Option<usize> {
         let named = view.kind(at + 1) == Some(Kind::Name);
-        match view.word(at) {
-            "class" if named => return self.define(view, at, DefinitionKind::Class),
-            "define" if named => return self.define(view, at, DefinitionKind::DefinedType),
-            "function" if named => return self.define(view, at, DefinitionKind::Function),
-            "plan" if named && self.begins_statement(view, at) => {
-                return self.define(view, at, DefinitionKind::Plan);
+        match view.word_text(at) {
+            "class" if named => return self.walk_definition(view, at, DefinitionKind::Class),
+            "define" if named => {
+                return self.walk_definition(view, at, DefinitionKind::DefinedType);
             }
-            "type" if view.kind(at + 1) == Some(Kind::Reference) => self.alias(view, at),
+            "function" if named => return self.walk_definition(view, at, DefinitionKind::Function),
+            "plan" if named && self.begins_statement(view, at) => {
+                return self.walk_definition(view, at, DefinitionKind::Plan);
+            }
+            "type" if view.kind(at + 1) == Some(Kind::Reference) => self.note_alias(view, at),
             "node" => self.node_block(view, at),
             "inherits" if named => self.parent_of_recovered(view, at),
             _ => {}
@@ -172,9 +174,14 @@ impl Walker<'_> {
         at == 0 || matches!(view.kind(at - 1), Some(Kind::Close(Bracket::Curly)))
     }
 
-    fn define(&mut self, view: &View<'_>, at: usize, kind: DefinitionKind) -> Option<usize> {
+    fn walk_definition(
+        &mut self,
+        view: &View<'_>,
+        at: usize,
+        kind: DefinitionKind,
+    ) -> Option<usize> {
         self.open.retain(|open| open.body != Body::Next);
-        let mut definition = self.begun(view, at, kind);
+        let mut definition = self.new_definition(view, at, kind);
         let index = self.found.definitions.len();
         let (body, restart) = match header::parse(view, at + 2, kind) {
             Ok(header) => {
@@ -199,7 +206,7 @@ impl Walker<'_> {
             }
         };
         documentation::document_parameters(self.text, &mut definition);
-        self.inherited(&definition, index);
+        self.note_parent(&definition, index);
         let defaults = if restart.is_some() { default_ranges(&definition) } else { Vec::new() };
         self.found.definitions.push(definition);
         if let Some(body) = body {
@@ -217,11 +224,11 @@ impl Walker<'_> {
     }
 
     /// Returns a definition whose name alone has been read.
-    fn begun(&self, view: &View<'_>, at: usize, kind: DefinitionKind) -> Definition {
+    fn new_definition(&self, view: &View<'_>, at: usize, kind: DefinitionKind) -> Definition {
         let keyword = view.code.tokens[at].range;
         let name = view.code.tokens[at + 1].range;
-        let written = view.word(at + 1);
-        let outer = self.definition().map(|index| &self.found.definitions[index]);
+        let written = view.word_text(at + 1);
+        let outer = self.current_definition().map(|index| &self.found.definitions[index]);
         let outer = outer.filter(|outer| {
             outer.kind == DefinitionKind::Class
                 && matches!(kind, DefinitionKind::Class | DefinitionKind::DefinedType)
@@ -238,35 +245,36 @@ impl Walker<'_> {
             inherits: None,
             return_type: None,
             parameters: Vec::new(),
-            documentation: documentation::above(self.text, keyword.start as usize),
+            documentation: documentation::documentation_above(self.text, keyword.start as usize),
             recovered: false,
         }
     }
 
-    fn inherited(&mut self, definition: &Definition, index: usize) {
+    fn note_parent(&mut self, definition: &Definition, index: usize) {
         let Some(parent) = &definition.inherits else { return };
         self.found.uses.push(ClassUse {
             kind: UseKind::Inherits,
-            class: Some(Pattern {
+            class: Some(TextPattern {
                 range: parent.range,
-                pieces: vec![Piece::Text(parent.text.clone())],
+                pieces: vec![TextPiece::Text(parent.text.clone())],
                 resolved: false,
             }),
             range: parent.range,
             gives: Vec::new(),
             gives_more: false,
             definition: Some(index),
-            node: self.node(),
+            node: self.current_node(),
         });
     }
 
     /// Reads the default of a parameter whose header was read by lines.
     fn default_of_recovered(&mut self, definition: usize, parameter: usize, range: TextRange) {
-        let lexed = lex(&self.text[..range.end as usize], range.start as usize, Language::Manifest);
+        let lexed =
+            lex_text(&self.text[..range.end as usize], range.start as usize, Language::Manifest);
         let view = View { text: self.text, code: &lexed.code };
-        let value = view.literal(0..lexed.code.len());
+        let value = view.literal_value(0..lexed.code.len());
         self.found.definitions[definition].parameters[parameter].value = value;
-        self.tokens(&view, false);
+        self.walk_tokens(&view, false);
     }
 
     /// `inherits` behind a header that was read by lines.
@@ -277,28 +285,28 @@ impl Walker<'_> {
         parent.text = plain_name(&parent.text);
         self.found.definitions[index].inherits = Some(parent);
         let definition = self.found.definitions[index].clone();
-        self.inherited(&definition, index);
+        self.note_parent(&definition, index);
     }
 
-    fn alias(&mut self, view: &View<'_>, at: usize) {
+    fn note_alias(&mut self, view: &View<'_>, at: usize) {
         if view.kind(at + 2) != Some(Kind::Assign) {
             return;
         }
         let start = at + 3;
-        let mut end = view.code.behind(start);
+        let mut end = view.code.index_behind(start);
         if view.kind(start) == Some(Kind::Reference)
             && let Some(Kind::Open(Bracket::Square | Bracket::Curly)) = view.kind(end)
         {
-            end = view.code.behind(end);
+            end = view.code.index_behind(end);
         }
-        let Some(data_type) = view.excerpt(start..end.min(view.code.len())) else { return };
+        let Some(data_type) = view.excerpt_tokens(start..end.min(view.code.len())) else { return };
         let keyword = view.code.tokens[at].range;
         self.found.aliases.push(TypeAlias {
-            name: view.word(at + 1).trim_start_matches("::").to_owned(),
+            name: view.word_text(at + 1).trim_start_matches("::").to_owned(),
             name_range: view.code.tokens[at + 1].range,
             range: keyword.cover(data_type.range),
             data_type,
-            documentation: documentation::above(self.text, keyword.start as usize),
+            documentation: documentation::documentation_above(self.text, keyword.start as usize),
         });
     }
 
@@ -310,22 +318,22 @@ impl Walker<'_> {
     /// Leaves the blocks that a closing brace ends.
     fn close(&mut self, view: &View<'_>, at: usize) {
         let end = view.code.tokens[at].range.end;
-        match view.code.partner(at) {
+        match view.code.partner_bracket(at) {
             Some(partner) => {
                 // Brackets of a header are closed before its body begins.
                 let is_within = |open: &Open| matches!(open.body, Body::At(body) if (partner..at).contains(&body));
                 while self.open.last().is_some_and(is_within) {
-                    self.leave(end);
+                    self.leave_block(end);
                 }
             }
             None if self.open.last().is_some_and(|open| open.body == Body::Before) => {
-                self.leave(end);
+                self.leave_block(end);
             }
             None => {}
         }
     }
 
-    fn leave(&mut self, end: u32) {
+    fn leave_block(&mut self, end: u32) {
         match self.open.pop().map(|open| open.what) {
             Some(Block::Definition(index)) => self.found.definitions[index].range.end = end,
             Some(Block::Node(index)) => self.found.nodes[index].range.end = end,
@@ -338,28 +346,28 @@ impl Walker<'_> {
         let end = self.text.len() as u32;
         self.open.retain(|open| open.body != Body::Next);
         while !self.open.is_empty() {
-            self.leave(end);
+            self.leave_block(end);
         }
     }
 
     /// Calls, declarations and strings with code.
-    fn expression(&mut self, view: &View<'_>, at: usize) {
+    fn walk_expression(&mut self, view: &View<'_>, at: usize) {
         let Some(kind) = view.kind(at) else { return };
         match kind {
             Kind::Name if !matches!(view.kind(at + 1), Some(Kind::Arrow | Kind::PlusArrow)) => {
-                self.reader(view, at);
+                self.note_reader(view, at);
                 self.class_use(view, at);
                 self.node_call(view, at);
             }
             Kind::Reference => {
-                self.deferred(view, at);
+                self.note_deferred(view, at);
                 self.class_reference(view, at);
             }
-            Kind::Variable => self.assignment(view, at),
+            Kind::Variable => self.note_assignment(view, at),
             Kind::Double(index) | Kind::Heredoc(index) => {
                 for segment in view.code.strings.get(index as usize).into_iter().flatten() {
-                    if let Segment::Code(code) = segment {
-                        self.tokens(&View { text: view.text, code }, false);
+                    if let StringSegment::Code(code) = segment {
+                        self.walk_tokens(&View { text: view.text, code }, false);
                     }
                 }
             }
@@ -368,30 +376,30 @@ impl Walker<'_> {
     }
 
     /// Notes `$x = …` in a body: the value is known if it is literal and the only one.
-    fn assignment(&mut self, view: &View<'_>, at: usize) {
+    fn note_assignment(&mut self, view: &View<'_>, at: usize) {
         if view.kind(at + 1) != Some(Kind::Assign) {
             return;
         }
-        let Some(name) = view.variable(at).filter(|name| !name.is_empty()) else { return };
+        let Some(name) = view.variable_name(at).filter(|name| !name.is_empty()) else { return };
         let end = view.operand_end(at + 2);
         let goes_on = matches!(view.kind(end), Some(Kind::Operator | Kind::Star))
-            || matches!(view.word(end), "in" | "and" | "or");
-        let value = if goes_on { None } else { view.literal(at + 2..end) };
-        if let (Some(node), Some(value)) = (self.node(), &value) {
+            || matches!(view.word_text(end), "in" | "and" | "or");
+        let value = if goes_on { None } else { view.literal_value(at + 2..end) };
+        if let (Some(node), Some(value)) = (self.current_node(), &value) {
             self.found.nodes[node].variables.push((name.to_owned(), value.clone()));
         }
-        let known = self.variables.entry((self.definition(), name.to_owned()));
+        let known = self.variables.entry((self.current_definition(), name.to_owned()));
         known.and_modify(|before| *before = None).or_insert(value);
     }
 
     /// Returns the parameter with this name of the definition around the current token.
     pub(super) fn own_parameter(&self, name: &str) -> Option<&Parameter> {
-        self.found.definitions[self.definition()?].parameter(name)
+        self.found.definitions[self.current_definition()?].find_parameter(name)
     }
 
     /// Returns the value of a variable that the definition around the current token sets.
-    pub(super) fn local(&self, name: &str) -> Option<&Literal> {
-        self.variables.get(&(self.definition(), name.to_owned()))?.as_ref()
+    pub(super) fn local_value(&self, name: &str) -> Option<&Literal> {
+        self.variables.get(&(self.current_definition(), name.to_owned()))?.as_ref()
     }
 }
 

@@ -4,7 +4,7 @@ use super::typed::is_taken_as_written;
 use super::unread::in_code;
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::hiera::key::LookupKey;
-use crate::manifest::model::Reader;
+use crate::manifest::model::ReaderCall;
 use crate::workspace::manifests::{ParameterAt, asked_strategy};
 
 /// The rule.
@@ -45,12 +45,15 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// Returns the call in a parameter's default that looks up the parameter's own key with a merge.
-fn merge_of_default<'a>(found: &ParameterAt<'a>, key: &str) -> Option<(&'a Reader, &'static str)> {
+fn merge_of_default<'a>(
+    found: &ParameterAt<'a>,
+    key: &str,
+) -> Option<(&'a ReaderCall, &'static str)> {
     let default = found.parameter.default.as_ref()?;
     found.file.manifest.readers.iter().find_map(|reader| {
         let keys = reader.keys.as_deref().unwrap_or_default();
         let is_own = default.range.contains_range(reader.range)
-            && keys.first().is_some_and(|pattern| pattern.literal() == Some(key));
+            && keys.first().is_some_and(|pattern| pattern.literal_text() == Some(key));
         let strategy = asked_strategy(reader).filter(|one| !one.stops_at_first())?;
         is_own.then_some((reader, strategy.name()))
     })

@@ -47,7 +47,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 fn elsewhere<'a>(index: &'a ManifestIndex, class: &'a str, parameter: &str) -> Option<&'a str> {
     let module = class.split("::").next().unwrap_or(class);
     let has_one = |name: &&str| {
-        index.class(name).is_some_and(|found| found.definition.parameter(parameter).is_some())
+        index.class(name).is_some_and(|found| found.definition.find_parameter(parameter).is_some())
     };
     let mut others = index.definition_names(module).map(|name| &**name).filter(has_one);
     others.next().filter(|_| others.next().is_none())
@@ -63,7 +63,7 @@ fn inherited<'a>(
     for _ in 0..20 {
         let parent = current.inherits.as_ref()?.text.trim_start_matches("::");
         current = index.class(parent)?.definition;
-        if current.parameter(parameter).is_some() {
+        if current.find_parameter(parameter).is_some() {
             return Some(&current.name);
         }
     }

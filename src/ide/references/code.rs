@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use super::{KeyPart, Name, Named, Role, Search};
 use crate::hiera::key::LookupKey;
-use crate::manifest::model::{Definition, DefinitionKind, Pattern, Piece};
-use crate::manifest::{Language, VariableUse, variables};
+use crate::manifest::model::{Definition, DefinitionKind, TextPattern, TextPiece};
+use crate::manifest::{Language, VariableUse, find_variables};
 use crate::text::{FilePath, FilePosition, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::kinds::{CodeLanguage, code_language};
@@ -83,7 +83,7 @@ impl Search<'_> {
 
 /// Whether a variable is a parameter of a class, by its place and name. The header declares it.
 pub(in crate::ide) fn is_use(one: &VariableUse, class: &Definition, parameter: &str) -> bool {
-    let declared = class.parameter(parameter).map(|one| one.range.start + 1);
+    let declared = class.find_parameter(parameter).map(|one| one.range.start + 1);
     one.name == parameter
         && class.range.contains_range(one.range)
         && declared != Some(one.range.start)
@@ -100,7 +100,7 @@ pub(in crate::ide) fn variables_of(
         CodeLanguage::Epp => Language::Epp,
         CodeLanguage::Ruby => return None,
     };
-    variables(&code_text(snapshot, path), language)
+    find_variables(&code_text(snapshot, path), language)
 }
 
 /// Returns the variables of a file with this full name, such as `profile::web::port`.
@@ -120,12 +120,12 @@ pub(in crate::ide) fn code_text<'a>(snapshot: &'a Snapshot, path: &FilePath) -> 
 }
 
 /// Returns the part that the key of a call plays for a part of a key; `None` for another one.
-fn role_of(pattern: &Pattern, part: &KeyPart) -> Option<Role> {
-    if let Some(literal) = pattern.literal() {
+fn role_of(pattern: &TextPattern, part: &KeyPart) -> Option<Role> {
+    if let Some(literal) = pattern.literal_text() {
         let key = LookupKey::parse(literal).ok()?;
         return key.is_within(&part.root, &part.subkeys).then_some(Role::Call);
     }
-    let Some(Piece::Text(text)) = pattern.pieces.first() else { return None };
+    let Some(TextPiece::Text(text)) = pattern.pieces.first() else { return None };
     let names_root = text.split('.').next() == Some(&*part.root);
     let role = if part.subkeys.is_empty() { Role::Call } else { Role::ComputedCall };
     (names_root && text.contains('.')).then_some(role)
@@ -135,7 +135,7 @@ fn role_of(pattern: &Pattern, part: &KeyPart) -> Option<Role> {
 /// where the string does not read as it is written.
 pub(in crate::ide) fn place_in_call(
     text: &str,
-    pattern: &Pattern,
+    pattern: &TextPattern,
     part: &KeyPart,
 ) -> Option<TextRange> {
     let written = text.get(pattern.range.as_usize())?;
@@ -145,7 +145,7 @@ pub(in crate::ide) fn place_in_call(
         None => written,
     };
     let start = pattern.range.start + u32::from(quote.is_some());
-    if let Some(literal) = pattern.literal() {
+    if let Some(literal) = pattern.literal_text() {
         let key =
             LookupKey::parse(literal).ok().filter(|_| inner == literal && !pattern.resolved)?;
         let ranges = key.segment_ranges();
@@ -191,7 +191,7 @@ fn key_in_code(
 fn key_of_call(snapshot: &Snapshot, file: &CodeFile, offset: u32) -> Option<(KeyPart, TextRange)> {
     let patterns = file.manifest.readers.iter().flat_map(|one| one.keys.iter().flatten());
     let pattern = { patterns }.find(|pattern| pattern.range.touches_offset(offset))?;
-    let key = LookupKey::parse(pattern.literal()?).ok()?;
+    let key = LookupKey::parse(pattern.literal_text()?).ok()?;
     let text = code_text(snapshot, &file.path);
     let whole = KeyPart::of_root(&key.root_text());
     let start = place_in_call(&text, pattern, &whole)
@@ -233,7 +233,7 @@ fn attribute_at(
 ) -> Option<(KeyPart, TextRange)> {
     file.manifest.uses.iter().find_map(|one| {
         let given = one.gives.iter().find(|given| given.range.touches_offset(offset))?;
-        let class = one.class.as_ref()?.literal()?;
+        let class = one.class.as_ref()?.literal_text()?;
         Some((key_of(index, class, &given.name)?, given.range))
     })
 }
@@ -254,6 +254,6 @@ fn variable_at(
         class.kind == DefinitionKind::Class && class.range.contains_range(one.range)
     };
     let class = file.manifest.definitions.iter().rev().find(holds)?;
-    class.parameter(&one.name)?;
+    class.find_parameter(&one.name)?;
     Some((key_of(index, &class.name, &one.name)?, one.range))
 }

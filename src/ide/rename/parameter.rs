@@ -138,7 +138,7 @@ impl Renaming<'_> {
             }
         }
         let may_give = |one: &&ClassUse| {
-            let is_literal = one.class.as_ref().is_some_and(|class| class.literal().is_some());
+            let is_literal = one.class.as_ref().is_some_and(|class| class.literal_text().is_some());
             let gives = || one.gives.iter().any(|given| given.name == found.parameter.name);
             !is_literal && (one.gives_more || gives())
         };

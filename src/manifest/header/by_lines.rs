@@ -50,24 +50,24 @@ fn part_of_line(
             _ if at < string_end => {}
             b'\'' | b'"' => string_end = string_end_on_line(line, at, byte),
             b'#' if line[..at].ends_with([' ', '\t']) || at == 0 => {
-                parameters.extend(parameter(text, start + part..start + at));
+                parameters.extend(parse_parameter(text, start + part..start + at));
                 return None;
             }
             b'|' => in_bars = !in_bars,
             b'(' | b'[' | b'{' => depth += 1,
             b')' if depth == 0 && closes_list(&line[at + 1..]) => {
-                parameters.extend(parameter(text, start + part..start + at));
+                parameters.extend(parse_parameter(text, start + part..start + at));
                 return Some(start + at);
             }
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
             b',' if depth == 0 && !in_bars => {
-                parameters.extend(parameter(text, start + part..start + at));
+                parameters.extend(parse_parameter(text, start + part..start + at));
                 part = at + 1;
             }
             _ => {}
         }
     }
-    parameters.extend(parameter(text, start + part..start + line.len()));
+    parameters.extend(parse_parameter(text, start + part..start + line.len()));
     None
 }
 
@@ -93,7 +93,7 @@ fn closes_list(rest: &str) -> bool {
 }
 
 /// Reads the parameter that a part of a line shows: the first `$name` before any `=`.
-fn parameter(text: &str, part: std::ops::Range<usize>) -> Option<Parameter> {
+fn parse_parameter(text: &str, part: std::ops::Range<usize>) -> Option<Parameter> {
     let within = &text[part.clone()];
     let dollar = dollar_of_name(within)?;
     let name = &within[dollar + 1..];

@@ -39,11 +39,11 @@ pub fn parse_ruby_function(text: &str) -> Option<RubyFunction> {
     let written = text[starts[name_at]..name_end].trim_end();
     let written = written.trim_end_matches([',', ')']).trim_end();
     let signatures = block_of(&tokens, at + 1)
-        .and_then(|body| signatures(&tokens[body], name.rsplit("::").next().unwrap_or(name)));
+        .and_then(|body| read_signatures(&tokens[body], name.rsplit("::").next().unwrap_or(name)));
     Some(RubyFunction {
         name: name.clone(),
         name_range: TextRange::from_usize(starts[name_at]..starts[name_at] + written.len()),
-        documentation: documentation::above(text, starts[at]),
+        documentation: documentation::documentation_above(text, starts[at]),
         signatures,
     })
 }
@@ -57,11 +57,11 @@ struct Body {
 
 /// Returns the signatures that the block of a function declares; without a `dispatch`, that of the
 /// method called `name`.
-fn signatures(block: &[Token], name: &str) -> Option<Vec<FunctionSignature>> {
+fn read_signatures(block: &[Token], name: &str) -> Option<Vec<FunctionSignature>> {
     let mut body = Body::default();
     let mut at = 0;
     while at < block.len() {
-        at = statement(block, at, &mut body)?;
+        at = read_statement(block, at, &mut body)?;
     }
     if !body.dispatched.is_empty() {
         return Some(body.dispatched);
@@ -72,7 +72,7 @@ fn signatures(block: &[Token], name: &str) -> Option<Vec<FunctionSignature>> {
 
 /// Reads one statement of a function's block, and returns the index behind it. `None` where the
 /// statement may do anything.
-fn statement(block: &[Token], at: usize, body: &mut Body) -> Option<usize> {
+fn read_statement(block: &[Token], at: usize, body: &mut Body) -> Option<usize> {
     match &block[at] {
         Token::Line | Token::Mark(';') => Some(at + 1),
         Token::Word(word) if word == "dispatch" => {
@@ -82,7 +82,7 @@ fn statement(block: &[Token], at: usize, body: &mut Body) -> Option<usize> {
         }
         Token::Word(word) if word == "def" => {
             let end = end_of(block, at)?;
-            body.methods.extend(method(&block[at + 1..end]));
+            body.methods.extend(read_method(&block[at + 1..end]));
             Some(end + 1)
         }
         Token::Word(word) if word == "local_types" => Some(block_of(block, at + 1)?.end + 1),
@@ -126,10 +126,10 @@ fn statement_end(block: &[Token], mut at: usize) -> Option<usize> {
 fn dispatch(block: &[Token]) -> Option<FunctionSignature> {
     let mut signature = FunctionSignature::default();
     let lines = block.split(|token| matches!(token, Token::Line | Token::Mark(';')));
-    for line in joined(lines) {
+    for line in join_lines(lines) {
         let Some(Token::Word(word)) = line.first() else { return None };
         let texts: Result<Vec<&str>, ()> =
-            line[1..].iter().filter_map(|token| literal(token).transpose()).collect();
+            line[1..].iter().filter_map(|token| literal_text(token).transpose()).collect();
         let texts = texts.ok()?;
         let parameter = || {
             let (data_type, name) = (*texts.first()?, *texts.get(1)?);
@@ -161,7 +161,7 @@ fn dispatch(block: &[Token]) -> Option<FunctionSignature> {
 }
 
 /// Puts lines together where one ends with a comma, and leaves out empty ones.
-fn joined<'t>(lines: impl Iterator<Item = &'t [Token]>) -> Vec<Vec<Token>> {
+fn join_lines<'t>(lines: impl Iterator<Item = &'t [Token]>) -> Vec<Vec<Token>> {
     let mut all: Vec<Vec<Token>> = Vec::new();
     for line in lines.filter(|line| !line.is_empty()) {
         match all.last_mut().filter(|last| last.last() == Some(&Token::Mark(','))) {
@@ -174,7 +174,7 @@ fn joined<'t>(lines: impl Iterator<Item = &'t [Token]>) -> Vec<Vec<Token>> {
 
 /// Returns the text of a literal; `None` for a mark between literals, and an error for a token that
 /// is neither.
-fn literal(token: &Token) -> Result<Option<&str>, ()> {
+fn literal_text(token: &Token) -> Result<Option<&str>, ()> {
     match token {
         Token::Text(text) | Token::Symbol(text) => Ok(Some(text)),
         Token::Mark(',' | '(' | ')') => Ok(None),
@@ -183,10 +183,10 @@ fn literal(token: &Token) -> Result<Option<&str>, ()> {
 }
 
 /// Reads the head of a method, from behind `def`: its name, and the arguments that it takes.
-fn method(code: &[Token]) -> Option<(String, FunctionSignature)> {
+fn read_method(code: &[Token]) -> Option<(String, FunctionSignature)> {
     let Token::Word(name) = code.first()? else { return None };
     let mut signature = FunctionSignature::default();
-    for argument in arguments(code) {
+    for argument in split_arguments(code) {
         let argument = &code[argument];
         let is_splat = argument.iter().filter(|token| **token == Token::Other).count();
         let Some(Token::Word(word)) = argument.iter().find(|it| matches!(it, Token::Word(_)))
@@ -208,7 +208,7 @@ fn method(code: &[Token]) -> Option<(String, FunctionSignature)> {
 }
 
 /// Returns the arguments of a method's head, which stand in brackets or up to the end of the line.
-fn arguments(code: &[Token]) -> Vec<Range<usize>> {
+fn split_arguments(code: &[Token]) -> Vec<Range<usize>> {
     let is_bracketed = code.get(1) == Some(&Token::Mark('('));
     let (mut at, end) = match is_bracketed {
         true => (2, end_of(code, 1).unwrap_or(code.len())),

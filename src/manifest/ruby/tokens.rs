@@ -34,7 +34,7 @@ impl Token {
 }
 
 /// Reads the tokens of a text.
-pub(in crate::manifest) fn tokens(text: &str) -> Vec<Token> {
+pub(in crate::manifest) fn lex_tokens(text: &str) -> Vec<Token> {
     tokens_with_starts(text).0
 }
 
@@ -44,7 +44,7 @@ pub(super) fn tokens_with_starts(text: &str) -> (Vec<Token>, Vec<usize>) {
     let mut starts = Vec::new();
     while lexer.at < text.len() {
         let start = lexer.at;
-        lexer.step();
+        lexer.lex_next();
         starts.resize(lexer.found.len(), start);
     }
     (lexer.found, starts)
@@ -70,7 +70,7 @@ impl Lexer<'_> {
         self.at += length;
     }
 
-    fn step(&mut self) {
+    fn lex_next(&mut self) {
         let rest = self.rest();
         let Some(first) = rest.chars().next() else { return };
         let starts_line = matches!(self.found.last(), None | Some(Token::Line));
@@ -88,11 +88,11 @@ impl Lexer<'_> {
             '#' => self.at += rest.find('\n').unwrap_or(rest.len()),
             '\\' if rest[1..].starts_with('\n') => self.at += 2,
             c if c.is_whitespace() => self.at += c.len_utf8(),
-            '\'' | '"' => self.string(first, 0),
+            '\'' | '"' => self.lex_string(first, 0),
             ':' if rest.starts_with("::") => self.push(Token::Other, 2),
             ':' if rest[1..].starts_with(['\'', '"']) => {
                 let quote = if rest[1..].starts_with('"') { '"' } else { '\'' };
-                self.string(quote, 1);
+                self.lex_string(quote, 1);
                 if let Some(Token::Text(text)) = self.found.last_mut() {
                     let text = std::mem::take(text);
                     self.found.pop();
@@ -104,11 +104,11 @@ impl Lexer<'_> {
                 self.push(Token::Symbol(rest[1..=length].to_owned()), 1 + length);
             }
             '=' if rest.starts_with("=>") => self.push(Token::Arrow, 2),
-            '-' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => self.number(1),
-            c if c.is_ascii_digit() => self.number(0),
-            c if c.is_alphabetic() || c == '_' => self.word(),
-            '<' if rest.starts_with("<<~") || rest.starts_with("<<-") => self.heredoc(),
-            '%' if rest[1..].starts_with(['w', 'i', 'q', 'Q', 'r']) => self.percent(),
+            '-' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => self.lex_number(1),
+            c if c.is_ascii_digit() => self.lex_number(0),
+            c if c.is_alphabetic() || c == '_' => self.lex_word(),
+            '<' if rest.starts_with("<<~") || rest.starts_with("<<-") => self.lex_heredoc(),
+            '%' if rest[1..].starts_with(['w', 'i', 'q', 'Q', 'r']) => self.lex_percent(),
             '/' if self.is_value_next() => {
                 let end = rest[1..].find(['/', '\n']).map_or(rest.len(), |at| at + 2);
                 self.push(Token::Other, end.min(rest.len()));
@@ -129,7 +129,7 @@ impl Lexer<'_> {
     }
 
     /// The string whose quote stands `before` bytes behind here.
-    fn string(&mut self, quote: char, before: usize) {
+    fn lex_string(&mut self, quote: char, before: usize) {
         let rest = &self.rest()[before..];
         let bytes = rest.as_bytes();
         let end = if quote == '\'' { single_end(bytes, 1).0 } else { double_end(bytes) };
@@ -151,7 +151,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn number(&mut self, sign: usize) {
+    fn lex_number(&mut self, sign: usize) {
         let rest = self.rest();
         let digits = |from: usize| {
             rest[from..]
@@ -179,7 +179,7 @@ impl Lexer<'_> {
         self.push(literal.map_or(Token::Other, Token::Number), end);
     }
 
-    fn word(&mut self) {
+    fn lex_word(&mut self) {
         let rest = self.rest();
         let mut end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
         let is_label = rest[end..].starts_with(':') && !rest[end..].starts_with("::");
@@ -193,7 +193,7 @@ impl Lexer<'_> {
     }
 
     /// A heredoc: to the line that ends it.
-    fn heredoc(&mut self) {
+    fn lex_heredoc(&mut self) {
         let rest = self.rest();
         let name = rest[3..].trim_start_matches(['\'', '"']);
         let name = &name[..name.find(|c| !is_name(c)).unwrap_or(name.len())];
@@ -214,7 +214,7 @@ impl Lexer<'_> {
         self.push(Token::Line, end);
     }
 
-    fn percent(&mut self) {
+    fn lex_percent(&mut self) {
         let rest = self.rest();
         let open = rest[2..].chars().next();
         let close = match open {

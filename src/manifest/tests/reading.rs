@@ -17,9 +17,9 @@ fn a_class_has_its_parameters_with_types_defaults_and_places() {
     assert_eq!(class.inherits.as_ref().map(|parent| parent.text.as_str()), Some("m::base"));
     assert_eq!(&text[class.range.as_usize()], text["# A class.\n".len()..].trim_end());
     assert_eq!(class.documentation.text, "A class.");
-    assert_eq!(class.parameter("b").unwrap().documentation.as_deref(), Some("two"));
+    assert_eq!(class.find_parameter("b").unwrap().documentation.as_deref(), Some("two"));
     assert_eq!(
-        class.parameter("b").unwrap().value,
+        class.find_parameter("b").unwrap().value,
         Some(Literal::List(vec![string("x"), string("y")]))
     );
     assert!(manifest.complete);
@@ -220,7 +220,7 @@ fn types_strategies_and_defaults_stand_at_their_places() {
     assert_eq!(options.value_type.unwrap().text, "Hash");
     let strategy = options.merge.unwrap().strategy;
     assert_eq!(
-        strategy.value(),
+        strategy.literal_value(),
         Some(&Literal::Hash(vec![
             (string("strategy"), string("deep")),
             (string("knockout_prefix"), string("--"))
@@ -364,6 +364,9 @@ fn ruby_calls_functions_of_puppet() {
     assert_eq!(readers[0].merge.as_ref().unwrap().strategy, AskedStrategy::Literal(string("deep")));
     assert_eq!(readers[0].default.as_ref().unwrap().text, "{}");
     assert_eq!(readers[1].value_type.as_ref().unwrap().text, "Hash");
-    assert_eq!(readers[2].merge.as_ref().unwrap().strategy.value(), Some(&string("unique")));
+    assert_eq!(
+        readers[2].merge.as_ref().unwrap().strategy.literal_value(),
+        Some(&string("unique"))
+    );
     assert!(readers.iter().all(|one| one.form == CallForm::Ruby));
 }

@@ -14,7 +14,7 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::hiera::resolution::Resolution;
-use crate::manifest::model::{AskedStrategy, DefinitionKind, Literal, Reader};
+use crate::manifest::model::{AskedStrategy, DefinitionKind, Literal, ReaderCall};
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::from_json;
 use crate::workspace::snapshot::Snapshot;
@@ -78,12 +78,12 @@ impl MergingCall<'_> {
 
 /// Returns the strategy that a call itself names, by literal text; `None` for none, and for one
 /// that the text does not determine.
-pub fn asked_strategy(reader: &Reader) -> Option<Strategy> {
+pub fn asked_strategy(reader: &ReaderCall) -> Option<Strategy> {
     let asked = &reader.merge.as_ref()?.strategy;
     if let AskedStrategy::Variable { parameter: true, .. } = asked {
         return None;
     }
-    parsed(asked.value()?)
+    parsed(asked.literal_value()?)
 }
 
 fn parsed(literal: &Literal) -> Option<Strategy> {

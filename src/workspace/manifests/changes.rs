@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::index::{CodeFile, ManifestIndex, ReadKey, literal_class, read_key};
 use super::query::split_key;
 use crate::manifest::Manifest;
-use crate::manifest::model::{Definition, Pattern, Reader, TypeAlias, UseKind};
+use crate::manifest::model::{Definition, ReaderCall, TextPattern, TypeAlias, UseKind};
 
 /// The changes from one index of an environment to a later one that concern data. A moved place in
 /// code is a change, too: findings that name the place are computed again.
@@ -71,7 +71,7 @@ impl CodeChanges {
                     self.modules.insert(module.into());
                 }
             }
-            let is_gone = |reader: &&Reader| !other.readers.contains(reader);
+            let is_gone = |reader: &&ReaderCall| !other.readers.contains(reader);
             for reader in one.readers.iter().filter(is_gone) {
                 self.keys.extend(reader.keys.iter().flatten().filter_map(literal_root));
             }
@@ -83,7 +83,7 @@ impl CodeChanges {
     }
 }
 
-fn literal_root(key: &Pattern) -> Option<Arc<str>> {
+fn literal_root(key: &TextPattern) -> Option<Arc<str>> {
     if let ReadKey::Literal(root) = read_key(key) { Some(root) } else { None }
 }
 
@@ -93,7 +93,7 @@ fn inexact_keys(manifest: &Manifest) -> Vec<Option<String>> {
         None => vec![None],
         Some(keys) => {
             let inexact = keys.iter().filter(|key| literal_root(key).is_none());
-            inexact.map(|key| Some(key.wildcard())).collect()
+            inexact.map(|key| Some(key.wildcard_text())).collect()
         }
     });
     keys.collect()
@@ -102,7 +102,7 @@ fn inexact_keys(manifest: &Manifest) -> Vec<Option<String>> {
 /// Returns how classes are used whose names are computed, and the names as far as they are known.
 fn computed_uses(manifest: &Manifest) -> impl Iterator<Item = (UseKind, Option<String>)> {
     let uses = manifest.uses.iter().filter(|one| literal_class(one).is_none());
-    uses.map(|one| (one.kind, one.class.as_ref().map(Pattern::wildcard)))
+    uses.map(|one| (one.kind, one.class.as_ref().map(TextPattern::wildcard_text)))
 }
 
 fn has_same_header(one: &Definition, other: &Definition) -> bool {
@@ -116,7 +116,7 @@ fn has_same_header(one: &Definition, other: &Definition) -> bool {
 /// Whether the names of their parameters are the same, in any order.
 fn has_same_parameters(one: &Definition, other: &Definition) -> bool {
     let has_all = |one: &Definition, other: &Definition| {
-        one.parameters.iter().all(|parameter| other.parameter(&parameter.name).is_some())
+        one.parameters.iter().all(|parameter| other.find_parameter(&parameter.name).is_some())
     };
     has_all(one, other) && has_all(other, one)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::files::{CodeModules, CodePlace};
 use crate::hiera::key::LookupKey;
 use crate::manifest::Manifest;
-use crate::manifest::model::{ClassUse, Pattern, Piece, Reader};
+use crate::manifest::model::{ClassUse, ReaderCall, TextPattern, TextPiece};
 use crate::puppet::types::TypeTable;
 use crate::text::{FileId, FilePath};
 
@@ -91,21 +91,21 @@ const MIN_LITERAL: usize = 3;
 
 /// Returns the known part of a key as written in code. A hole behind a dot leaves the root key
 /// literal.
-pub(super) fn read_key(pattern: &Pattern) -> ReadKey {
+pub(super) fn read_key(pattern: &TextPattern) -> ReadKey {
     let root_end = |text: &str| text.contains('.') && !text.contains(['\'', '"']);
     let known = match pattern.pieces.as_slice() {
         [] => return ReadKey::Unknown,
-        [Piece::Text(text)] => text,
-        [Piece::Text(text), ..] if root_end(text) => {
+        [TextPiece::Text(text)] => text,
+        [TextPiece::Text(text), ..] if root_end(text) => {
             return match text.split('.').next() {
                 Some("") | None => ReadKey::Unknown,
                 Some(root) => ReadKey::Literal(root.into()),
             };
         }
         pieces => {
-            let literal = |piece: &Piece| match piece {
-                Piece::Text(text) => text.chars().count(),
-                Piece::Hole(_) => 0,
+            let literal = |piece: &TextPiece| match piece {
+                TextPiece::Text(text) => text.chars().count(),
+                TextPiece::Hole(_) => 0,
             };
             let known: usize = pieces.iter().map(literal).sum();
             return if known < MIN_LITERAL { ReadKey::Unknown } else { ReadKey::Pattern };
@@ -241,7 +241,7 @@ impl Collected {
         self.cut.extend(manifest.is_cut.then(|| file.path.clone()));
     }
 
-    fn add_reader(&mut self, reader: &Reader, place: &Place) {
+    fn add_reader(&mut self, reader: &ReaderCall, place: &Place) {
         let Some(keys) = &reader.keys else { return self.dynamic.push(place.clone()) };
         for key in keys {
             match read_key(key) {
@@ -275,7 +275,7 @@ impl Collected {
 
 /// Returns the class that a use names, if all of its name is known.
 pub(super) fn literal_class(class_use: &ClassUse) -> Option<&str> {
-    class_use.class.as_ref()?.literal()
+    class_use.class.as_ref()?.literal_text()
 }
 
 /// Whether a file defines a type in Ruby, by where it stands.

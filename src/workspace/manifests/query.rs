@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::files::{CodeModule, CodeModules};
 use super::index::{CodeFile, ManifestIndex, Place, ReadKey, literal_class, read_key};
 use crate::manifest::model::{
-    ClassUse, Definition, DefinitionKind, Parameter, Pattern, Piece, Reader, ReaderFunction,
-    TypeAlias, UseKind,
+    ClassUse, Definition, DefinitionKind, Parameter, ReaderCall, ReaderFunction, TextPattern,
+    TextPiece, TypeAlias, UseKind,
 };
 use crate::puppet::types::{DataType, NamedType, TypeNames};
 use crate::text::FilePath;
@@ -37,7 +37,7 @@ pub struct ReaderAt<'a> {
     /// The file.
     pub file: &'a CodeFile,
     /// The call.
-    pub reader: &'a Reader,
+    pub reader: &'a ReaderCall,
 }
 
 /// A place that names a class, and its file.
@@ -185,7 +185,7 @@ impl ManifestIndex {
     pub fn parameter(&self, key: &str) -> Option<ParameterAt<'_>> {
         let (class, parameter) = split_key(key)?;
         let DefinitionAt { file, definition } = self.class(class)?;
-        let parameter = definition.parameter(parameter)?;
+        let parameter = definition.find_parameter(parameter)?;
         Some(ParameterAt { file, class: definition, parameter })
     }
 
@@ -205,7 +205,7 @@ impl ManifestIndex {
 
     /// Returns the calls that read keys of a pattern which fits a root key.
     pub fn pattern_readers<'a>(&'a self, root: &'a str) -> impl Iterator<Item = ReaderAt<'a>> {
-        let fits = move |reader: &Reader| {
+        let fits = move |reader: &ReaderCall| {
             reader
                 .keys
                 .iter()
@@ -229,8 +229,9 @@ impl ManifestIndex {
 
     /// Whether code declares the classes that the value of a root key names.
     pub fn is_included(&self, root: &str) -> bool {
-        let includes =
-            |reader: &Reader| reader.includes || reader.function == ReaderFunction::HieraInclude;
+        let includes = |reader: &ReaderCall| {
+            reader.includes || reader.function == ReaderFunction::HieraInclude
+        };
         self.readers(root).any(|one| includes(one.reader))
     }
 
@@ -254,7 +255,7 @@ impl ManifestIndex {
     /// and they fit. Also where a limit ended the reading of a file, which may have such a place.
     pub fn may_be_used(&self, class: &str) -> bool {
         let fits =
-            |name: &Pattern| matches!(read_key(name), ReadKey::Pattern) && may_be(name, class);
+            |name: &TextPattern| matches!(read_key(name), ReadKey::Pattern) && may_be(name, class);
         self.is_cut() || self.computed_uses().any(|one| one.class.as_ref().is_some_and(fits))
     }
 
@@ -314,12 +315,12 @@ impl TypeNames for ManifestIndex {
 }
 
 /// Whether a pattern can match a text, taken as the root of a dotted key.
-fn may_be(pattern: &Pattern, root: &str) -> bool {
+fn may_be(pattern: &TextPattern, root: &str) -> bool {
     let mut rest = root;
     let mut is_open = false;
     let last = pattern.pieces.len().saturating_sub(1);
     for (number, piece) in pattern.pieces.iter().enumerate() {
-        let Piece::Text(text) = piece else {
+        let TextPiece::Text(text) = piece else {
             is_open = true;
             continue;
         };
@@ -363,10 +364,10 @@ mod tests {
         let pattern = |text: &str| {
             let mut pieces = Vec::new();
             for (number, part) in text.split('*').enumerate() {
-                pieces.extend((number > 0).then_some(Piece::Hole(None)));
-                pieces.extend((!part.is_empty()).then(|| Piece::Text(part.to_owned())));
+                pieces.extend((number > 0).then_some(TextPiece::Hole(None)));
+                pieces.extend((!part.is_empty()).then(|| TextPiece::Text(part.to_owned())));
             }
-            Pattern { range: TextRange::new_empty(0), pieces, resolved: false }
+            TextPattern { range: TextRange::new_empty(0), pieces, resolved: false }
         };
         for (text, key, expected) in [
             ("m::*", "m::a", true),

@@ -11,7 +11,7 @@ use crate::hiera::lookup::Resolver;
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Scope;
-use crate::manifest::model::{Excerpt, Literal, Pattern, Reader};
+use crate::manifest::model::{Excerpt, Literal, ReaderCall, TextPattern};
 use crate::puppet::value::{Data, Value};
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::from_json;
@@ -117,14 +117,14 @@ impl Values<'_> {
         if let Some(name) = variable(default) {
             return self.variable(one, name, depth);
         }
-        let is_whole = |reader: &&Reader| reader.range == default.range;
+        let is_whole = |reader: &&ReaderCall| reader.range == default.range;
         self.called(one, one.file.manifest.readers.iter().find(is_whole)?)
     }
 
     /// Returns the value of a parameter of this class, of one that it inherits, or of a class that
     /// the variable names.
     fn variable(&self, one: ParameterAt<'_>, name: &str, depth: usize) -> Option<Value> {
-        let own = one.class.parameter(name).map(|parameter| ParameterAt { parameter, ..one });
+        let own = one.class.find_parameter(name).map(|parameter| ParameterAt { parameter, ..one });
         let found = match split_key(name) {
             Some(_) => self.index.parameter(name),
             None => own.or_else(|| self.inherited(one, name)),
@@ -140,7 +140,7 @@ impl Values<'_> {
         for _ in 0..DEPTH {
             let parent = class.inherits.as_ref()?.text.to_ascii_lowercase();
             let DefinitionAt { file, definition } = self.index.class(&parent)?;
-            if let Some(parameter) = definition.parameter(name) {
+            if let Some(parameter) = definition.find_parameter(name) {
                 return Some(ParameterAt { file, class: definition, parameter });
             }
             class = definition;
@@ -149,13 +149,13 @@ impl Values<'_> {
     }
 
     /// Returns the value of a call that reads data. A null that is found counts.
-    fn called(&self, one: ParameterAt<'_>, reader: &Reader) -> Option<Value> {
+    fn called(&self, one: ParameterAt<'_>, reader: &ReaderCall) -> Option<Value> {
         let keys = reader.keys.as_ref().filter(|_| !reader.has_override)?;
         let merge = match &reader.merge {
             Some(_) => Some(super::asked_strategy(reader)?),
             None => None,
         };
-        for key in keys.iter().map(Pattern::literal) {
+        for key in keys.iter().map(TextPattern::literal_text) {
             let key = LookupKey::parse(key?).ok()?;
             let resolution = self.lookup(one, true, &key, merge.as_ref());
             if !is_settled(&resolution) {

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use hiera_ls::manifest::model::{
-    AskedStrategy, CallForm, ClassUse, Definition, DefinitionKind, Manifest, NodeName, Reader,
+    AskedStrategy, CallForm, ClassUse, Definition, DefinitionKind, Manifest, NodeName, ReaderCall,
     UseKind,
 };
 use hiera_ls::manifest::{parse, parse_epp};
@@ -91,7 +91,7 @@ pub fn file(path: &str, text: &str, answer: &Json, tally: &mut Tally) {
     let own = own.map(|one| alias(&one.name, squeeze(&one.data_type.text))).collect();
     lists(&mut tally.aliases, aliases, own, |a, b| differ("alias", a, b));
     let readers = sorted(expected("readers").iter().map(reader).collect());
-    let asked = |one: &&Reader| matches!(one.form, CallForm::Direct | CallForm::Method);
+    let asked = |one: &&ReaderCall| matches!(one.form, CallForm::Direct | CallForm::Method);
     let own = found.readers.iter().filter(asked).map(|one| own_reader(one, &found, text));
     lists(&mut tally.readers, readers, sorted(own.collect()), |a, b| differ("call", a, b));
     let uses = sorted(expected("uses").iter().map(class_use).collect());
@@ -239,12 +239,11 @@ fn reader(one: &Json) -> String {
     )
 }
 
-fn own_reader(one: &Reader, manifest: &Manifest, text: &str) -> String {
+fn own_reader(one: &ReaderCall, manifest: &Manifest, text: &str) -> String {
     let form = if one.form == CallForm::Method { "method" } else { "direct" };
-    let keys = one
-        .keys
-        .as_ref()
-        .map_or(Json::Null, |keys| keys.iter().map(|key| Json::String(key.wildcard())).collect());
+    let keys = one.keys.as_ref().map_or(Json::Null, |keys| {
+        keys.iter().map(|key| Json::String(key.wildcard_text())).collect()
+    });
     let squeezed = |excerpt: &Option<hiera_ls::manifest::model::Excerpt>| {
         excerpt.as_ref().map_or("-".to_owned(), |excerpt| squeeze(&excerpt.text))
     };
@@ -282,7 +281,7 @@ fn own_use(one: &ClassUse) -> Option<String> {
         UseKind::Function | UseKind::Reference => return None,
     };
     let class = one.class.as_ref().filter(|class| !class.resolved);
-    let class = class.and_then(|class| class.literal());
+    let class = class.and_then(|class| class.literal_text());
     let gives = if one.kind == UseKind::Resource {
         let mut names: Vec<&str> = one.gives.iter().map(|given| given.name.as_str()).collect();
         names.extend(one.gives_more.then_some("*"));

@@ -51,7 +51,7 @@ fn parts(
     }
     let uses = manifest.uses.iter().filter(|one| one.node == Some(number));
     let classes = uses
-        .filter_map(|one| one.class.as_ref()?.literal())
+        .filter_map(|one| one.class.as_ref()?.literal_text())
         .map(|class| Included { function: None, name: class.to_owned() });
     let calls = block.calls.iter().flat_map(|call| {
         let names = call.arguments.iter().flatten().filter_map(|argument| argument.as_str());

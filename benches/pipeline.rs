@@ -83,7 +83,7 @@ fn pipeline(criterion: &mut Criterion) {
     {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let resolver = Resolver::new(snapshot.context(&environment, &view, &scope));
+                let resolver = Resolver::new(snapshot.lookup_context(&environment, &view, &scope));
                 keys.iter().filter(|key| resolver.lookup_value(key, merge).is_ok()).count()
             });
         });

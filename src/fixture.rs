@@ -302,7 +302,7 @@ mod tests {
     fn a_text_alone_is_the_data_of_the_one_level() {
         let fixture = Fixture::new("motd: wel$0come\n");
         let position = fixture.position();
-        assert_eq!(fixture.snapshot.path(position.file).unwrap().as_str(), "/data/common.yaml");
+        assert_eq!(fixture.snapshot.path_of(position.file).unwrap().as_str(), "/data/common.yaml");
         assert_eq!(position.offset, 9);
         assert_eq!(fixture.snapshot.environments().all.len(), 1);
         assert_eq!(fixture.rendered_findings(), "");
@@ -327,7 +327,7 @@ motd: caf\u{e9}
         assert_eq!(fixture.snapshot.selected_node(), Some("web01"));
         let variable = |node: &str, name: &str| match fixture
             .snapshot
-            .node(node)
+            .find_node(node)
             .unwrap()
             .scope
             .get_path(name)

@@ -32,6 +32,6 @@ pub fn findings(snapshot: &Snapshot, path: &Path) -> Vec<(u64, String)> {
     let line = |offset| u64::from(text.line_col(offset, Encoding::Utf8).line);
     found
         .into_iter()
-        .map(|finding| (line(snapshot.place(finding.span).start), finding.message))
+        .map(|finding| (line(snapshot.span_bytes(finding.span).start), finding.message))
         .collect()
 }

@@ -82,7 +82,7 @@ impl Subject {
                 let snapshot = workspace.snapshot();
                 let environments = &snapshot.environments().all;
                 let data = snapshot.files().filter(|file| {
-                    environments.iter().any(|environment| environment.reaches(&file.path))
+                    environments.iter().any(|environment| environment.reaches_file(&file.path))
                 });
                 let text = |path: &str| std::fs::read_to_string(path).ok();
                 let files = data

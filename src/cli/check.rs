@@ -115,6 +115,6 @@ fn is_wanted(finding: &Finding, arguments: &CheckArguments) -> bool {
 
 fn within(snapshot: &Snapshot, finding: &Finding, paths: &[FilePath]) -> bool {
     snapshot
-        .path(finding.span.file)
+        .path_of(finding.span.file)
         .is_some_and(|path| paths.iter().any(|wanted| path.is_within(wanted)))
 }

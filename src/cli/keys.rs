@@ -165,7 +165,7 @@ impl Report<'_> {
 
     fn class(&self, name: &str) -> Vec<Line> {
         let index = self.opened.snapshot.manifests(self.environment);
-        let Some(class) = index.class(name) else { return Vec::new() };
+        let Some(class) = index.loaded_class(name) else { return Vec::new() };
         let parameters = class.definition.parameters.iter();
         parameters.map(|parameter| self.parameter(&class, parameter)).collect()
     }
@@ -174,7 +174,7 @@ impl Report<'_> {
         let key = format!("{}::{}", class.definition.name, parameter.name);
         let view = self.opened.snapshot.view(self.environment);
         let definitions: Vec<Span> =
-            view.definitions(&key).filter_map(|member| member.key_origin).collect();
+            view.root_members(&key).filter_map(|member| member.key_origin).collect();
         let data_type = parameter.data_type.as_ref().map(|one| one.text.as_str());
         let set = match (definitions.len(), parameter.default.is_some()) {
             (0, true) => "its default".to_owned(),
@@ -199,7 +199,7 @@ impl Report<'_> {
     }
 
     fn place(&self, span: Span) -> Json {
-        let path = self.opened.snapshot.path(span.file).map(|path| self.names.path(path));
+        let path = self.opened.snapshot.path_of(span.file).map(|path| self.names.path(path));
         json!({"path": path, "line": self.names.line(span)})
     }
 }

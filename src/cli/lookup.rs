@@ -57,9 +57,10 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     }
     let (_, scope) = scopes.first().ok_or("the scope file holds no scope")?;
     let view = opened.snapshot.view(&environment);
-    let keys = opened.snapshot.decryptor(&environment);
+    let keys = opened.snapshot.eyaml_decryptor(&environment);
     let functions = functions(arguments, &opened, &environment);
-    let session = functions.as_ref().map(|functions| functions.session(&environment.name, scope));
+    let session =
+        functions.as_ref().map(|functions| functions.open_session(&environment.name, scope));
     let backends = session.as_ref().map(|session| session as &dyn Backends);
     let context = context(&opened, &environment, &view, keys.as_ref(), scope);
     let resolver = Resolver::new(Context { backends, ..context });
@@ -134,7 +135,11 @@ fn context<'a>(
 ) -> Context<'a> {
     let decryptor = keys.map(|keys| keys as &dyn Decryptor);
     // Puppet fails where an editor goes on; here Puppet's answer is wanted.
-    Context { tolerant: false, decryptor, ..opened.snapshot.context(environment, view, scope) }
+    Context {
+        tolerant: false,
+        decryptor,
+        ..opened.snapshot.lookup_context(environment, view, scope)
+    }
 }
 
 fn single(

@@ -66,7 +66,7 @@ fn write_names(
     }
     let overviews = opened.snapshot.overviews();
     if let Some(overview) = overviews.iter().find(|overview| overview.root == environment.root) {
-        writeln!(out, "{}", escape_terminal(&overview.line(&opened.root)))?;
+        writeln!(out, "{}", escape_terminal(&overview.status_line(&opened.root)))?;
     }
     Ok(())
 }
@@ -99,7 +99,7 @@ fn write_variables(
                 escape_terminal(&source)
             )?;
         }
-        if let Some((classes, file)) = node.classes() {
+        if let Some((classes, file)) = node.classifier_classes() {
             let text = print::print_inline(classes, &PrintOptions::default());
             let file = relative(file, &opened.root);
             writeln!(out, "  # classes: {}, in {}", escape_terminal(&text), escape_terminal(file))?;
@@ -114,7 +114,7 @@ fn write_variables(
 /// Returns the variables of a node with their sources: for a node with unknown variables, the known
 /// ones by their dotted names; for others, the variables of the top scope.
 fn variables(node: &Node, root: &FilePath) -> Vec<(String, crate::puppet::Value, Option<String>)> {
-    let source = |name: &str| node.source_of(name).map(|source| source.phrase(root));
+    let source = |name: &str| node.source_of(name).map(|source| source.source_phrase(root));
     if !node.scope.open {
         let all = node.scope.known_variables();
         return all.map(|(name, value)| (name.to_owned(), value.clone(), source(name))).collect();

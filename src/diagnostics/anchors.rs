@@ -9,7 +9,7 @@ pub fn carries_anchor(snapshot: &Snapshot, member: &Member) -> bool {
     let Some(text) = snapshot.file_by_id(key.file).and_then(|file| file.text()) else {
         return true;
     };
-    let range = snapshot.place(key).cover(snapshot.place(value));
+    let range = snapshot.span_bytes(key).cover(snapshot.span_bytes(value));
     let text = text.slice(range);
     let mut before = ' ';
     let mut chars = text.chars().peekable();

@@ -105,7 +105,7 @@ pub fn check_range(
         };
         let mut findings = check.file();
         findings.extend(parts.iter().filter(is_there).flat_map(|part| check.entry(&part.data)));
-        findings.retain(|finding| snapshot.place(finding.span).meets_range(range));
+        findings.retain(|finding| snapshot.span_bytes(finding.span).meets_range(range));
         in_order(snapshot, findings)
     };
     FileCheck::of(snapshot, path, config, all).unwrap_or_default()
@@ -189,7 +189,7 @@ fn enabled(severities: &Severities) -> EnabledRules {
 fn in_order<F: Borrow<Finding>>(snapshot: &Snapshot, mut findings: Vec<F>) -> Vec<F> {
     findings.sort_by_cached_key(|finding| {
         let Finding { span, rule, .. } = finding.borrow();
-        (snapshot.place(*span), rule.code)
+        (snapshot.span_bytes(*span), rule.code)
     });
     findings.dedup_by(|a, b| {
         let (a, b): (&Finding, &Finding) = ((*a).borrow(), (*b).borrow());
@@ -232,7 +232,7 @@ impl FileCheck<'_> {
             return None;
         }
         let own_config = environment.config_at(path);
-        let is_read = own_config.is_some() || environment.governs(path);
+        let is_read = own_config.is_some() || environment.governs_file(path);
         if !is_read && !environment.lies_in_datadir(path) {
             return None; // Some other file of the folder.
         }
@@ -240,14 +240,14 @@ impl FileCheck<'_> {
             return None; // Its backend's interpretation of it is not known.
         }
         let data = match own_config {
-            Some(_) => file.data(DataFormat::Yaml),
+            Some(_) => file.data_as(DataFormat::Yaml),
             None => view.data_of(path).unwrap_or_default(),
         };
-        let layer = environment.layer(path).filter(|_| own_config.is_none());
+        let layer = environment.layer_of(path).filter(|_| own_config.is_none());
         let scope = LazyCell::new(|| snapshot.inferred_scope(environment, path));
         let enabled = || enabled(rules.of(&environment.root));
         let resolver =
-            LazyCell::new(|| Resolver::new(snapshot.context(environment, &view, &scope)));
+            LazyCell::new(|| Resolver::new(snapshot.lookup_context(environment, &view, &scope)));
         let strategy = |key: &str| resolver.strategy_of_key(&LookupKey::of_root(key)).ok();
         let options = |key: &LookupKey| resolver.options_entry(key);
         let exhausted = RefCell::new(Vec::new());

@@ -53,7 +53,7 @@ impl<'a> LineSpans<'a> {
 
     /// Returns the span with columns in the code units of `encoding`.
     pub(crate) fn in_columns(&self, span: Span, encoding: Encoding) -> LineSpan {
-        let path = self.snapshot.path(span.file);
+        let path = self.snapshot.path_of(span.file);
         let shown = path.map_or_else(String::new, |path| {
             path.relative_to(self.root).unwrap_or(path.as_str()).to_owned()
         });
@@ -61,7 +61,7 @@ impl<'a> LineSpans<'a> {
             .and_then(|path| self.snapshot.file(path))
             .and_then(|file| file.text().cloned())
             .unwrap_or_default();
-        let range = self.snapshot.place(span);
+        let range = self.snapshot.span_bytes(span);
         // Most places begin and end in one line, which is searched for once.
         let line = text.line_of(range.start);
         let line_range = text.line_range(line).unwrap_or_default();

@@ -38,7 +38,7 @@ impl<'a> SecretLines<'a> {
         let Some(text) = self.snapshot.file_by_id(span.file).and_then(|file| file.text()) else {
             return false;
         };
-        let line = text.line_of(self.snapshot.place(span).start);
+        let line = text.line_of(self.snapshot.span_bytes(span).start);
         let Some(line_range) = text.line_range(line) else { return false };
         let entries = self.entries(span.file, text);
         let next = entries.secret.partition_point(|entry| entry.end <= line_range.start);
@@ -53,7 +53,7 @@ impl<'a> SecretLines<'a> {
     fn entries(&self, id: FileId, text: &Text) -> Rc<Entries> {
         let secret = || {
             let file = self.snapshot.file_by_id(id)?;
-            let data = file.data(file.format());
+            let data = file.data_as(file.format());
             let mut starts: Vec<(u32, bool)> = data
                 .parts()
                 .iter()

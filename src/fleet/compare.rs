@@ -91,7 +91,8 @@ pub fn compare(
             all.others_change = true;
             continue;
         };
-        let concerns = |path: &&&FilePath| environment.governs(path) || later.governs(path);
+        let concerns =
+            |path: &&&FilePath| environment.governs_file(path) || later.governs_file(path);
         if !files.iter().any(|path| concerns(&path)) {
             continue;
         }
@@ -133,7 +134,8 @@ impl<'a> Sides<'a> {
     fn keys(&self, files: &[&FilePath]) -> BTreeSet<Arc<str>> {
         let (before, environment) = self.before;
         let (after, later) = self.after;
-        let is_config = |path: &&&FilePath| !environment.reaches(path) && !later.reaches(path);
+        let is_config =
+            |path: &&&FilePath| !environment.reaches_file(path) && !later.reaches_file(path);
         let mut keys: BTreeSet<Arc<str>> = if files.iter().any(|path| is_config(&path)) {
             before.keys().keys().chain(after.keys().keys()).cloned().collect()
         } else {
@@ -235,7 +237,7 @@ impl<'a> Sides<'a> {
         let (before, environment) = self.before;
         let any = before.any_scope(environment);
         let inferred = |path: &&FilePath| {
-            environment.reaches(path).then(|| before.inferred_scope(environment, path))
+            environment.reaches_file(path).then(|| before.inferred_scope(environment, path))
         };
         let scopes = files.iter().filter_map(inferred).chain([Arc::new(any)]);
         // A key that was not looked up may have another value.
@@ -390,7 +392,7 @@ fn lookup(
     scope: &Scope,
 ) -> Resolution {
     let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.context(environment, &view, scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, scope));
     let key = LookupKey::of_root(asked.key);
     match asked.as_called {
         true => snapshot.lookup_as_called(environment, &resolver, &key),
@@ -412,7 +414,7 @@ mod tests {
         let old = fixture.snapshot.file(&path).and_then(|file| file.text()).expect("a text").len();
         let mut change = SourceChange::default();
         change.push(&path, TextEdit::new(TextRange::new(0, old), text));
-        let after = fixture.snapshot.after(&change).expect("it can change");
+        let after = fixture.snapshot.after_change(&change).expect("it can change");
         compare(&fixture.snapshot, &after, &change, (&[], &Effort::new(lookups)))
             .expect("not cancelled")
     }

@@ -135,7 +135,7 @@ struct Files {
 impl Files {
     fn add_definitions(&mut self, question: &Question<'_>, root: &str) {
         for path in question.snapshot.keys().definitions(root) {
-            if question.environment.reaches(path) && self.known.insert(path.clone()) {
+            if question.environment.reaches_file(path) && self.known.insert(path.clone()) {
                 self.paths.push(path.clone());
             }
         }
@@ -174,7 +174,7 @@ fn files_read(
     let mut read: foldhash::HashMap<usize, FilesRead> = foldhash::HashMap::default();
     for (file, path) in (0..).zip(files) {
         let readers = question.snapshot.readers_of(question.environment, path);
-        for (number, route) in readers.all() {
+        for (number, route) in readers.all_nodes() {
             if is_asked.contains(&number) {
                 read.entry(number).or_default().push((file, route));
             }

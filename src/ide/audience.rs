@@ -59,10 +59,10 @@ impl Audience {
     ) -> Audience {
         let is_code = code_language(path).is_some();
         if scope.is_node {
-            let is_config = environment.configs().any(|(_, config)| config.path == *path);
+            let is_config = environment.all_configs().any(|(_, config)| config.path == *path);
             return Audience::Node {
                 name: scope.name.to_string(),
-                reads: is_config || is_code || snapshot.reads(environment, scope, path),
+                reads: is_config || is_code || snapshot.reads_file(environment, scope, path),
             };
         }
         if let Some(kind) = snapshot.selected_in(environment).filter(|it| it.name == scope.name) {
@@ -146,7 +146,7 @@ impl Audience {
 /// Returns the variables that each location binds in the path of a file; `None` where the variables
 /// of one location are ambiguous, or there are more than [`MAX_READINGS`] readings.
 fn readings(environment: &Environment, path: &FilePath) -> Option<Vec<Vec<String>>> {
-    let mut matches: Vec<_> = environment.matches(path).collect();
+    let mut matches: Vec<_> = environment.path_matches(path).collect();
     matches.sort_by_key(|(reach, _)| std::cmp::Reverse(reach.pattern.literal_len()));
     let mut readings: Vec<Vec<String>> = Vec::new();
     for (_, found) in &matches {

@@ -60,7 +60,7 @@ pub fn prepare(snapshot: &Snapshot, position: FilePosition) -> Option<CallItem> 
     let named = named_at(snapshot, position)?;
     let Name::Key(part) = named.name else { return None };
     let environment = named.environments.first()?;
-    let path = snapshot.path(position.file)?;
+    let path = snapshot.path_of(position.file)?;
     let found = key_item(snapshot, environment, &part.root, path);
     found.or_else(|| Some(missing(&part.root, path, named.range)))
 }
@@ -75,7 +75,7 @@ pub fn incoming(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCa
                 return Vec::new();
             }
             if let Some(item) = caller(snapshot, &environment, &reader) {
-                all.add(item, snapshot.place(reader.place));
+                all.add(item, snapshot.span_bytes(reader.place));
             }
         }
     }
@@ -90,8 +90,10 @@ pub fn outgoing(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCa
     for environment in environments(snapshot, path) {
         let view = snapshot.view(&environment);
         let own = view.data_of(path).and_then(|data| data.definition_span(key));
-        let own = own.map(|span| snapshot.place(span)).unwrap_or_default();
-        for file in snapshot.keys().definitions(key).iter().filter(|it| environment.reaches(it)) {
+        let own = own.map(|span| snapshot.span_bytes(span)).unwrap_or_default();
+        for file in
+            snapshot.keys().definitions(key).iter().filter(|it| environment.reaches_file(it))
+        {
             if snapshot.cancel_token().is_cancelled() {
                 return Vec::new();
             }
@@ -100,21 +102,22 @@ pub fn outgoing(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCa
                 let Some(target) = token.reference.key().map(|key| key.root_text()) else {
                     continue;
                 };
-                let place = snapshot.place(token.name_span);
+                let place = snapshot.span_bytes(token.name_span);
                 let item = key_item(snapshot, &environment, &target, file)
                     .unwrap_or_else(|| missing(&target, file, place));
                 all.add(item, if file == path { place } else { own });
             }
         }
         for entry in snapshot.keys().options_of(key) {
-            let file = snapshot.path(entry.span.file).filter(|file| environment.reaches(file));
+            let file =
+                snapshot.path_of(entry.span.file).filter(|file| environment.reaches_file(file));
             let Some(file) = file.filter(|_| key != LOOKUP_OPTIONS) else { continue };
             let item = CallItem {
                 name: format!("{LOOKUP_OPTIONS}: {}", entry.key),
                 kind: CallItemKind::Options,
                 detail: short(&environment, file),
                 path: file.clone(),
-                range: snapshot.place(entry.span),
+                range: snapshot.span_bytes(entry.span),
             };
             all.add(item, own);
         }
@@ -154,7 +157,7 @@ impl Calls {
 /// Returns the environments that read a file, as data or as code.
 fn environments(snapshot: &Snapshot, path: &FilePath) -> Vec<Arc<Environment>> {
     let all = &snapshot.environments().all;
-    let governing: Vec<_> = snapshot.environments().governing(path).cloned().collect();
+    let governing: Vec<_> = snapshot.environments().governing_environments(path).cloned().collect();
     if !governing.is_empty() {
         return governing;
     }
@@ -170,7 +173,7 @@ fn key_item(
     near: &FilePath,
 ) -> Option<CallItem> {
     let files = snapshot.keys().definitions(key).iter();
-    let files: Vec<&FilePath> = files.filter(|file| environment.reaches(file)).collect();
+    let files: Vec<&FilePath> = files.filter(|file| environment.reaches_file(file)).collect();
     let near = files.iter().find(|file| **file == near).copied();
     let KeySymbol { key, path, place, container } =
         symbol(snapshot, &key.into(), near.or_else(|| files.first().copied())?)?;
@@ -183,7 +186,7 @@ fn key_item(
         kind: CallItemKind::Key,
         detail,
         path,
-        range: snapshot.place(place),
+        range: snapshot.span_bytes(place),
     })
 }
 
@@ -199,7 +202,7 @@ fn missing(key: &str, path: &FilePath, range: TextRange) -> CallItem {
 
 /// Returns the item that a reader stands in.
 fn caller(snapshot: &Snapshot, environment: &Environment, reader: &KeyReader) -> Option<CallItem> {
-    let path = snapshot.path(reader.place.file)?;
+    let path = snapshot.path_of(reader.place.file)?;
     let detail = short(environment, path);
     match &reader.kind {
         ReaderKind::Token { root } => {
@@ -210,7 +213,7 @@ fn caller(snapshot: &Snapshot, environment: &Environment, reader: &KeyReader) ->
                 kind: CallItemKind::Key,
                 detail,
                 path: path.clone(),
-                range: snapshot.place(place),
+                range: snapshot.span_bytes(place),
             })
         }
         ReaderKind::Parameter { .. }
@@ -221,8 +224,8 @@ fn caller(snapshot: &Snapshot, environment: &Environment, reader: &KeyReader) ->
 
 /// Returns the innermost definition around a place in code; the file where there is none.
 fn code_item(snapshot: &Snapshot, environment: &Environment, place: Span) -> Option<CallItem> {
-    let path = snapshot.path(place.file)?;
-    let range = snapshot.place(place);
+    let path = snapshot.path_of(place.file)?;
+    let range = snapshot.span_bytes(place);
     let detail = short(environment, path);
     let file = snapshot.manifests(environment).file(path)?;
     let around = |one: &&Definition| one.range.contains_range(range);

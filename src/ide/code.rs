@@ -16,7 +16,7 @@ use crate::workspace::manifests::{CodeFile, ManifestIndex};
 /// Returns the key that code names at a place; `None` where it names none, and in files that are no
 /// code.
 pub(super) fn in_code(snapshot: &Snapshot, position: FilePosition) -> Option<Subject> {
-    let path = snapshot.path(position.file)?;
+    let path = snapshot.path_of(position.file)?;
     code_language(path)?;
     let named = named_at(snapshot, position)?;
     let Name::Key(part) = named.name else { return None };
@@ -28,7 +28,7 @@ pub(super) fn in_code(snapshot: &Snapshot, position: FilePosition) -> Option<Sub
     };
     let is_called = index.file(path)?.manifest.readers.iter().any(touches);
     let is_parameter = !is_called && part.subkeys.is_empty();
-    let kind = match is_parameter && index.parameter(&part.root).is_some() {
+    let kind = match is_parameter && index.asking_parameter(&part.root).is_some() {
         true => SubjectKind::Parameter(key),
         false => SubjectKind::Reference(key),
     };
@@ -53,7 +53,7 @@ pub(super) fn parameter_place(
     environment: &Environment,
     root: &str,
 ) -> Option<Span> {
-    let found = snapshot.manifests(environment).parameter(root)?;
+    let found = snapshot.manifests(environment).asking_parameter(root)?;
     let range = found.parameter.range;
     let name = TextRange::new(range.start + 1, range.end);
     Some(Span::in_file(found.file.id, name))
@@ -66,7 +66,7 @@ pub(super) fn class_place(
     name: &str,
 ) -> Option<Span> {
     let name = name.trim_start_matches("::").to_ascii_lowercase();
-    let found = snapshot.manifests(environment).class(&name)?;
+    let found = snapshot.manifests(environment).loaded_class(&name)?;
     Some(Span::in_file(found.file.id, found.definition.name_range))
 }
 
@@ -75,7 +75,7 @@ pub(super) fn named_definition(
     snapshot: &Snapshot,
     position: FilePosition,
 ) -> Option<(TextRange, Span)> {
-    let path = snapshot.path(position.file)?;
+    let path = snapshot.path_of(position.file)?;
     code_language(path)?;
     snapshot.environments().all.iter().find_map(|environment| {
         let index = snapshot.manifests(environment);
@@ -116,7 +116,7 @@ fn alias_at(
     let range = { types }.map(|one| one.range).find(|range| range.touches_offset(offset))?;
     let text = code_text(snapshot, &file.path);
     let word = word_at(&text, range, offset)?;
-    let (found, alias) = index.alias(&text[word.as_usize()])?;
+    let (found, alias) = index.loaded_alias(&text[word.as_usize()])?;
     Some((word, Span::in_file(found.id, alias.name_range)))
 }
 

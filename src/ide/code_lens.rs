@@ -69,7 +69,8 @@ pub struct LensText {
 
 /// Returns the lenses of the data file at `path`, in the order of the text.
 pub fn lenses(snapshot: &Snapshot, path: &FilePath, config: LensConfig) -> Vec<Lens> {
-    let environment = snapshot.environments().governing(path).find(|it| it.reaches(path));
+    let environment =
+        snapshot.environments().governing_environments(path).find(|it| it.reaches_file(path));
     let Some(environment) = environment else { return Vec::new() };
     let Some(data) = snapshot.view(environment).data_of(path) else { return Vec::new() };
     let mut all = Vec::new();
@@ -104,7 +105,8 @@ pub fn lens_text(
     key: &Arc<str>,
     kind: LensKind,
 ) -> Option<LensText> {
-    let environment = snapshot.environments().governing(path).find(|it| it.reaches(path))?;
+    let environment =
+        snapshot.environments().governing_environments(path).find(|it| it.reaches_file(path))?;
     match kind {
         LensKind::Nodes => Some(nodes(snapshot, environment, path)),
         LensKind::Readers => Some(readers(snapshot, environment, key)),
@@ -121,8 +123,8 @@ pub fn lens_text(
 
 fn has_readers(snapshot: &Snapshot, environment: &Environment, key: &str) -> bool {
     let code = snapshot.manifests(environment);
-    code.parameter(key).is_some()
-        || code.readers(key).next().is_some()
+    code.asking_parameter(key).is_some()
+        || code.readers_of_key(key).next().is_some()
         || snapshot.keys().is_asked_for(key)
 }
 

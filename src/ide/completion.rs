@@ -75,10 +75,10 @@ pub fn completion(
         settings::complete(&place, config.settings, &mut items);
         return items.finished(snapshot);
     }
-    let environment = snapshot.environments().governing(&file.path).next()?;
+    let environment = snapshot.environments().governing_environments(&file.path).next()?;
     let at = FileContext { snapshot, environment, file };
     let ctx = Context { at, place: &place, is_json, has_details: !config.resolves_details };
-    let is_config = environment.configs().any(|(_, config)| config.path == file.path);
+    let is_config = environment.all_configs().any(|(_, config)| config.path == file.path);
     if let Some(token) = typed_token::at(&place) {
         tokens::complete(&ctx, &token, is_config, &mut items);
     } else if is_wanted(config.trigger, &place) {

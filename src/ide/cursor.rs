@@ -156,23 +156,23 @@ pub(super) fn asked_key(kind: &SubjectKind) -> Option<LookupKey> {
 /// Returns the subject at a place; `None` where there is none, and when the request is cancelled.
 pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subject> {
     let file = snapshot.file_by_id(position.file)?;
-    let environment = snapshot.environments().governing(&file.path).next()?.clone();
+    let environment = snapshot.environments().governing_environments(&file.path).next()?.clone();
     let subject = |range, kind| {
         Some(Subject { environment: environment.clone(), path: file.path.clone(), range, kind })
     };
     if let Some(config) =
-        environment.configs().map(|(_, config)| config).find(|config| config.path == file.path)
+        environment.all_configs().map(|(_, config)| config).find(|config| config.path == file.path)
     {
         if let Some((level, range)) = backend_at(snapshot, config, position.offset) {
             return subject(range, SubjectKind::Backend(level));
         }
         let template = location_at(snapshot, config, position.offset)?;
-        let range = snapshot.place(template.span?);
+        let range = snapshot.span_bytes(template.span?);
         return subject(range, SubjectKind::Location { config: config.clone(), template });
     }
     let data = snapshot.view(&environment).data_of(&file.path)?;
     if let Some((span, kind)) = token_at(&data, position.offset) {
-        return subject(snapshot.place(span), kind);
+        return subject(snapshot.span_bytes(span), kind);
     }
     if let Some((root, range)) = root_key_at(file, &data, position.offset) {
         return subject(range, SubjectKind::Key(KeyPath { root, steps: Vec::new() }));
@@ -187,9 +187,9 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
             }
             // The part is one of the data in the format of the file's name.
             None => file
-                .data(file.format())
+                .data_as(file.format())
                 .anchor_above(name, part.id)
-                .map(|span| snapshot.place(span)),
+                .map(|span| snapshot.span_bytes(span)),
         };
         if let Some(anchor) = anchor {
             let range = tree.node(located.node).span.shift_left(part.start);
@@ -207,14 +207,15 @@ fn backend_at(
 ) -> Option<(Arc<Level>, TextRange)> {
     config.levels().find_map(|level| {
         let span = level.backend.span.filter(|span| Some(span.file) == config.file)?;
-        let range = snapshot.place(span);
+        let range = snapshot.span_bytes(span);
         range.touches_offset(offset).then(|| (level.clone(), range))
     })
 }
 
 fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option<Template> {
-    let is_here =
-        |span: Span| Some(span.file) == config.file && snapshot.place(span).touches_offset(offset);
+    let is_here = |span: Span| {
+        Some(span.file) == config.file && snapshot.span_bytes(span).touches_offset(offset)
+    };
     let touches = |template: &&Template| template.span.is_some_and(is_here);
     config.levels().flat_map(|level| level.locations.templates()).find(touches).cloned()
 }

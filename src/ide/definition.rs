@@ -84,7 +84,7 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
 }
 
 fn target_of(snapshot: &Snapshot, place: Span) -> Option<Target> {
-    Some(Target { path: snapshot.path(place.file)?.clone(), range: snapshot.place(place) })
+    Some(Target { path: snapshot.path_of(place.file)?.clone(), range: snapshot.span_bytes(place) })
 }
 
 /// Returns the class that a value in data names: one wherever code includes the classes of the root
@@ -124,7 +124,7 @@ fn key_targets(
     let environment = &subject.environment;
     let view = snapshot.view(environment);
     let scope = snapshot.scope_for(environment, &subject.path);
-    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
     let resolution = snapshot.lookup_as_called(environment, &resolver, root);
     let mut spans: Vec<Span> = Vec::new();
     // A part of the merged value has its own place, unless an alias copies it.
@@ -153,7 +153,7 @@ fn key_targets(
         .keys()
         .definitions(&root.root_text())
         .iter()
-        .filter(|path| environment.reaches(path))
+        .filter(|path| environment.reaches_file(path))
     {
         let Some(data) = view.data_of(path) else { continue };
         let Some(member) = data.get(&root.root_text()) else { continue };
@@ -161,8 +161,8 @@ fn key_targets(
     }
     let mut targets: Vec<Target> = Vec::new();
     for span in spans {
-        let Some(path) = snapshot.path(span.file) else { continue };
-        let target = Target { path: path.clone(), range: snapshot.place(span) };
+        let Some(path) = snapshot.path_of(span.file) else { continue };
+        let target = Target { path: path.clone(), range: snapshot.span_bytes(span) };
         if !targets.contains(&target) {
             targets.push(target);
         }
@@ -205,7 +205,7 @@ fn files_of(
     let node = snapshot.selected_in(environment);
     let is_read = |path: &FilePath| {
         node.is_some_and(|node| {
-            snapshot.reads(environment, &node.scope_in(&environment.name), path)
+            snapshot.reads_file(environment, &node.scope_in(&environment.name), path)
         })
     };
     let fits =

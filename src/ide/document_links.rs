@@ -35,10 +35,10 @@ pub fn document_links(snapshot: &Snapshot, path: &FilePath) -> Vec<Link> {
     if path.name() == SETTINGS_FILE {
         return of_settings(snapshot, path);
     }
-    let Some(environment) = snapshot.environments().governing(path).next() else {
+    let Some(environment) = snapshot.environments().governing_environments(path).next() else {
         return Vec::new();
     };
-    let mut configs = environment.configs();
+    let mut configs = environment.all_configs();
     match configs.find(|(_, config)| config.path == *path) {
         Some((layer, config)) => of_config(snapshot, environment, &layer, config),
         None => Vec::new(),
@@ -71,7 +71,7 @@ fn of_config(
             let template = location.template.as_ref();
             let Some(span) = template.and_then(|template| template.span) else { continue };
             let LevelTarget::File { path, exists: true } = &location.place else { continue };
-            let (range, tooltip) = (snapshot.place(span), tooltip.clone());
+            let (range, tooltip) = (snapshot.span_bytes(span), tooltip.clone());
             let link = Link { range, target: path.clone(), tooltip };
             by_place.entry(range).or_default().push(link);
         }

@@ -72,11 +72,11 @@ pub fn document_symbols(
     before: Option<&FileSymbols>,
 ) -> Option<FileSymbols> {
     let file = snapshot.file(path)?;
-    let environment = snapshot.environments().governing(path).next()?;
+    let environment = snapshot.environments().governing_environments(path).next()?;
     let is_config = environment.config_at(path).is_some();
     let before = before.filter(|before| before.is_config == is_config);
     let before = before.map_or(&[][..], |before| &before.runs);
-    let (cancel, data) = (snapshot.cancel_token(), file.data(file.format()));
+    let (cancel, data) = (snapshot.cancel_token(), file.data_as(file.format()));
     let length = file.text().map_or(0, |text| text.len());
     let symbols_at = |start: u32, run_start: u32| {
         let part = file.part_at(start, cancel)?;

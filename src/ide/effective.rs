@@ -26,10 +26,10 @@ pub struct EffectiveData {
 /// Returns all keys that the scope of the file at `path` finds; `None` for a file that no
 /// environment governs, and as soon as the request is cancelled.
 pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveData> {
-    let environment = snapshot.environments().governing(path).next()?;
+    let environment = snapshot.environments().governing_environments(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
     let names = Names { snapshot, root: &environment.root };
     let keys = sorted_keys(snapshot)?;
     let audience = Audience::of(snapshot, environment, &scope, path).phrase(str::to_owned);

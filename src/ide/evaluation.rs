@@ -78,7 +78,7 @@ pub fn offers(snapshot: &Snapshot, position: FilePosition) -> Vec<Offer> {
         return Vec::new();
     }
     let offer = |node| Offer { key: key.root_text(), node };
-    if scope.is_node || !environment.reaches(&subject.path) {
+    if scope.is_node || !environment.reaches_file(&subject.path) {
         return vec![offer(None)];
     }
     let readers = &snapshot.readers_of(environment, &subject.path).certainly;
@@ -107,7 +107,7 @@ pub fn asks_functions(
         return false; // as with most
     }
     let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.context(environment, &view, scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, scope));
     let resolution = snapshot.lookup_as_called(environment, &resolver, key);
     let is_function = |reason: &Unevaluated| matches!(reason, Unevaluated::Backend(_));
     resolution.steps.iter().any(|step| matches!(step.outcome, Outcome::Opaque(_)))
@@ -123,7 +123,7 @@ pub fn target(
     key: &LookupKey,
     node: Option<&str>,
 ) -> Option<Target> {
-    let environment = snapshot.environments().governing(path).next()?.clone();
+    let environment = snapshot.environments().governing_environments(path).next()?.clone();
     let scope = match node {
         Some(name) => {
             let mut nodes = snapshot.nodes_of(&environment).iter();
@@ -143,10 +143,10 @@ pub fn evaluate(
 ) -> Evaluation {
     let Target { environment, scope, key } = target;
     let view = snapshot.view(environment);
-    let keys = snapshot.decryptor(environment);
+    let keys = snapshot.eyaml_decryptor(environment);
     let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
-    let session = functions.session(&environment.name, scope);
-    let context = snapshot.context(environment, &view, scope);
+    let session = functions.open_session(&environment.name, scope);
+    let context = snapshot.lookup_context(environment, &view, scope);
     let resolver = Resolver::new(Context { decryptor, backends: Some(&session), ..context });
     let resolution = snapshot.lookup_as_called(environment, &resolver, key);
     let (root, scope) = (environment.root.clone(), scope.clone());
@@ -157,7 +157,7 @@ pub fn evaluate(
 /// only node that reads it, or else the variables that all nodes have that read it.
 pub fn scope_of(snapshot: &Snapshot, environment: &Environment, path: &FilePath) -> Arc<Scope> {
     let scope = snapshot.scope_for(environment, path);
-    if scope.is_node || !environment.reaches(path) {
+    if scope.is_node || !environment.reaches_file(path) {
         return scope;
     }
     match snapshot.readers_of(environment, path).certainly[..] {

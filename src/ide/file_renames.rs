@@ -24,7 +24,7 @@ pub fn file_renames(snapshot: &Snapshot, renames: &[FileRename]) -> SourceChange
     let mut change = SourceChange::default();
     let mut seen = BTreeSet::new();
     for environment in &snapshot.environments().all {
-        for (_, config) in environment.configs() {
+        for (_, config) in environment.all_configs() {
             let is_ours = config.path.is_within(&environment.root)
                 && !snapshot.is_third_party(environment, &config.path)
                 && moved(renames, &config.path).is_none();
@@ -110,7 +110,7 @@ fn edit(
     change: &mut SourceChange,
 ) {
     let Some(span) = template.span else { return };
-    let range = snapshot.place(span);
+    let range = snapshot.span_bytes(span);
     let text = snapshot.file_by_id(span.file).and_then(|file| file.text());
     let Some(written) = text.map(|text| text.slice(range).to_string()) else { return };
     let Some(new) = rewritten(&written, &template.text, path) else { return };

@@ -25,7 +25,7 @@ pub struct Fold {
 pub fn folds(snapshot: &Snapshot, path: &FilePath, most: Option<usize>) -> Option<Vec<Fold>> {
     let file = snapshot.file(path)?;
     let text = file.text()?;
-    snapshot.environments().governing(path).next()?;
+    snapshot.environments().governing_environments(path).next()?;
     let mut folding = Folding::default();
     let mut before_first = None;
     for part in file.text_parts(snapshot.cancel_token()) {

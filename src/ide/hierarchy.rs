@@ -98,16 +98,16 @@ pub fn hierarchy(
     path: &FilePath,
     key: Option<&LookupKey>,
 ) -> Option<Hierarchy> {
-    let environment = snapshot.environments().governing(path).next()?;
+    let environment = snapshot.environments().governing_environments(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
     let resolution = key.map(|key| snapshot.lookup_as_called(environment, &resolver, key));
     let viewer =
         Viewer { view, names: Names { snapshot, root: &environment.root }, key, resolution };
     let mut levels = Vec::new();
     for (layer, config) in environment
-        .configs()
+        .all_configs()
         .filter(|(layer, config)| concerns(layer, config, environment, path, key))
     {
         let all: Vec<Arc<Level>> = config.levels().cloned().collect();
@@ -134,7 +134,7 @@ fn concerns(
     let Layer::Module(name) = layer else { return true };
     key.and_then(LookupKey::module_name) == Some(name)
         || config.path == *path
-        || environment.layer(path) == Some(layer)
+        || environment.layer_of(path) == Some(layer)
 }
 
 struct Viewer<'a> {

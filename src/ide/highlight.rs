@@ -17,7 +17,7 @@ pub struct Highlight {
 /// there is no subject, and when the request is cancelled.
 pub fn highlights(snapshot: &Snapshot, position: FilePosition) -> Option<Vec<Highlight>> {
     let named = named_at(snapshot, position)?;
-    let path = snapshot.path(position.file)?;
+    let path = snapshot.path_of(position.file)?;
     let all = occurrences(snapshot, &named.environments, &named.name, Some(path))?;
     let mut found: Vec<Highlight> = all
         .iter()

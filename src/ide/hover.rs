@@ -290,9 +290,9 @@ impl Writer<'_> {
     fn resolve(&self, root: &LookupKey, scope: &Scope) -> Resolution {
         let environment = &self.subject.environment;
         let view = self.snapshot.view(environment);
-        let keys = self.snapshot.decryptor(environment);
+        let keys = self.snapshot.eyaml_decryptor(environment);
         let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
-        let context = self.snapshot.context(environment, &view, scope);
+        let context = self.snapshot.lookup_context(environment, &view, scope);
         let resolver = Resolver::new(Context { decryptor, ..context });
         self.snapshot.lookup_as_called(environment, &resolver, root)
     }
@@ -300,7 +300,7 @@ impl Writer<'_> {
     /// Returns the numbers of the known nodes that certainly read the file.
     fn readers(&self) -> Vec<usize> {
         let environment = &self.subject.environment;
-        if !environment.reaches(&self.subject.path) {
+        if !environment.reaches_file(&self.subject.path) {
             return Vec::new();
         }
         self.snapshot.readers_of(environment, &self.subject.path).certainly.clone()

@@ -50,7 +50,7 @@ pub fn inlay_hints(
     within: TextRange,
     config: HintConfig,
 ) -> Vec<Hint> {
-    let Some(environment) = snapshot.environments().governing(path).next() else {
+    let Some(environment) = snapshot.environments().governing_environments(path).next() else {
         return Vec::new();
     };
     let view = snapshot.view(environment);
@@ -58,7 +58,7 @@ pub fn inlay_hints(
         return Vec::new();
     };
     let scope = snapshot.scope_for(environment, path);
-    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
     let hinting = Hinting { snapshot, environment, data: &data, scope: &scope, resolver };
     let length = file.text().map_or(0, |text| text.len());
     let mut hints = Vec::new();
@@ -133,7 +133,7 @@ impl Hinting<'_> {
         if key == LOOKUP_OPTIONS {
             return None;
         }
-        let found = self.snapshot.manifests(self.environment).parameter(key)?;
+        let found = self.snapshot.manifests(self.environment).asking_parameter(key)?;
         let written = found.parameter.data_type.as_ref().filter(|_| !found.class.recovered)?;
         let words: Vec<&str> = written.text.split_whitespace().collect();
         Some(Hint { offset: place.end, text: cut(&words.join(" ")), is_type: true })

@@ -41,10 +41,10 @@ pub enum Aspect {
 /// governs it.
 pub fn inspect(snapshot: &Snapshot, path: &FilePath, aspect: Aspect) -> Option<String> {
     let file = snapshot.file(path)?;
-    let environment = snapshot.environments().governing(path).next();
+    let environment = snapshot.environments().governing_environments(path).next();
     let view = match environment {
         Some(environment) => snapshot.view(environment).data_of(path),
-        None => Some(file.data(file.format())),
+        None => Some(file.data_as(file.format())),
     };
     let data = view?;
     let mut writer = Writer { snapshot, file, data: &data, out: String::new() };
@@ -153,14 +153,14 @@ impl Writer<'_> {
             self.line(1, &format!("key {} ({kind})", short(&key.to_text())));
         }
         for token in &entry.tokens {
-            let place = self.place(self.snapshot.place(token.span));
+            let place = self.place(self.snapshot.span_bytes(token.span));
             self.line(1, &format!("token {place} {}", asked(token)));
         }
         for borrowed in &entry.borrowed {
             self.line(1, &format!("through aliases: {}", borrowed.asks.join(", ")));
         }
         for problem in &entry.problems {
-            let place = self.place(self.snapshot.place(problem.span));
+            let place = self.place(self.snapshot.span_bytes(problem.span));
             self.line(1, &format!("problem {place} {:?}", problem.kind));
         }
         if entry.may_be_encrypted {
@@ -171,11 +171,11 @@ impl Writer<'_> {
     fn keys(&mut self, environment: &Environment) {
         let view = self.snapshot.view(environment);
         let names = Names { snapshot: self.snapshot, root: &environment.root };
-        let files = self.snapshot.files().filter(|file| environment.reaches(&file.path));
+        let files = self.snapshot.files().filter(|file| environment.reaches_file(&file.path));
         let files: Vec<_> = files.filter_map(|file| view.data_of(&file.path)).collect();
         for key in self.data.keys().filter_map(|key| key.as_str()) {
             self.line(0, key);
-            for member in view.definitions(key) {
+            for member in view.root_members(key) {
                 let place = member.key_origin.map(|span| names.place(span)).unwrap_or_default();
                 self.line(1, &format!("defined {place}"));
             }
@@ -190,7 +190,7 @@ impl Writer<'_> {
         let path = &self.file.path;
         let names = Names { snapshot: self.snapshot, root: &environment.root };
         self.line(0, &format!("environment {} in {}", environment.name, environment.root));
-        match environment.layer(path) {
+        match environment.layer_of(path) {
             Some(layer) => self.line(0, &format!("layer {}", layer_name(layer))),
             None => self.line(0, "no level reads it"),
         }
@@ -217,7 +217,7 @@ impl Writer<'_> {
             let (count, all) = (numbers.len(), nodes.len());
             self.line(0, &format!("{how} {count} of {all} nodes{shown}{rest}"));
         }
-        for (layer, config) in environment.configs() {
+        for (layer, config) in environment.all_configs() {
             self.line(
                 0,
                 &format!("config of {}: {}", layer_name(&layer), names.path(&config.path)),

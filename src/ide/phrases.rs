@@ -24,7 +24,7 @@ impl Names<'_> {
 
     /// Returns `path:line`, the line counted from 1.
     pub fn place(&self, span: Span) -> String {
-        let Some(path) = self.snapshot.path(span.file) else { return String::new() };
+        let Some(path) = self.snapshot.path_of(span.file) else { return String::new() };
         format!("{}:{}", self.path(path), self.line(span))
     }
 
@@ -32,7 +32,7 @@ impl Names<'_> {
     pub fn line(&self, span: Span) -> u32 {
         let text = self.snapshot.file_by_id(span.file).and_then(|file| file.text());
         text.map_or(1, |text| {
-            text.line_col(self.snapshot.place(span).start, Encoding::Utf32).line + 1
+            text.line_col(self.snapshot.span_bytes(span).start, Encoding::Utf32).line + 1
         })
     }
 }

@@ -31,7 +31,7 @@ pub fn quick_fixes(
 fn quick_fix(snapshot: &Snapshot, path: &FilePath, finding: &Finding) -> Option<QuickFix> {
     let Suggestion { wrong, right } = finding.suggestion.as_ref()?;
     let file = snapshot.file(path).filter(|file| file.id == finding.span.file)?;
-    let range = snapshot.place(finding.span);
+    let range = snapshot.span_bytes(finding.span);
     let text = file.text()?.slice(range);
     // Text with escapes, or with the wrong part twice, is left to the user.
     let mut places = text.match_indices(wrong.as_str());

@@ -65,13 +65,13 @@ pub(super) fn readers_in_code(
 ) -> Vec<KeyReader> {
     let index = snapshot.manifests(environment);
     let mut all = Vec::new();
-    all.extend(index.parameter(key).map(|found| KeyReader {
+    all.extend(index.asking_parameter(key).map(|found| KeyReader {
         kind: ReaderKind::Parameter { class: found.class.name.clone() },
         place: Span::in_file(found.file.id, found.parameter.range),
     }));
     let function = |one: &ReaderAt<'_>| one.reader.function.name();
     let place = |one: &ReaderAt<'_>| Span::in_file(one.file.id, one.reader.range);
-    all.extend(index.readers(key).map(|one| {
+    all.extend(index.readers_of_key(key).map(|one| {
         let merge = asked_strategy(one.reader).map(|strategy| strategy.name());
         KeyReader { kind: ReaderKind::Call { function: function(&one), merge }, place: place(&one) }
     }));
@@ -91,7 +91,7 @@ pub(super) fn files_with_tokens<'a>(
     key: &str,
 ) -> impl Iterator<Item = &'a FilePath> {
     let files = snapshot.keys().files_asking_for(key).into_iter();
-    files.filter(|path| environment.reaches(path))
+    files.filter(|path| environment.reaches_file(path))
 }
 
 /// Returns the tokens of a file that ask for a root key.
@@ -144,8 +144,8 @@ pub fn keys_of<'a>(snapshot: &'a Snapshot, environment: &Environment) -> Vec<Rea
     let view = snapshot.view(environment);
     let keys = snapshot.keys().keys().filter(|key| ***key != *LOOKUP_OPTIONS);
     let read_key = |key: &'a Arc<str>| {
-        let members: Vec<_> = view.definitions(key).collect();
-        let standing = snapshot.standing(environment, key);
+        let members: Vec<_> = view.root_members(key).collect();
+        let standing = snapshot.key_standing(environment, key);
         (!members.is_empty()).then(|| ReadKey {
             key,
             standing,

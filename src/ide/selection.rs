@@ -67,7 +67,7 @@ fn between_quotes(part: &TextPart<'_>, node: NodeId) -> Option<TextRange> {
 
 /// Returns the token at a place, then the name in it.
 fn token(snapshot: &Snapshot, file: &File, offset: u32) -> Vec<TextRange> {
-    let environment = snapshot.environments().governing(&file.path).next();
+    let environment = snapshot.environments().governing_environments(&file.path).next();
     let data = environment.and_then(|it| snapshot.view(it).data_of(&file.path));
     let Some(data) = data else { return Vec::new() };
     let Some(part) = data.parts().part_at_offset(offset) else { return Vec::new() };
@@ -75,7 +75,7 @@ fn token(snapshot: &Snapshot, file: &File, offset: u32) -> Vec<TextRange> {
         .data
         .tokens
         .iter()
-        .map(|token| [snapshot.place(token.span), snapshot.place(token.name_span)]);
+        .map(|token| [snapshot.span_bytes(token.span), snapshot.span_bytes(token.name_span)]);
     places.filter(|[token, _]| token.touches_offset(offset)).flatten().collect()
 }
 

@@ -114,7 +114,7 @@ struct FileColoring<'a> {
 impl<'a> FileColoring<'a> {
     fn of(snapshot: &'a Snapshot, path: &'a FilePath) -> Option<FileColoring<'a>> {
         let file = snapshot.file(path)?;
-        let environment = snapshot.environments().governing(path).next()?;
+        let environment = snapshot.environments().governing_environments(path).next()?;
         let data = snapshot.view(environment).data_of(path)?;
         Some(FileColoring { snapshot, environment, file, data, text: file.text()? })
     }

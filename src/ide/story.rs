@@ -57,10 +57,10 @@ pub fn story(
     key: &LookupKey,
     evaluations: &Evaluations,
 ) -> Option<Story> {
-    let environment = snapshot.environments().governing(path).next()?;
+    let environment = snapshot.environments().governing_environments(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
     let lookup = |scope: &Scope| page::lookup(snapshot, environment, key, scope);
     let resolution = lookup(&scope);
     let mut request = LookupRequest::for_name(&key.text);
@@ -80,7 +80,7 @@ pub fn story(
         ..ExplainOptions::default()
     };
     let readers = match scope.is_node {
-        false if environment.reaches(path) => {
+        false if environment.reaches_file(path) => {
             snapshot.readers_of(environment, path).certainly.clone()
         }
         _ => Vec::new(),

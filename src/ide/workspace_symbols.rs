@@ -73,11 +73,11 @@ pub(in crate::ide) fn symbol(
     key: &Arc<str>,
     path: &FilePath,
 ) -> Option<KeySymbol> {
-    let mut environments = snapshot.environments().governing(path);
-    let environment = environments.find(|environment| environment.reaches(path))?;
+    let mut environments = snapshot.environments().governing_environments(path);
+    let environment = environments.find(|environment| environment.reaches_file(path))?;
     let place = snapshot.view(environment).data_of(path)?.definition_span(key)?;
     let file = Names { snapshot, root: &environment.root }.path(path);
-    let container = match environment.matches(path).next() {
+    let container = match environment.path_matches(path).next() {
         Some((reach, _)) => format!("{} · {file}", level_title(&reach.layer, &reach.level.name)),
         None => file.to_owned(),
     };
@@ -110,7 +110,7 @@ web: 1
         let fixture = Fixture::new(DATA);
         let mut lines = String::new();
         for found in workspace_symbols(&fixture.snapshot, query) {
-            let place = Span::in_file(found.place.file, fixture.snapshot.place(found.place));
+            let place = Span::in_file(found.place.file, fixture.snapshot.span_bytes(found.place));
             assert_eq!(fixture.text_at(place), *found.key);
             lines.push_str(&format!("{} in {}\n", found.key, found.container));
         }

@@ -111,7 +111,7 @@ fn part_line(snapshot: &Snapshot, span: Span) -> Option<u32> {
         return None;
     }
     let file = snapshot.file_by_id(span.file)?;
-    let start = file.data(file.format()).parts().start(span.part)?;
+    let start = file.data_as(file.format()).parts().start(span.part)?;
     Some(file.text()?.line_of(start))
 }
 
@@ -122,7 +122,7 @@ fn related(
     documents: &Documents,
 ) -> Vec<(Option<lsp::Url>, lsp::Range)> {
     let place = |span: Span| {
-        let document = snapshot.path(span.file).and_then(|path| documents.get(path));
+        let document = snapshot.path_of(span.file).and_then(|path| documents.get(path));
         (
             document.map(|document| document.uri.clone()),
             to_lsp::range(snapshot, span, features.encoding),

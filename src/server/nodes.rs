@@ -61,8 +61,9 @@ impl Backend {
         let path = params.text_document.and_then(|document| from_lsp::path(&document.uri));
         // It asks about no place in a text, so a later text will do.
         self.answer(None, move |snapshot, _| {
-            let environment =
-                path.as_ref().and_then(|path| snapshot.environments().governing(path).next());
+            let environment = path
+                .as_ref()
+                .and_then(|path| snapshot.environments().governing_environments(path).next());
             let nodes = match (&path, environment) {
                 (Some(path), Some(environment)) => snapshot.nodes_reading(environment, path),
                 (Some(_), None) => Vec::new(),
@@ -103,7 +104,8 @@ impl Backend {
     pub(super) async fn select_node(&self, params: SelectNodeParams) -> Result<SelectNodeAnswer> {
         self.shared.settled().await;
         let snapshot = self.shared.with(|state| state.workspace.snapshot());
-        if let Some(name) = params.name.as_deref().filter(|name| snapshot.node(name).is_none()) {
+        if let Some(name) = params.name.as_deref().filter(|name| snapshot.find_node(name).is_none())
+        {
             return Err(Error::invalid_params(format!("no facts are known of the node '{name}'")));
         }
         self.change(Change::SelectNode(params.name));
@@ -115,7 +117,7 @@ impl Backend {
 }
 
 fn selected(snapshot: &Snapshot) -> Option<String> {
-    snapshot.selected().map(|node| node.name.to_string())
+    snapshot.chosen_node().map(|node| node.name.to_string())
 }
 
 fn variables(scope: &Scope) -> serde_json::Map<String, serde_json::Value> {

@@ -85,8 +85,8 @@ impl Backend {
         if !features.announced.related_findings {
             return None;
         }
-        let governing = snapshot.environments().governing(path);
-        let configs = governing.flat_map(|environment| environment.configs());
+        let governing = snapshot.environments().governing_environments(path);
+        let configs = governing.flat_map(|environment| environment.all_configs());
         let paths: HashSet<&FilePath> = configs
             .map(|(_, config)| &config.path)
             .filter(|config| *config != path && !documents.contains(config))

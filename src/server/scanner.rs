@@ -100,7 +100,8 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
             .await;
         return;
     };
-    let error_of = |source: &NodeSource| Some((source.path.clone(), source.error()?.to_owned()));
+    let error_of =
+        |source: &NodeSource| Some((source.path.clone(), source.read_error()?.to_owned()));
     let errors: Vec<(FilePath, String)> = scan.sources.iter().filter_map(error_of).collect();
     let (cut_short, unlisted) = (scan.cut_short, scan.unlisted.clone());
     let unlisted = shared.with(|state| {

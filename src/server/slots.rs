@@ -6,7 +6,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::transport::Workers;
 use crate::hiera::lookup::STACK;
-use crate::workspace::parallel::cores;
+use crate::workspace::parallel::core_count;
 
 /// Threads for answers: as many as there are cores, and at least two. More would wait for a core,
 /// each with memory of its own.
@@ -58,7 +58,7 @@ impl Slots {
 
     /// How many there are.
     fn number() -> usize {
-        cores().max(2)
+        core_count().max(2)
     }
 
     /// How many threads they may take.

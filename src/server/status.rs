@@ -113,7 +113,7 @@ impl Status {
             .environments()
             .all
             .iter()
-            .map(|environment| environment.configs().count())
+            .map(|environment| environment.all_configs().count())
             .sum::<usize>();
         Status {
             state: if snapshot.complete { State::Ready } else { State::Reading },
@@ -121,8 +121,12 @@ impl Status {
             files: snapshot.keys().file_count() + configs,
             keys: snapshot.keys().key_count(),
             nodes: snapshot.distinct_nodes().len(),
-            selected: snapshot.selected().map(|node| node.name.to_string()),
-            governing: snapshot.overviews().iter().map(|one| one.line(&folder_of(one))).collect(),
+            selected: snapshot.chosen_node().map(|node| node.name.to_string()),
+            governing: snapshot
+                .overviews()
+                .iter()
+                .map(|one| one.status_line(&folder_of(one)))
+                .collect(),
             without_config: snapshot
                 .files_without_config()
                 .iter()

@@ -163,7 +163,7 @@ pub(super) fn diagnostic(
     let mut message = finding.message.clone();
     let mut related = Vec::new();
     for place in &finding.related {
-        let Some(path) = snapshot.path(place.span.file) else { continue };
+        let Some(path) = snapshot.path_of(place.span.file) else { continue };
         let range = range(snapshot, place.span, features.encoding);
         match address(path, documents) {
             Some(uri) if features.related_information => {
@@ -216,7 +216,9 @@ fn severity(severity: Severity) -> lsp::DiagnosticSeverity {
 
 pub(super) fn range(snapshot: &Snapshot, span: Span, encoding: Encoding) -> lsp::Range {
     let text = snapshot.file_by_id(span.file).and_then(|file| file.text());
-    text.map_or_else(lsp::Range::default, |text| range_in(text, snapshot.place(span), encoding))
+    text.map_or_else(lsp::Range::default, |text| {
+        range_in(text, snapshot.span_bytes(span), encoding)
+    })
 }
 
 /// Converts a place in a text.

@@ -88,7 +88,7 @@ impl Looking<'_> {
         let Some(file) = self.snapshot.file(path) else {
             return false;
         };
-        let data = file.data(DataFormat::Yaml);
+        let data = file.data_as(DataFormat::Yaml);
         let has = |key: &str| data.get(key).is_some();
         file.config_version().is_some()
             || data.refusal().is_some()
@@ -123,7 +123,7 @@ impl Looking<'_> {
                 continue; // refused already
             }
             let pattern = self.folder.join(named);
-            let files = self.snapshot.glob(pattern.as_str());
+            let files = self.snapshot.glob_files(pattern.as_str());
             if files.is_empty() {
                 self.report("nodes.sources", named, format!("'{named}' names no file"));
             }
@@ -149,7 +149,7 @@ impl Looking<'_> {
     fn default_node(&mut self, value: &Value) {
         let Some(wanted) = value.as_str() else { return };
         let nodes = self.snapshot.distinct_nodes();
-        if self.snapshot.node(wanted).is_some() {
+        if self.snapshot.find_node(wanted).is_some() {
             return;
         }
         let near = nearest_name(wanted, nodes.iter().map(|node| &*node.name));

@@ -226,7 +226,7 @@ mod tests {
         let name = |file| {
             snapshot
                 .environments()
-                .environment_of(snapshot.path(file)?)
+                .environment_of(snapshot.path_of(file)?)
                 .map(|environment| environment.name.clone())
         };
         let found = check_all(&snapshot, &opened.settings.rules);
@@ -293,7 +293,8 @@ mod tests {
             [(serde_json::json!({"rules": {"alias-not-whole-value": "info"}}), Origin::Editor)];
         let opened = opened(&files, &given);
         assert!(severities(&opened).iter().all(|(_, severity)| *severity == Severity::Info));
-        let config = opened.settings.workspace.of(&FilePath::new("/code/environments/test"));
+        let config =
+            opened.settings.workspace.environment_config(&FilePath::new("/code/environments/test"));
         assert_eq!(
             (config.puppet.major, config.path_mappings.map("/srv/x", None, &|_| false).as_str()),
             (7, "/code/environments/test/data/x")

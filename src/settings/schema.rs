@@ -4,7 +4,7 @@
 
 use crate::diagnostics::catalogue;
 use crate::text::similar::nearest_name;
-use crate::workspace::nodes::Step;
+use crate::workspace::nodes::InferStep;
 
 /// A setting.
 #[derive(Clone, Copy, Debug)]
@@ -156,7 +156,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "nodes.infer",
-        kind: Kind::ListOf(&Step::WORDS),
+        kind: Kind::ListOf(&InferStep::WORDS),
         default: r#"["fileNames", "nameParts", "rspec", "bolt", "nodeBlocks", "facts", "classifier", "puppetdb", "kinds"]"#,
         otherwise: Some("all of them"),
         meaning: "how nodes become known without `nodes.sources`: `fileNames` (the files of a node level), `nameParts` (parts of nodes' names that are values of variables), `rspec` (`spec/hosts`), `bolt` (inventories), `nodeBlocks` (of manifests), `facts` (facts files, factsets), `classifier` (its YAML), `puppetdb` (its dumps), `kinds` (of what stays unknown, the values that files are named after); an empty list switches all of them off",

@@ -214,7 +214,7 @@ fn aliases_of_lookups_that_double_with_every_key() {
         let environment = &snapshot.environments().all[0];
         let view = snapshot.view(environment);
         let scope = Scope::default();
-        let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+        let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
         let value = |key: &str| resolver.lookup(&LookupKey::of_root(key), None).value;
         let weight = value("s10").expect("it is small").expect("it is there").weight();
         assert!(weight > 1 << 10, "all of it is there: {weight}");
@@ -236,7 +236,7 @@ fn aliases_of_lookups_that_nest_deeper_with_every_key() {
         let environment = &snapshot.environments().all[0];
         let view = snapshot.view(environment);
         let scope = Scope::default();
-        let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+        let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
         let value = |key: &str| resolver.lookup(&LookupKey::of_root(key), None).value;
         assert_eq!(value("n2").expect("it may").expect("it is there").depth(), 2_700);
         let error = value("n3").expect_err("it inserts one that nests too deeply").to_string();
@@ -356,7 +356,7 @@ fn files_that_cannot_be_read() {
     let shown: Vec<String> = found
         .iter()
         .map(|finding| {
-            format!("{} {}", snapshot.path(finding.span.file).unwrap().name(), finding.rule.code)
+            format!("{} {}", snapshot.path_of(finding.span.file).unwrap().name(), finding.rule.code)
         })
         .collect();
     assert_eq!(

@@ -22,7 +22,7 @@ fn answer(text: &str, key: &str) -> String {
     let environment = snapshot.environments().all[0].clone();
     let view = snapshot.view(&environment);
     let scope = Scope::default();
-    let resolver = Resolver::new(snapshot.context(&environment, &view, &scope));
+    let resolver = Resolver::new(snapshot.lookup_context(&environment, &view, &scope));
     let found = resolver.lookup(&LookupKey::parse(key).expect("it is a key"), None);
     match found.value {
         Ok(Some(value)) => print_json(&value, &PrintOptions::default()),

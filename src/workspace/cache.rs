@@ -83,7 +83,7 @@ struct LevelsInScope {
     layers: Mutex<HashMap<Layer, LocatedLayer>>,
 }
 
-fn address(scope: &Scope) -> usize {
+fn scope_address(scope: &Scope) -> usize {
     std::ptr::from_ref(scope).addr()
 }
 
@@ -94,7 +94,7 @@ impl EnvironmentCache {
         if Arc::strong_count(scope) < 2 {
             return;
         }
-        self.located.get_or(&address(scope), || {
+        self.located.get_or(&scope_address(scope), || {
             Arc::new(LevelsInScope { _scope: scope.clone(), layers: Mutex::default() })
         });
     }
@@ -103,13 +103,13 @@ impl EnvironmentCache {
     /// gives.
     ///
     /// Errors: those of `locate`.
-    pub(super) fn located(
+    pub(super) fn located_levels(
         &self,
         scope: &Scope,
         layer: &Layer,
         locate: Locate<'_>,
     ) -> Result<LocatedLayer, LookupError> {
-        let Some(in_scope) = self.located.get(&address(scope)) else { return locate() };
+        let Some(in_scope) = self.located.get(&scope_address(scope)) else { return locate() };
         let layers = || in_scope.layers.lock().unwrap_or_else(PoisonError::into_inner);
         let known = layers().get(layer).cloned();
         if let Some(known) = known {

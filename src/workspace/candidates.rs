@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::discovery::{Candidate, Discovery};
 use super::environments::{Environment, Environments, OtherConfig, UnusedConfig};
 use super::kinds::{FileKind, is_named};
-use super::names::Names;
+use super::names::DiskNames;
 use crate::hiera::config::{ConfigVersion, HieraConfig, Layer};
 use crate::hiera::hierarchy::pattern_of;
 use crate::text::FilePath;
@@ -28,12 +28,12 @@ pub(super) fn settle(
 ) -> Environments {
     let mut all = usual;
     let mut others = Vec::new();
-    for candidate in candidates(discovery, &all, global.is_some(), is_of_module) {
+    for candidate in find_candidates(discovery, &all, global.is_some(), is_of_module) {
         let is_below = |environment: &Environment| {
             candidate.config.path.is_within(&environment.root)
                 && (candidate.is_sample || is_of_setting(discovery, environment))
         };
-        let reads_more = candidate.files.iter().any(|path| governing(&all, path).is_none());
+        let reads_more = candidate.files.iter().any(|path| governing_index(&all, path).is_none());
         if all.is_empty() || reads_more && !all.iter().any(is_below) {
             all.push(discovery.environment_of_config(candidate, global));
         } else {
@@ -48,7 +48,7 @@ pub(super) fn settle(
     let unused = others.iter().map(unused).collect();
     let others: Vec<(usize, OtherConfig)> = among_environments(discovery.names, &all)
         .into_iter()
-        .chain(others.into_iter().flat_map(|candidate| candidate.told(&all)))
+        .chain(others.into_iter().flat_map(|candidate| candidate.into_entries(&all)))
         .collect();
     for (number, other) in others {
         all[number].others.push(other);
@@ -65,15 +65,15 @@ fn is_of_setting(discovery: &Discovery<'_>, environment: &Environment) -> bool {
 }
 
 /// Returns the number of the environment that governs a data file.
-fn governing(all: &[Environment], path: &FilePath) -> Option<usize> {
-    let reaching = all.iter().enumerate().filter(|(_, environment)| environment.reaches(path));
+fn governing_index(all: &[Environment], path: &FilePath) -> Option<usize> {
+    let reaching = all.iter().enumerate().filter(|(_, environment)| environment.reaches_file(path));
     reaching
         .min_by_key(|(number, environment)| (!path.is_within(&environment.root), *number))
         .map(|(number, _)| number)
 }
 
 /// Returns the configs that no environment uses, in the order of their rank.
-fn candidates(
+fn find_candidates(
     discovery: &Discovery<'_>,
     usual: &[Environment],
     has_global: bool,
@@ -82,12 +82,12 @@ fn candidates(
     // Includes an unused config at the usual place, as an older setting may have it.
     let used: HashSet<FilePath> = usual
         .iter()
-        .flat_map(|environment| environment.configs().map(|(_, config)| config.path.clone()))
+        .flat_map(|environment| environment.all_configs().map(|(_, config)| config.path.clone()))
         .chain(usual.iter().map(|environment| discovery.config_path(&environment.root)))
         .chain(discovery.settings.global_hiera_config.clone())
         .collect();
     let is_open = |path: &FilePath| {
-        let is_config = FileKind::of(path, discovery.settings) == FileKind::HieraConfig;
+        let is_config = FileKind::of_path(path, discovery.settings) == FileKind::HieraConfig;
         let is_modules = is_config && path.parent().is_some_and(|it| is_of_module(&it));
         !is_modules && !used.contains(path)
     };
@@ -95,7 +95,8 @@ fn candidates(
     let mut found: Vec<Candidate> = files
         .filter_map(|file| {
             let version = file.config_version();
-            let is_config = FileKind::of(&file.path, discovery.settings) == FileKind::HieraConfig;
+            let is_config =
+                FileKind::of_path(&file.path, discovery.settings) == FileKind::HieraConfig;
             let role = match version {
                 // The user has named the one that there is.
                 Some(ConfigVersion::V3) if has_global => return None,
@@ -116,7 +117,7 @@ impl Candidate {
         let home = Candidate::at_root(discovery, path, &role, discovery.home_of(path))?;
         let own = discovery
             .root_of(path)
-            .filter(|_| FileKind::of(path, discovery.settings) == FileKind::HieraConfig);
+            .filter(|_| FileKind::of_path(path, discovery.settings) == FileKind::HieraConfig);
         // With data beside it, a file of the usual name makes an environment of its folder.
         let holds_data = |root: &FilePath| home.files.iter().any(|file| file.is_within(root));
         match own.filter(|root| *root != home.root && holds_data(root)) {
@@ -131,7 +132,7 @@ impl Candidate {
         role: &Layer,
         root: FilePath,
     ) -> Option<Candidate> {
-        let puppet = discovery.settings.of(&root).puppet;
+        let puppet = discovery.settings.environment_config(&root).puppet;
         let mut config = discovery.written_config(path, role, puppet)?;
         let sought = discovery.place_datadirs(&mut config, &root);
         let files = files_of(discovery.names, &config);
@@ -141,11 +142,11 @@ impl Candidate {
 
     /// Returns the entries that the environments get for this config, with the numbers of the
     /// environments.
-    fn told(self, all: &[Environment]) -> Vec<(usize, OtherConfig)> {
+    fn into_entries(self, all: &[Environment]) -> Vec<(usize, OtherConfig)> {
         let mut shared: BTreeMap<usize, BTreeSet<FilePath>> = BTreeMap::new();
         let mut own = BTreeSet::new();
         for path in self.files {
-            match governing(all, &path) {
+            match governing_index(all, &path) {
                 Some(number) => drop(shared.entry(number).or_default().insert(path)),
                 None => drop(own.insert(path)),
             }
@@ -164,12 +165,12 @@ impl Candidate {
 }
 
 /// Returns the existing files that the levels of a config name.
-fn files_of(names: &Names, config: &HieraConfig) -> BTreeSet<FilePath> {
+fn files_of(names: &DiskNames, config: &HieraConfig) -> BTreeSet<FilePath> {
     let mut files = BTreeSet::new();
     for level in config.levels() {
         let templates = level.locations.templates().iter();
         for pattern in templates.filter_map(|template| pattern_of(config, level, template)) {
-            files.extend(names.matching(&pattern));
+            files.extend(names.matching_files(&pattern));
         }
     }
     files
@@ -177,15 +178,15 @@ fn files_of(names: &Names, config: &HieraConfig) -> BTreeSet<FilePath> {
 
 /// Returns the own configs of environments that read data which others govern, with the numbers of
 /// the governing environments.
-fn among_environments(names: &Names, all: &[Environment]) -> Vec<(usize, OtherConfig)> {
+fn among_environments(names: &DiskNames, all: &[Environment]) -> Vec<(usize, OtherConfig)> {
     let mut told = Vec::new();
-    let sharing = sharing(all);
+    let sharing = find_sharing(all);
     // Nearly all share nothing.
     for (number, environment) in all.iter().enumerate().filter(|(number, _)| sharing[*number]) {
         for config in environment.config.iter().chain(&environment.global) {
             let mut shared: BTreeMap<usize, BTreeSet<FilePath>> = BTreeMap::new();
             for path in files_of(names, config) {
-                if let Some(other) = governing(all, &path).filter(|other| *other != number) {
+                if let Some(other) = governing_index(all, &path).filter(|other| *other != number) {
                     shared.entry(other).or_default().insert(path);
                 }
             }
@@ -200,7 +201,7 @@ fn among_environments(names: &Names, all: &[Environment]) -> Vec<(usize, OtherCo
 
 /// Finds the environments that read from a folder that holds, or lies in, a folder that another one
 /// reads from.
-fn sharing(all: &[Environment]) -> Vec<bool> {
+fn find_sharing(all: &[Environment]) -> Vec<bool> {
     let folders: Vec<BTreeSet<FilePath>> = all.iter().map(folders_of).collect();
     let mut readers: HashMap<&FilePath, Vec<usize>> = HashMap::new();
     for (number, folder) in

@@ -69,7 +69,7 @@ impl WorkspaceConfig {
     }
 
     /// Returns the settings of the environment in this folder.
-    pub fn of(&self, environment: &FilePath) -> &EnvironmentConfig {
+    pub fn environment_config(&self, environment: &FilePath) -> &EnvironmentConfig {
         self.environments.get(environment).unwrap_or(&self.common)
     }
 

@@ -14,7 +14,7 @@ pub(super) struct Configs(BTreeMap<FilePath, Arc<File>>);
 
 impl Configs {
     /// Those among these files.
-    pub(super) fn among(
+    pub(super) fn select_configs(
         files: impl Iterator<Item = Arc<File>>,
         settings: &WorkspaceConfig,
     ) -> Configs {
@@ -37,7 +37,7 @@ impl Configs {
     }
 
     /// Returns the text of one of them.
-    pub(super) fn text(&self, path: &FilePath) -> Option<String> {
+    pub(super) fn text_of(&self, path: &FilePath) -> Option<String> {
         Some(self.file(path)?.text()?.to_str().into_owned())
     }
 }
@@ -45,5 +45,5 @@ impl Configs {
 /// Whether a change of the file may change which environments there are, or their levels: by its
 /// name, or because it is a config by its content.
 pub(super) fn shapes_environments(file: &File, settings: &WorkspaceConfig) -> bool {
-    FileKind::of(&file.path, settings).shapes_environments() || file.config_version().is_some()
+    FileKind::of_path(&file.path, settings).shapes_environments() || file.config_version().is_some()
 }

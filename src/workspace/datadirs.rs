@@ -2,14 +2,14 @@
 //! them elsewhere.
 
 use super::mapping::PathMappings;
-use super::names::Names;
+use super::names::DiskNames;
 use crate::hiera::config::{ConfigVersion, HieraConfig};
 use crate::hiera::hierarchy::pattern_of;
 use crate::text::FilePath;
 
 /// A datadir that does not exist at its config's path, and was found elsewhere in the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SoughtDatadir {
+pub struct RelocatedDatadir {
     /// The config.
     pub config: FilePath,
     /// The datadir as written.
@@ -20,7 +20,7 @@ pub struct SoughtDatadir {
 
 /// Places the datadirs of one config.
 pub(super) struct DatadirPlacer<'a> {
-    pub(super) names: &'a Names,
+    pub(super) names: &'a DiskNames,
     /// Whether a folder exists that `names` does not list.
     pub(super) is_on_disk: &'a dyn Fn(&FilePath) -> bool,
     pub(super) mappings: &'a PathMappings,
@@ -36,19 +36,19 @@ impl DatadirPlacer<'_> {
     /// Has the levels of the config read where the path mappings put their datadirs. One that is
     /// not mapped and does not exist is sought by its suffixes, the longest first, in the folders
     /// from the config's upwards; it must hold a file that one of its levels can name.
-    pub(super) fn place(&self, config: &mut HieraConfig) -> Vec<SoughtDatadir> {
+    pub(super) fn place_datadirs(&self, config: &mut HieraConfig) -> Vec<RelocatedDatadir> {
         let exists = |path: &FilePath| self.names.exists(path) || (self.is_on_disk)(path);
         let mut sought = Vec::new();
         let plain = config.clone();
         config.place_datadirs(|written| {
             let placed = self.mappings.map(written, Some(self.root), &exists);
             let is_decided =
-                self.mappings.decide(written) || !self.may_be_elsewhere(&plain, written);
+                self.mappings.maps_datadir(written) || !self.may_be_elsewhere(&plain, written);
             if is_decided || exists(&literal_folder(&plain, &placed)) {
                 return placed;
             }
             let Some(found) = self.seek(&plain, written) else { return placed };
-            sought.push(SoughtDatadir {
+            sought.push(RelocatedDatadir {
                 config: plain.path.clone(),
                 written: written.to_owned(),
                 found: FilePath::new(&found),
@@ -104,7 +104,7 @@ impl DatadirPlacer<'_> {
         levels.flat_map(|level| level.locations.templates().iter().map(move |it| (level, it))).any(
             |(level, template)| {
                 let pattern = pattern_of(&config, level, template);
-                pattern.is_some_and(|pattern| self.names.matching(&pattern).next().is_some())
+                pattern.is_some_and(|pattern| self.names.matching_files(&pattern).next().is_some())
             },
         )
     }

@@ -15,21 +15,21 @@ use super::configs::Configs;
 use super::discovery::Discovery;
 use super::environments::{Environment, Environments};
 use super::kinds::is_sample;
-use super::names::Names;
+use super::names::DiskNames;
 use crate::text::FilePath;
 
 /// Discovers the environments that the configs and names in these folders of a workspace make.
 ///
 /// `is_on_disk` answers for folders outside the workspace that `names` does not list.
 pub(super) fn discover(
-    names: &Names,
+    names: &DiskNames,
     configs: &Configs,
     settings: &WorkspaceConfig,
     folders: &[FilePath],
     is_on_disk: &dyn Fn(&FilePath) -> bool,
 ) -> Environments {
     let discovery = Discovery { names, configs, settings, folders, is_on_disk };
-    let mut roots = discovery.roots();
+    let mut roots = discovery.environment_roots();
     let bare = discovery.bare_roots(&roots);
     roots.extend(bare.iter().cloned());
     // A hiera.yaml in a folder of another root's module path is that module's. Configs elsewhere
@@ -37,7 +37,7 @@ pub(super) fn discover(
     let module_paths: BTreeMap<FilePath, Vec<FilePath>> = roots
         .iter()
         .cloned()
-        .chain(discovery.homes())
+        .chain(discovery.named_homes())
         .map(|root| (root.clone(), discovery.module_path(&root)))
         .collect();
     let mut roots_by_module_folder: BTreeMap<&FilePath, Vec<&FilePath>> = BTreeMap::new();
@@ -61,7 +61,7 @@ pub(super) fn discover(
     let is_environment = |root: &&FilePath| !is_on_module_path(root) && !is_sample_below(root);
     let environment = |root: &FilePath| {
         let is_nested = root.ancestors().any(|above| roots.contains(&above));
-        discovery.environment(root, &module_paths[root], is_nested, global.clone())
+        discovery.new_environment(root, &module_paths[root], is_nested, global.clone())
     };
     let (bare, configured): (Vec<&FilePath>, Vec<&FilePath>) =
         roots.iter().filter(is_environment).partition(|root| bare.contains(root));

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::cache::EnvironmentCache;
 use super::config::{HIERA_CONFIG, WorkspaceConfig};
 use super::configs::Configs;
-use super::datadirs::{DatadirPlacer, SoughtDatadir};
+use super::datadirs::{DatadirPlacer, RelocatedDatadir};
 use super::environment_conf::EnvironmentConf;
 use super::environments::{Environment, Module, RefusedModule};
 use super::kinds::{
     DEFAULT_MODULE_FOLDER, ENVIRONMENT_CONF, FileKind, METADATA, MODULE_FOLDERS, PUPPETFILE,
     is_module_name, is_named, is_test,
 };
-use super::names::Names;
+use super::names::DiskNames;
 use crate::hiera::config::{ConfigSource, ConfigVersion, HieraConfig, Layer, select};
 use crate::hiera::data::DataFormat;
 use crate::puppet::PuppetVersion;
@@ -22,7 +22,7 @@ use crate::text::FilePath;
 
 /// The input of the discovery of environments.
 pub(super) struct Discovery<'a> {
-    pub(super) names: &'a Names,
+    pub(super) names: &'a DiskNames,
     pub(super) configs: &'a Configs,
     pub(super) settings: &'a WorkspaceConfig,
     pub(super) folders: &'a [FilePath],
@@ -38,7 +38,7 @@ pub(super) struct Candidate {
     /// The folder of the environment that it would make.
     pub(super) root: FilePath,
     /// The datadirs that were found elsewhere.
-    pub(super) sought: Vec<SoughtDatadir>,
+    pub(super) sought: Vec<RelocatedDatadir>,
     /// Whether it belongs to tests or examples.
     pub(super) is_sample: bool,
     /// The existing files that it reads.
@@ -68,7 +68,7 @@ struct Modules {
 
 impl Modules {
     /// Creates those of a folder that is one module.
-    fn lone((name, module): (String, Module)) -> Modules {
+    fn new_lone((name, module): (String, Module)) -> Modules {
         Modules { taken: BTreeMap::from([(name, module)]), refused: Vec::new() }
     }
 }
@@ -76,10 +76,10 @@ impl Modules {
 impl Discovery<'_> {
     /// Returns the folders with a `hiera.yaml` of their own, and those that are environments
     /// without one.
-    pub(super) fn roots(&self) -> BTreeSet<FilePath> {
+    pub(super) fn environment_roots(&self) -> BTreeSet<FilePath> {
         let is_global = |path: &FilePath| self.settings.global_hiera_config.as_ref() == Some(path);
         let is_config = |path: &&FilePath| {
-            FileKind::of(path, self.settings) == FileKind::HieraConfig && !is_global(path)
+            FileKind::of_path(path, self.settings) == FileKind::HieraConfig && !is_global(path)
         };
         let paths = self.configs.paths();
         let mut roots: BTreeSet<FilePath> =
@@ -128,8 +128,9 @@ impl Discovery<'_> {
     }
 
     /// Returns the folders of the environments that configs under other names would make.
-    pub(super) fn homes(&self) -> impl Iterator<Item = FilePath> {
-        let is_other = |path: &FilePath| FileKind::of(path, self.settings) != FileKind::HieraConfig;
+    pub(super) fn named_homes(&self) -> impl Iterator<Item = FilePath> {
+        let is_other =
+            |path: &FilePath| FileKind::of_path(path, self.settings) != FileKind::HieraConfig;
         let others = self
             .configs
             .files()
@@ -174,7 +175,7 @@ impl Discovery<'_> {
     }
 
     /// Returns the environment in a folder: one with a config at its usual place, or without any.
-    pub(super) fn environment(
+    pub(super) fn new_environment(
         &self,
         root: &FilePath,
         module_path: &[FilePath],
@@ -182,11 +183,12 @@ impl Discovery<'_> {
         global: Option<Arc<HieraConfig>>,
     ) -> Environment {
         let name = self.name_of(root);
-        let outer = Outer { root, name: &name, puppet: self.settings.of(root).puppet };
+        let outer =
+            Outer { root, name: &name, puppet: self.settings.environment_config(root).puppet };
         let mut sought = Vec::new();
         let lone = if is_nested { None } else { self.lone_module(&outer) };
         let layers = match lone {
-            Some(module) => Layers { global, config: None, modules: Modules::lone(module) },
+            Some(module) => Layers { global, config: None, modules: Modules::new_lone(module) },
             None => {
                 let own_global =
                     if global.is_none() { self.own_global_config(&outer) } else { None };
@@ -195,10 +197,10 @@ impl Discovery<'_> {
                     None => self.environment_config(&outer, &mut sought),
                 };
                 let global = own_global.map(Arc::new).or(global);
-                Layers { global, config, modules: self.modules(module_path, &outer) }
+                Layers { global, config, modules: self.find_modules(module_path, &outer) }
             }
         };
-        self.made(root, name.clone(), layers, sought)
+        self.build_environment(root, name.clone(), layers, sought)
     }
 
     /// Returns the environment that a config governs which lies elsewhere or has another name.
@@ -209,24 +211,28 @@ impl Discovery<'_> {
     ) -> Environment {
         let Candidate { config, role, root, .. } = candidate;
         let name = self.name_of(&root);
-        let outer = Outer { root: &root, name: &name, puppet: self.settings.of(&root).puppet };
+        let outer = Outer {
+            root: &root,
+            name: &name,
+            puppet: self.settings.environment_config(&root).puppet,
+        };
         let modules = match self.lone_module(&outer) {
-            Some(module) => Modules::lone(module),
-            None => self.modules(&self.module_path(&root), &outer),
+            Some(module) => Modules::new_lone(module),
+            None => self.find_modules(&self.module_path(&root), &outer),
         };
         let layers = match role {
             Layer::Global => Layers { global: Some(Arc::new(config)), config: None, modules },
             _ => Layers { global: global.cloned(), config: Some(config), modules },
         };
-        self.made(&root, name.clone(), layers, candidate.sought)
+        self.build_environment(&root, name.clone(), layers, candidate.sought)
     }
 
-    fn made(
+    fn build_environment(
         &self,
         root: &FilePath,
         name: String,
         Layers { mut global, config, modules }: Layers,
-        mut sought: Vec<SoughtDatadir>,
+        mut sought: Vec<RelocatedDatadir>,
     ) -> Environment {
         // Each environment may have path mappings of its own.
         if let Some(global) = &mut global {
@@ -259,7 +265,7 @@ impl Discovery<'_> {
     fn name_of(&self, root: &FilePath) -> String {
         match root.parent().as_ref().map(FilePath::name) {
             Some("environments") => root.name().to_owned(),
-            _ => self.settings.of(root).environment_name().to_owned(),
+            _ => self.settings.environment_config(root).environment_name().to_owned(),
         }
     }
 
@@ -278,7 +284,7 @@ impl Discovery<'_> {
     fn environment_config(
         &self,
         outer: &Outer<'_>,
-        sought: &mut Vec<SoughtDatadir>,
+        sought: &mut Vec<RelocatedDatadir>,
     ) -> Option<HieraConfig> {
         let path = self.config_path(outer.root);
         let is_global = self.settings.global_hiera_config.as_ref() == Some(&path);
@@ -307,28 +313,28 @@ impl Discovery<'_> {
             return None;
         }
         let name = self.module_name(outer.root);
-        let module = self.module(outer.root.clone(), &name, outer);
+        let module = self.read_module(outer.root.clone(), &name, outer);
         Some((name, module))
     }
 
     /// Returns the name of a module. In metadata.json, and often in the folder's name, the author's
     /// name stands before it.
     fn module_name(&self, root: &FilePath) -> String {
-        let metadata = self.metadata(root, "name");
+        let metadata = self.read_metadata(root, "name");
         let full = metadata.as_ref().and_then(|metadata| metadata["name"].as_str());
         let full = full.unwrap_or(root.name());
         full.split_once(['-', '/']).map_or(full, |(_, name)| name).to_owned()
     }
 
     /// Reads the metadata.json of a module, if it is JSON and mentions `member`.
-    fn metadata(&self, root: &FilePath, member: &str) -> Option<serde_json::Value> {
-        let text = self.configs.text(&root.join(METADATA))?;
+    fn read_metadata(&self, root: &FilePath, member: &str) -> Option<serde_json::Value> {
+        let text = self.configs.text_of(&root.join(METADATA))?;
         if text.contains(member) { serde_json::from_str(&text).ok() } else { None }
     }
 
     pub(super) fn module_path(&self, root: &FilePath) -> Vec<FilePath> {
         let below = |folder: &str| root.join(folder);
-        if let Some(folders) = &self.settings.of(root).module_path {
+        if let Some(folders) = &self.settings.environment_config(root).module_path {
             return folders.iter().map(|folder| below(folder)).collect();
         }
         match self.environment_conf(root) {
@@ -350,7 +356,7 @@ impl Discovery<'_> {
     /// Returns the setting that chose an environment's data before Hiera 5. OpenVox 9 has dropped
     /// it.
     fn environment_data_provider(&self, root: &FilePath) -> Option<String> {
-        let is_known = self.settings.of(root).puppet.major < 9;
+        let is_known = self.settings.environment_config(root).puppet.major < 9;
         let conf = self.environment_conf(root).filter(|_| is_known)?;
         conf.data_provider().map(str::to_owned)
     }
@@ -362,12 +368,12 @@ impl Discovery<'_> {
     }
 
     fn read_environment_conf(&self, root: &FilePath) -> Option<Result<EnvironmentConf, String>> {
-        let text = self.configs.text(&root.join(ENVIRONMENT_CONF))?;
+        let text = self.configs.text_of(&root.join(ENVIRONMENT_CONF))?;
         Some(EnvironmentConf::read(&text))
     }
 
     /// Returns the modules in these folders; the first of two with the same name wins.
-    fn modules(&self, folders: &[FilePath], outer: &Outer<'_>) -> Modules {
+    fn find_modules(&self, folders: &[FilePath], outer: &Outer<'_>) -> Modules {
         let mut modules = Modules::default();
         let mut seen = BTreeSet::new();
         for folder in folders {
@@ -377,10 +383,10 @@ impl Discovery<'_> {
                     continue;
                 }
                 let root = folder.join(name);
-                match self.refused(&root, name) {
+                match self.refused_module(&root, name) {
                     Some(refused) => modules.refused.push(refused),
                     None => {
-                        modules.taken.insert(name.clone(), self.module(root, name, outer));
+                        modules.taken.insert(name.clone(), self.read_module(root, name, outer));
                     }
                 }
             }
@@ -391,9 +397,9 @@ impl Discovery<'_> {
     /// Returns the refusal of a module that Puppet ignores because of its metadata.json, with an
     /// error in its log: a file with any member needs all of these, and `dependencies` must be a
     /// list. Source: `Puppet::Module#load_metadata`.
-    fn refused(&self, root: &FilePath, name: &str) -> Option<RefusedModule> {
+    fn refused_module(&self, root: &FilePath, name: &str) -> Option<RefusedModule> {
         const NEEDED: [&str; 5] = ["source", "author", "version", "license", "dependencies"];
-        let metadata = self.metadata(root, "")?;
+        let metadata = self.read_metadata(root, "")?;
         if metadata.as_object().is_none_or(serde_json::Map::is_empty) {
             return None;
         }
@@ -403,16 +409,16 @@ impl Discovery<'_> {
         is_refused.then(|| RefusedModule { name: name.to_owned(), metadata, missing })
     }
 
-    fn module(&self, root: FilePath, name: &str, outer: &Outer<'_>) -> Module {
+    fn read_module(&self, root: FilePath, name: &str, outer: &Outer<'_>) -> Module {
         let layer = Layer::Module(name.into());
         let path = root.join(HIERA_CONFIG);
-        let metadata = self.metadata(&root, "data_provider");
+        let metadata = self.read_metadata(&root, "data_provider");
         let selector = metadata.as_ref().and_then(|metadata| metadata["data_provider"].as_str());
         let written = self.written_config(&path, &layer, outer.puppet);
         let mut config = select(written, selector, &layer, outer.name, &path);
         if let Some(config) = &mut config {
             // Modules are deployed as they are, so that none of their datadirs is elsewhere.
-            let mappings = &self.settings.of(outer.root).path_mappings;
+            let mappings = &self.settings.environment_config(outer.root).path_mappings;
             let exists = |path: &FilePath| self.names.exists(path);
             config.place_datadirs(|datadir| mappings.map(datadir, Some(outer.root), &exists));
         }
@@ -425,17 +431,17 @@ impl Discovery<'_> {
         &self,
         config: &mut HieraConfig,
         root: &FilePath,
-    ) -> Vec<SoughtDatadir> {
+    ) -> Vec<RelocatedDatadir> {
         let folder = self.folder_of(&config.path);
         let placer = DatadirPlacer {
             names: self.names,
             is_on_disk: self.is_on_disk,
-            mappings: &self.settings.of(root).path_mappings,
+            mappings: &self.settings.environment_config(root).path_mappings,
             root,
             ceiling: folder.unwrap_or(root),
             is_sample: self.is_sample(&config.path),
         };
-        placer.place(config)
+        placer.place_datadirs(config)
     }
 
     /// Whether a config belongs to tests, templates or examples of the workspace.
@@ -461,7 +467,7 @@ impl Discovery<'_> {
         let file = self.configs.file(path)?;
         let text = file.text().cloned().unwrap_or_default();
         let source = ConfigSource { file: file.id, path, text: &text, layer, puppet };
-        let mut config = HieraConfig::read(source, &file.data(DataFormat::Yaml));
+        let mut config = HieraConfig::read(source, &file.data_as(DataFormat::Yaml));
         config.describe_backends(&self.settings.of_file(path).backends);
         Some(config)
     }

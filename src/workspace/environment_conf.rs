@@ -3,7 +3,7 @@
 //!
 //! Source: `Puppet::Settings::IniFile`, `ConfigFile`, `ValueTranslator` and `EnvironmentConf`.
 
-use super::names::Names;
+use super::names::DiskNames;
 use crate::text::FilePath;
 
 /// The settings of an environment that concern its data and its code.
@@ -29,8 +29,8 @@ impl EnvironmentConf {
         for (number, line) in text.lines().enumerate() {
             if let Some(name) = section_name(line) {
                 section = name;
-            } else if let Some((name, value)) = setting(line) {
-                let value = without_file_options(unquoted(value))?;
+            } else if let Some((name, value)) = parse_setting(line) {
+                let value = without_file_options(unquote(value))?;
                 let slot = match name {
                     _ if section != SECTION => continue,
                     "modulepath" => &mut conf.module_path,
@@ -49,7 +49,11 @@ impl EnvironmentConf {
     /// Returns the folders of modules of the environment in `root`, in order; `None` where the file
     /// does not name any. Those that other settings of the server give, such as `$basemodulepath`,
     /// are not part of the repository, and neither are those below a user's home.
-    pub(super) fn module_folders(&self, root: &FilePath, names: &Names) -> Option<Vec<FilePath>> {
+    pub(super) fn module_folders(
+        &self,
+        root: &FilePath,
+        names: &DiskNames,
+    ) -> Option<Vec<FilePath>> {
         // Nothing is trimmed: `site : modules` names folders that end and start with a space. Ruby
         // drops empty names at the end; any other empty name is the environment's folder.
         let written = self.module_path.as_deref()?.trim_end_matches(':');
@@ -83,7 +87,7 @@ fn section_name(line: &str) -> Option<&str> {
 }
 
 /// Returns the name and the value in a line `name = value`.
-fn setting(line: &str) -> Option<(&str, &str)> {
+fn parse_setting(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once('=')?;
     let name = name.trim();
     is_word(name).then_some((name, value.trim()))
@@ -95,7 +99,7 @@ fn is_word(name: &str) -> bool {
 
 /// Returns a value without one quote at its start and one at its end; the two may be of different
 /// kinds.
-fn unquoted(value: &str) -> &str {
+fn unquote(value: &str) -> &str {
     let value = value.strip_prefix(['"', '\'']).unwrap_or(value);
     value.strip_suffix(['"', '\'']).unwrap_or(value).trim_end()
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use super::cache::{EnvironmentCache, Role};
-use super::datadirs::SoughtDatadir;
+use super::datadirs::RelocatedDatadir;
 use super::kinds::has_data_name;
 use super::nodes::node::Node;
 use super::overview::Overview;
@@ -63,7 +63,7 @@ pub struct Environment {
     pub are_formats_one: bool,
     /// The datadirs of its configs that are not where the configs say, and were found elsewhere in
     /// the repository.
-    pub sought_datadirs: Vec<SoughtDatadir>,
+    pub sought_datadirs: Vec<RelocatedDatadir>,
     /// Other configs that read data which this environment governs.
     pub others: Vec<OtherConfig>,
     /// Its levels that cannot be read, those of modules included.
@@ -142,11 +142,11 @@ impl Reach {
 impl Environments {
     /// Returns the environments in which some level can read the file at `path`, or whose
     /// configuration it is.
-    pub fn governing<'a>(
+    pub fn governing_environments<'a>(
         &'a self,
         path: &'a FilePath,
     ) -> impl Iterator<Item = &'a Arc<Environment>> {
-        self.all.iter().filter(move |environment| environment.governs(path))
+        self.all.iter().filter(move |environment| environment.governs_file(path))
     }
 
     /// Returns the module whose metadata.json is the file at `path`, where Puppet passes over it,
@@ -162,7 +162,7 @@ impl Environments {
     /// whose folder it lies in.
     pub fn environment_of<'a>(&'a self, path: &'a FilePath) -> Option<&'a Arc<Environment>> {
         let within = |environment: &&Arc<Environment>| path.is_within(&environment.root);
-        let mut governing: Vec<_> = self.governing(path).collect();
+        let mut governing: Vec<_> = self.governing_environments(path).collect();
         governing.sort_by_key(|environment| !path.is_within(&environment.root));
         governing.first().copied().or_else(|| self.all.iter().find(within))
     }
@@ -181,20 +181,20 @@ impl Environments {
 impl Environment {
     /// Whether the file is data or configuration of this environment. Encrypted data is, wherever
     /// it lies in its folder.
-    pub fn governs(&self, path: &FilePath) -> bool {
+    pub fn governs_file(&self, path: &FilePath) -> bool {
         let is_eyaml = || path.extension() == Some("eyaml") && path.is_within(&self.root);
-        let role = self.role(path);
+        let role = self.file_role(path);
         role.is_config || role.reach.is_some() || is_eyaml()
     }
 
     /// Whether some level can read the file.
-    pub fn reaches(&self, path: &FilePath) -> bool {
-        self.role(path).reach.is_some()
+    pub fn reaches_file(&self, path: &FilePath) -> bool {
+        self.file_role(path).reach.is_some()
     }
 
-    fn role(&self, path: &FilePath) -> Role {
+    fn file_role(&self, path: &FilePath) -> Role {
         let find = || Role {
-            is_config: self.configs().any(|(_, config)| config.path == *path),
+            is_config: self.all_configs().any(|(_, config)| config.path == *path),
             reach: self.reach_of(path),
         };
         // A scan asks about every file on disk; most have no role.
@@ -219,7 +219,7 @@ impl Environment {
     }
 
     /// Returns all its configs with their layers, in order of priority.
-    pub fn configs(&self) -> impl Iterator<Item = (Layer, &Arc<HieraConfig>)> {
+    pub fn all_configs(&self) -> impl Iterator<Item = (Layer, &Arc<HieraConfig>)> {
         let global = self.global.iter().map(|config| (Layer::Global, config));
         let modules = self.modules.iter().filter_map(|(name, module)| {
             Some((Layer::Module(name.as_str().into()), module.config.as_ref()?))
@@ -236,7 +236,7 @@ impl Environment {
     /// Returns the config at `path`: one of its own, or another that reads its data and is no
     /// sample.
     pub fn config_at(&self, path: &FilePath) -> Option<&HieraConfig> {
-        let own = self.configs().map(|(_, config)| &**config);
+        let own = self.all_configs().map(|(_, config)| &**config);
         let others = self.others.iter().filter(|other| !other.is_sample);
         own.chain(others.map(|other| &*other.config)).find(|config| config.path == *path)
     }
@@ -247,20 +247,20 @@ impl Environment {
     }
 
     /// Returns the reader of a data file: that of the first level that can reach it.
-    pub fn reader(&self, path: &FilePath) -> Option<DataReader> {
-        self.reach[self.role(path).reach?].level.backend.data_reader()
+    pub fn data_reader(&self, path: &FilePath) -> Option<DataReader> {
+        self.reach[self.file_role(path).reach?].level.backend.data_reader()
     }
 
     /// Whether the file's format is unknown: only an opaque backend reads it, and its extension is
     /// none of a data format (YAML, JSON, HOCON).
     pub fn is_foreign(&self, path: &FilePath) -> bool {
-        !has_data_name(path) && self.reaches(path) && self.reader(path).is_none()
+        !has_data_name(path) && self.reaches_file(path) && self.data_reader(path).is_none()
     }
 
     /// Whether only functions that hiera-ls does not know read the file: errors of Puppet's own
     /// readers about it do not matter.
     pub fn is_read_by_functions(&self, path: &FilePath) -> bool {
-        let matches: Vec<&Reach> = self.matches(path).map(|(reach, _)| reach).collect();
+        let matches: Vec<&Reach> = self.path_matches(path).map(|(reach, _)| reach).collect();
         match matches.is_empty() {
             true => self.probable_function(path).is_some(),
             false => matches.iter().all(|reach| reach.is_of_function()),
@@ -279,8 +279,8 @@ impl Environment {
     }
 
     /// Returns the layer that a data file belongs to.
-    pub fn layer(&self, path: &FilePath) -> Option<&Layer> {
-        Some(&self.reach[self.role(path).reach?].layer)
+    pub fn layer_of(&self, path: &FilePath) -> Option<&Layer> {
+        Some(&self.reach[self.file_role(path).reach?].layer)
     }
 
     /// Whether a path lies in a folder that some level reads data from, or is one.
@@ -303,7 +303,7 @@ impl Environment {
             }
             Layer::Global | Layer::Environment => None,
         };
-        let mut modules = self.matches(path).map(|(reach, _)| passing_over(&reach.layer));
+        let mut modules = self.path_matches(path).map(|(reach, _)| passing_over(&reach.layer));
         let first = modules.next()??;
         modules.all(|module| module.is_some()).then_some(first)
     }
@@ -338,7 +338,7 @@ impl Environment {
         let mut reach = Vec::new();
         let mut datadirs = Vec::new();
         let mut unread = Vec::new();
-        for (layer, config) in self.configs() {
+        for (layer, config) in self.all_configs() {
             for level in config.levels() {
                 if level.backend.data_reader().is_none() {
                     unread.push(level.clone());
@@ -380,7 +380,7 @@ impl Environment {
     }
 
     /// Returns the ways in which its levels can name a file.
-    pub fn matches<'a>(
+    pub fn path_matches<'a>(
         &'a self,
         path: &'a FilePath,
     ) -> impl Iterator<Item = (&'a Reach, PatternMatch)> {
@@ -392,12 +392,12 @@ impl Environment {
         let has_it =
             |reach: &&Reach| reach.pattern.variables().iter().any(|it| it == "environment");
         self.reach.iter().any(|reach| has_it(&reach))
-            && self.agreed(path).contains_key("environment")
+            && self.agreed_variables(path).contains_key("environment")
     }
 
     /// Returns the variables that are the same in all ways in which its levels can name a file.
-    fn agreed(&self, path: &FilePath) -> Bindings {
-        let mut matches = self.matches(path);
+    fn agreed_variables(&self, path: &FilePath) -> Bindings {
+        let mut matches = self.path_matches(path);
         let mut agreed = matches.next().map(|(_, it)| it.bindings().clone()).unwrap_or_default();
         for (_, other) in matches {
             agreed.retain(|name, value| other.bindings().get(name) == Some(value));
@@ -413,8 +413,8 @@ impl Environment {
     pub(super) fn infer_scope(&self, path: &FilePath) -> Scope {
         let mut scope = Scope::open(path.relative_to(&self.root).unwrap_or(path.as_str()));
         scope.set_variable("environment", Value::from_argument(&self.name));
-        let matches: Vec<(&Reach, PatternMatch)> = self.matches(path).collect();
-        let agreed = self.agreed(path);
+        let matches: Vec<(&Reach, PatternMatch)> = self.path_matches(path).collect();
+        let agreed = self.agreed_variables(path);
         // The environment's name in the path wins over the name of the environment's folder.
         for (name, value) in &agreed {
             scope.set_path(name, Value::from_argument(value));

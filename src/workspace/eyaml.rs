@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::fs::{Entry, FileSystem, ReadError, Stamp, environment_variable};
+use super::fs::{DiskEntry, FileSystem, ReadError, Stamp, environment_variable};
 use crate::hiera::eyaml::{Decryptor, KeyPair, KeySource};
 use crate::text::FilePath;
 use pkcs7::{Certificate, PrivateKey};
@@ -46,15 +46,15 @@ pub struct Keys {
     fs: Arc<dyn FileSystem>,
     /// The folders of the workspace, whose files may be keys.
     folders: Arc<Vec<FilePath>>,
-    private: Shelf<PrivateKey>,
-    public: Shelf<Certificate>,
+    private: KeyCache<PrivateKey>,
+    public: KeyCache<Certificate>,
     /// The number of keys that have been read.
     read: AtomicU64,
     plain: Mutex<Plain>,
 }
 
 /// The keys of one kind, by the place that they were read from: the last version of each.
-type Shelf<K> = Mutex<HashMap<Source, Arc<Held<K>>>>;
+type KeyCache<K> = Mutex<HashMap<Source, Arc<CachedKey<K>>>>;
 
 /// The place that a key is read from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -70,14 +70,14 @@ enum Source {
 
 /// The identity of one version of a key. It may hold the key itself: no `Debug`.
 #[derive(PartialEq, Eq)]
-enum Version {
+enum KeyVersion {
     Stamp(Stamp),
     Text(String),
 }
 
 /// A key as it was read.
-struct Held<K> {
-    version: Version,
+struct CachedKey<K> {
+    version: KeyVersion,
     /// No other key has it.
     number: u64,
     key: Result<K, String>,
@@ -103,10 +103,14 @@ impl Keys {
         folders: &Arc<Vec<FilePath>>,
         fs: Arc<dyn FileSystem>,
     ) -> Option<Keys> {
-        config.decrypt.then(|| Keys::of(config, folders, fs))
+        config.decrypt.then(|| Keys::new_keys(config, folders, fs))
     }
 
-    fn of(config: &EyamlConfig, folders: &Arc<Vec<FilePath>>, fs: Arc<dyn FileSystem>) -> Keys {
+    fn new_keys(
+        config: &EyamlConfig,
+        folders: &Arc<Vec<FilePath>>,
+        fs: Arc<dyn FileSystem>,
+    ) -> Keys {
         let (private, public, read, plain) = Default::default();
         let (config, folders) = (config.clone(), folders.clone());
         Keys { config, fs, folders, private, public, read, plain }
@@ -114,32 +118,32 @@ impl Keys {
 
     /// Returns the decryptor for values of the environment in the folder `root`: key files with
     /// relative paths are looked for there.
-    pub fn decryptor<'a>(&'a self, root: &'a FilePath) -> EnvironmentKeys<'a> {
+    pub fn decryptor_in<'a>(&'a self, root: &'a FilePath) -> EnvironmentKeys<'a> {
         EnvironmentKeys { keys: self, root }
     }
 
     /// Returns the key that the user names, or else the one that the repository does; read again if
     /// there is another version of it.
-    fn key<K>(
+    fn load_key<K>(
         &self,
-        shelf: &Shelf<K>,
+        shelf: &KeyCache<K>,
         own: Option<&FilePath>,
         named: &KeySource,
         root: &FilePath,
         from_pem: fn(&str) -> Result<K, String>,
-    ) -> Result<Arc<Held<K>>, String> {
+    ) -> Result<Arc<CachedKey<K>>, String> {
         let (source, version) = self.find(own, named, root)?;
         let mut shelf = shelf.lock().expect("no holder panics");
         if let Some(held) = shelf.get(&source).filter(|held| held.version == version) {
             return Ok(held.clone());
         }
         let key = match (&source, &version) {
-            (_, Version::Text(text)) => from_pem(text),
-            (Source::File { named, real }, _) => from_pem(&self.text(named, real)?),
+            (_, KeyVersion::Text(text)) => from_pem(text),
+            (Source::File { named, real }, _) => from_pem(&self.read_key_file(named, real)?),
             (Source::Variable(_), _) => unreachable!("a variable's version is its text"),
         };
         let held =
-            Arc::new(Held { version, number: self.read.fetch_add(1, Ordering::Relaxed), key });
+            Arc::new(CachedKey { version, number: self.read.fetch_add(1, Ordering::Relaxed), key });
         if let Some(old) = shelf.insert(source, held.clone()) {
             self.plain.lock().expect("no holder panics").forget(old.number);
         }
@@ -152,12 +156,12 @@ impl Keys {
         own: Option<&FilePath>,
         named: &KeySource,
         root: &FilePath,
-    ) -> Result<(Source, Version), String> {
+    ) -> Result<(Source, KeyVersion), String> {
         if own.is_none()
             && let Some(variable) = &named.variable
             && let Some(text) = environment_variable(variable)
         {
-            return Ok((Source::Variable(variable.clone()), Version::Text(text)));
+            return Ok((Source::Variable(variable.clone()), KeyVersion::Text(text)));
         }
         let (named, may_be_anywhere) = match (own, &named.file) {
             (Some(path), _) => (path.clone(), true),
@@ -177,12 +181,12 @@ impl Keys {
         let missing = || format!("No such file or directory @ rb_sysopen - {named}");
         let real = real.ok_or_else(missing)?;
         match self.fs.entry(&real).ok_or_else(missing)? {
-            Entry::File(stamp) => Ok((Source::File { named, real }, Version::Stamp(stamp))),
-            Entry::Folder { .. } => Err(format!("Is a directory @ io_fread - {named}")),
+            DiskEntry::File(stamp) => Ok((Source::File { named, real }, KeyVersion::Stamp(stamp))),
+            DiskEntry::Folder { .. } => Err(format!("Is a directory @ io_fread - {named}")),
         }
     }
 
-    fn text(&self, named: &FilePath, real: &FilePath) -> Result<String, String> {
+    fn read_key_file(&self, named: &FilePath, real: &FilePath) -> Result<String, String> {
         let bytes = self.fs.read(real, MAX_KEY_FILE).map_err(|error| match error {
             ReadError::TooLarge(size) => format!("{named} is no key: it has {size} bytes"),
             ReadError::IsFolder => format!("Is a directory @ io_fread - {named}"),
@@ -211,9 +215,9 @@ pub(super) fn encrypt(
     root: &FilePath,
     (config, folders, fs): (&EyamlConfig, &Arc<Vec<FilePath>>, Arc<dyn FileSystem>),
 ) -> Result<Vec<u8>, String> {
-    let keys = Keys::of(config, folders, fs);
+    let keys = Keys::new_keys(config, folders, fs);
     let own = config.public_key.as_ref();
-    let held = keys.key(&keys.public, own, named, root, Certificate::from_pem)?;
+    let held = keys.load_key(&keys.public, own, named, root, Certificate::from_pem)?;
     pkcs7::encrypt(plain, held.key.as_ref().map_err(Clone::clone)?)
 }
 
@@ -227,7 +231,7 @@ pub struct EnvironmentKeys<'a> {
 impl Decryptor for EnvironmentKeys<'_> {
     fn decrypt(&self, ciphertext: &[u8], pair: &KeyPair) -> Result<Vec<u8>, String> {
         let Keys { config, private, public, plain, .. } = self.keys;
-        let private = self.keys.key(
+        let private = self.keys.load_key(
             private,
             config.private_key.as_ref(),
             &pair.private,
@@ -239,7 +243,7 @@ impl Decryptor for EnvironmentKeys<'_> {
         // one.
         let public = match (&config.private_key, &config.public_key) {
             (Some(_), None) => None,
-            (_, own) => Some(self.keys.key(
+            (_, own) => Some(self.keys.load_key(
                 public,
                 own.as_ref(),
                 &pair.public,
@@ -255,13 +259,13 @@ impl Decryptor for EnvironmentKeys<'_> {
             return Ok(known.clone());
         }
         let found = pkcs7::decrypt(ciphertext, private_key, certificate)?;
-        plain.lock().expect("no holder panics").remember(question, &found);
+        plain.lock().expect("no holder panics").remember_answer(question, &found);
         Ok(found)
     }
 }
 
 impl Plain {
-    fn remember(&mut self, question: (u64, Option<u64>, Vec<u8>), found: &[u8]) {
+    fn remember_answer(&mut self, question: (u64, Option<u64>, Vec<u8>), found: &[u8]) {
         let size = question.2.len() + found.len();
         if self.size + size > MAX_REMEMBERED {
             *self = Plain::default();

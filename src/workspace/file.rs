@@ -24,7 +24,7 @@ pub struct File {
     pub content: Content,
     /// The version on disk; `None` for a text that an editor holds.
     pub stamp: Option<Stamp>,
-    reading: Reading,
+    reading: ParsedVersions,
     read: Arc<Read>,
 }
 
@@ -58,7 +58,7 @@ const SOON: u32 = 64 << 10;
 
 /// The way in which a file's data is read.
 #[derive(Debug)]
-enum Reading {
+enum ParsedVersions {
     /// All at once.
     Whole,
     /// In parts where it can be, as edits will come.
@@ -93,27 +93,27 @@ impl File {
     /// Creates a version of the file at `path`, as it is on disk.
     pub fn new(id: FileId, path: FilePath, content: Content, stamp: Option<Stamp>) -> File {
         let is_long = matches!(&content, Content::Text(text) if text.len() >= LONG);
-        let reading = if is_long { Reading::InParts } else { Reading::Whole };
+        let reading = if is_long { ParsedVersions::InParts } else { ParsedVersions::Whole };
         File { id, path, content, stamp, reading, read: Arc::default() }
     }
 
     /// Creates a version with a text that an editor holds and is about to edit.
-    pub fn opened(id: FileId, path: FilePath, text: Text) -> File {
-        File { reading: Reading::InParts, ..File::new(id, path, Content::Text(text), None) }
+    pub fn open_version(id: FileId, path: FilePath, text: Text) -> File {
+        File { reading: ParsedVersions::InParts, ..File::new(id, path, Content::Text(text), None) }
     }
 
     /// Returns the version with another text, as an editor holds it. Both versions share the common
     /// part of their texts, and the results of reading it.
     pub fn changed_to(&self, text: &str) -> File {
         let Some(old) = self.text() else {
-            return File::opened(self.id, self.path.clone(), Text::new(text));
+            return File::open_version(self.id, self.path.clone(), Text::new(text));
         };
         match old.find_difference(text) {
             None => File {
                 read: self.read.clone(),
-                ..File::opened(self.id, self.path.clone(), old.clone())
+                ..File::open_version(self.id, self.path.clone(), old.clone())
             },
-            Some((gone, come)) => self.edited(
+            Some((gone, come)) => self.edit_version(
                 Edited::new(gone, come.len()),
                 old.replace_range(gone, &text[come.as_usize()]),
             ),
@@ -121,15 +121,15 @@ impl File {
     }
 
     /// Returns the version after an edit that makes `text` of this one's. Nothing is read yet.
-    pub fn edited(&self, edit: Edited, text: Text) -> File {
-        let reading = match (self.slot(self.format()).get(), &self.reading) {
-            (Some(data), _) => Reading::Edited(data.clone(), edit),
-            (None, Reading::Edited(data, earlier)) => {
-                Reading::Edited(data.clone(), earlier.combine(edit))
+    pub fn edit_version(&self, edit: Edited, text: Text) -> File {
+        let reading = match (self.data_slot(self.format()).get(), &self.reading) {
+            (Some(data), _) => ParsedVersions::Edited(data.clone(), edit),
+            (None, ParsedVersions::Edited(data, earlier)) => {
+                ParsedVersions::Edited(data.clone(), earlier.combine(edit))
             }
-            (None, _) => Reading::InParts,
+            (None, _) => ParsedVersions::InParts,
         };
-        File { reading, ..File::opened(self.id, self.path.clone(), text) }
+        File { reading, ..File::open_version(self.id, self.path.clone(), text) }
     }
 
     /// Whether the other version has the same text and shares the results of reading it.
@@ -141,12 +141,13 @@ impl File {
     /// can wait for it: its text is short, or the parts that an edit touched are. Parsing may still
     /// show that the edit touches more parts.
     pub fn is_soon_read(&self) -> bool {
-        let Some(text) = self.text().filter(|_| self.slot(self.format()).get().is_none()) else {
+        let Some(text) = self.text().filter(|_| self.data_slot(self.format()).get().is_none())
+        else {
             return true;
         };
         let to_read = match &self.reading {
-            Reading::Edited(before, edit) => before.to_read(*edit).unwrap_or(text.len()),
-            Reading::Whole | Reading::InParts => text.len(),
+            ParsedVersions::Edited(before, edit) => before.to_read(*edit).unwrap_or(text.len()),
+            ParsedVersions::Whole | ParsedVersions::InParts => text.len(),
         };
         to_read.min(text.len()) <= SOON
     }
@@ -166,7 +167,7 @@ impl File {
             if !may_hold_config(&text) {
                 return None;
             }
-            version_by_content(&text, &self.data(DataFormat::Yaml).root_value()?)
+            version_by_content(&text, &self.data_as(DataFormat::Yaml).root_value()?)
         })
     }
 
@@ -185,7 +186,7 @@ impl File {
     /// when cancelled.
     pub fn part_at(&self, offset: u32, cancel: &CancelToken) -> Option<TextPart<'_>> {
         let text = self.text()?;
-        let data = self.data(self.format());
+        let data = self.data_as(self.format());
         let parts = data.parts();
         // A value may end where the closing brace of JSON, or the marker of a second document, begins.
         let is_end = |id| data.is_behind_document(id) && parts.start(id) == Some(offset);
@@ -224,7 +225,7 @@ impl File {
         &'a self,
         cancel: &'a CancelToken,
     ) -> impl Iterator<Item = TextPart<'a>> + 'a {
-        let data = self.data(self.format());
+        let data = self.data_as(self.format());
         let parts = data.parts();
         let ids = parts.iter().map(|part| part.id).filter(|id| !data.is_behind_document(*id));
         let mut starts: Vec<u32> = ids.filter_map(|id| parts.start(id)).collect();
@@ -258,11 +259,11 @@ impl File {
     }
 
     /// Returns its data, read in the given way.
-    pub fn data(&self, format: DataFormat) -> Arc<DataFile> {
-        self.slot(format).get_or_init(|| Arc::new(self.read_data(format))).clone()
+    pub fn data_as(&self, format: DataFormat) -> Arc<DataFile> {
+        self.data_slot(format).get_or_init(|| Arc::new(self.read_data(format))).clone()
     }
 
-    fn slot(&self, format: DataFormat) -> &OnceLock<Arc<DataFile>> {
+    fn data_slot(&self, format: DataFormat) -> &OnceLock<Arc<DataFile>> {
         match format {
             DataFormat::Yaml => &self.read.yaml,
             DataFormat::Json => &self.read.json,
@@ -271,10 +272,10 @@ impl File {
     }
 
     /// Returns the bytes of a place in it.
-    pub fn place(&self, span: Span) -> Option<TextRange> {
+    pub fn part_bytes(&self, span: Span) -> Option<TextRange> {
         match span.part {
             PartId::WHOLE => Some(span.range),
-            _ => self.data(self.format()).part_bytes(span),
+            _ => self.data_as(self.format()).part_bytes(span),
         }
     }
 
@@ -302,14 +303,14 @@ impl File {
         // data.
         let is_in_parts = format == self.format();
         if is_in_parts
-            && let Reading::Edited(before, edit) = &self.reading
+            && let ParsedVersions::Edited(before, edit) = &self.reading
             && let Some(data) = before.apply_edit(*edit, text, self.id)
         {
             return data;
         }
         let text = text.to_str();
         let in_parts = match &self.reading {
-            Reading::InParts | Reading::Edited(..) if is_in_parts => {
+            ParsedVersions::InParts | ParsedVersions::Edited(..) if is_in_parts => {
                 DataFile::in_parts(&text, self.id, format)
             }
             _ => None,

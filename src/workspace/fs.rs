@@ -18,7 +18,7 @@ pub trait FileSystem: Send + Sync {
     fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError>;
 
     /// Returns the file or folder at a path; `None` when nothing is there.
-    fn entry(&self, path: &FilePath) -> Option<Entry>;
+    fn entry(&self, path: &FilePath) -> Option<DiskEntry>;
 
     /// Returns the path of the file or folder at a path, with all links resolved; `None` when
     /// nothing is there.
@@ -43,7 +43,7 @@ pub struct WalkLimits {
 #[derive(Clone, Debug, Default)]
 pub struct Walk {
     /// Files and folders, by path.
-    pub entries: BTreeMap<FilePath, Entry>,
+    pub entries: BTreeMap<FilePath, DiskEntry>,
     /// Whether there was more than the limits allow.
     pub cut_short: bool,
     /// The entries that were passed over, in the order of the walk.
@@ -91,7 +91,7 @@ impl std::fmt::Display for Unlisted {
 
 /// A file or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum DiskEntry {
     /// A file as it was when listed.
     File(Stamp),
     /// A folder.
@@ -177,7 +177,7 @@ impl FileSystem for OsFs {
         }
     }
 
-    fn entry(&self, path: &FilePath) -> Option<Entry> {
+    fn entry(&self, path: &FilePath) -> Option<DiskEntry> {
         let metadata = std::fs::metadata(path.as_str()).ok()?;
         Some(entry_of(&metadata, false))
     }
@@ -187,26 +187,26 @@ impl FileSystem for OsFs {
     }
 }
 
-fn entry_of(metadata: &std::fs::Metadata, linked: bool) -> Entry {
+fn entry_of(metadata: &std::fs::Metadata, linked: bool) -> DiskEntry {
     if metadata.is_dir() {
-        Entry::Folder { linked }
+        DiskEntry::Folder { linked }
     } else {
-        Entry::File(Stamp {
+        DiskEntry::File(Stamp {
             modified: metadata.modified().ok(),
-            touched: touched(metadata),
+            touched: change_time(metadata),
             size: metadata.len(),
         })
     }
 }
 
 #[cfg(unix)]
-fn touched(metadata: &std::fs::Metadata) -> Option<(i64, i64)> {
+fn change_time(metadata: &std::fs::Metadata) -> Option<(i64, i64)> {
     use std::os::unix::fs::MetadataExt;
     Some((metadata.ctime(), metadata.ctime_nsec()))
 }
 
 #[cfg(not(unix))]
-fn touched(_: &std::fs::Metadata) -> Option<(i64, i64)> {
+fn change_time(_: &std::fs::Metadata) -> Option<(i64, i64)> {
     None
 }
 
@@ -227,7 +227,7 @@ impl Walking<'_> {
         }
         let metadata = match std::fs::metadata(os_path) {
             Ok(metadata) => metadata,
-            Err(error) => return self.refused(path, &error),
+            Err(error) => return self.note_refusal(path, &error),
         };
         self.out.entries.insert(path.clone(), entry_of(&metadata, linked));
         if !metadata.is_dir() {
@@ -242,7 +242,7 @@ impl Walking<'_> {
                 return;
             }
         }
-        for child in self.children(path, os_path) {
+        for child in self.list_children(path, os_path) {
             let name = child.file_name();
             let Some(name) = name.to_str() else {
                 self.pass_over(path.join(&name.to_string_lossy()), UnlistedReason::NotUtf8);
@@ -251,7 +251,7 @@ impl Walking<'_> {
             let kind = match child.file_type() {
                 Ok(kind) => kind,
                 Err(error) => {
-                    self.refused(&path.join(name), &error);
+                    self.note_refusal(&path.join(name), &error);
                     continue;
                 }
             };
@@ -268,11 +268,11 @@ impl Walking<'_> {
     }
 
     /// Returns the entries of a folder, by name, as far as the disk lists them.
-    fn children(&mut self, path: &FilePath, os_path: &Path) -> Vec<std::fs::DirEntry> {
+    fn list_children(&mut self, path: &FilePath, os_path: &Path) -> Vec<std::fs::DirEntry> {
         let listing = match std::fs::read_dir(os_path) {
             Ok(listing) => listing,
             Err(error) => {
-                self.refused(path, &error);
+                self.note_refusal(path, &error);
                 return Vec::new();
             }
         };
@@ -280,7 +280,7 @@ impl Walking<'_> {
         for child in listing {
             match child {
                 Ok(child) => children.push(child),
-                Err(error) => self.refused(path, &error),
+                Err(error) => self.note_refusal(path, &error),
             }
         }
         children.sort_by_key(std::fs::DirEntry::file_name);
@@ -288,7 +288,7 @@ impl Walking<'_> {
     }
 
     /// Notes that the disk refused. A file that is not there any more is not reported.
-    fn refused(&mut self, path: &FilePath, error: &std::io::Error) {
+    fn note_refusal(&mut self, path: &FilePath, error: &std::io::Error) {
         if error.kind() != std::io::ErrorKind::NotFound {
             self.pass_over(path.clone(), UnlistedReason::Io(error.to_string()));
         }
@@ -352,7 +352,7 @@ impl PrivateFolder {
     }
 
     /// Creates a folder in it.
-    pub fn create(&self, name: &str) -> std::io::Result<PathBuf> {
+    pub fn create_folder(&self, name: &str) -> std::io::Result<PathBuf> {
         let path = self.path.join(name);
         create_private(&path).map(|()| path)
     }
@@ -421,11 +421,12 @@ impl FileSystem for MemoryFs {
         let mut walk = Walk::default();
         let mut folders = BTreeSet::new();
         for (path, content) in files.iter().filter(|(path, _)| path.is_within(root)) {
-            walk.entries.insert(path.clone(), Entry::File(memory_stamp(content)));
+            walk.entries.insert(path.clone(), DiskEntry::File(memory_stamp(content)));
             folders.extend(path.ancestors().take_while(|folder| folder.is_within(root)));
         }
-        walk.entries
-            .extend(folders.into_iter().map(|folder| (folder, Entry::Folder { linked: false })));
+        walk.entries.extend(
+            folders.into_iter().map(|folder| (folder, DiskEntry::Folder { linked: false })),
+        );
         walk
     }
 
@@ -439,12 +440,12 @@ impl FileSystem for MemoryFs {
         }
     }
 
-    fn entry(&self, path: &FilePath) -> Option<Entry> {
+    fn entry(&self, path: &FilePath) -> Option<DiskEntry> {
         let files = self.files.lock().expect("no holder panics");
         if let Some(content) = files.get(path) {
-            return Some(Entry::File(memory_stamp(content)));
+            return Some(DiskEntry::File(memory_stamp(content)));
         }
-        files.keys().any(|file| file.is_within(path)).then_some(Entry::Folder { linked: false })
+        files.keys().any(|file| file.is_within(path)).then_some(DiskEntry::Folder { linked: false })
     }
 
     fn real_path(&self, path: &FilePath) -> Option<FilePath> {
@@ -505,7 +506,7 @@ mod tests {
             if name == "pagemap" && std::fs::File::open(path.as_str()).is_err() {
                 continue;
             }
-            let Some(Entry::File(stamp)) = OsFs.entry(&path) else { panic!("it is a file") };
+            let Some(DiskEntry::File(stamp)) = OsFs.entry(&path) else { panic!("it is a file") };
             assert_eq!(stamp.size, 0);
             assert_eq!(OsFs.read(&path, limit), Err(ReadError::TooLarge(limit + 1)), "{name}");
         }
@@ -532,7 +533,7 @@ mod tests {
         std::fs::rename(&other, &one).unwrap();
         let after = entry();
         std::fs::remove_dir_all(&root).unwrap();
-        assert!(before == still && matches!(before, Some(Entry::File(_))));
+        assert!(before == still && matches!(before, Some(DiskEntry::File(_))));
         assert_ne!(before, after, "it has the time and the length of the one before");
     }
 

@@ -105,7 +105,7 @@ impl Snapshot {
     /// of the layers.
     pub fn code_of_levels(&self, environment: &Environment) -> Vec<LevelCode> {
         let mut all: Vec<LevelCode> = Vec::new();
-        let levels = environment.configs().flat_map(|(_, config)| config.levels());
+        let levels = environment.all_configs().flat_map(|(_, config)| config.levels());
         for backend in levels.map(|level| &level.backend).filter(|one| one.data_reader().is_none())
         {
             let is_hiera3 = backend.kind == BackendKind::Hiera3;
@@ -168,7 +168,7 @@ impl Snapshot {
     /// they use.
     pub fn has_same_functions(&self, later: &Snapshot) -> bool {
         let is_same = |environment: &Arc<Environment>| {
-            let levels = environment.configs().flat_map(|(_, config)| config.levels());
+            let levels = environment.all_configs().flat_map(|(_, config)| config.levels());
             let mut custom = levels.filter(|level| level.has_custom_function()).peekable();
             if custom.peek().is_none() {
                 return true; // as with most

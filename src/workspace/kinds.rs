@@ -67,7 +67,7 @@ pub enum CodeLanguage {
 
 impl FileKind {
     /// Returns the kind of the file at `path`.
-    pub fn of(path: &FilePath, config: &WorkspaceConfig) -> FileKind {
+    pub fn of_path(path: &FilePath, config: &WorkspaceConfig) -> FileKind {
         let is_global = || config.global_hiera_config.as_ref() == Some(path);
         match path.name() {
             HIERA_CONFIG => FileKind::HieraConfig,
@@ -135,20 +135,20 @@ pub fn is_module_name(name: &str) -> bool {
 /// Whether a folder below an environment holds samples: tests, templates, examples or vendored
 /// code. `below` is the folder's path relative to the environment.
 pub fn is_sample(below: &str) -> bool {
-    is_test(below) || folders(below).any(|folder| SAMPLE_FOLDERS.contains(&folder))
+    is_test(below) || relative_folders(below).any(|folder| SAMPLE_FOLDERS.contains(&folder))
 }
 
 /// Whether a folder belongs to tests, examples or development machines. `below` is the folder's
 /// path relative to the workspace or to an environment.
 pub fn is_test(below: &str) -> bool {
-    folders(below).any(|folder| {
+    relative_folders(below).any(|folder| {
         TEST_FOLDERS.contains(&folder)
             || TEST_FOLDER_PREFIXES.iter().any(|prefix| folder.starts_with(prefix))
     })
 }
 
 /// Returns the folders of a relative path, without the names of environments.
-fn folders(below: &str) -> impl Iterator<Item = &str> {
+fn relative_folders(below: &str) -> impl Iterator<Item = &str> {
     let mut above = "";
     below.split('/').filter(move |folder| std::mem::replace(&mut above, folder) != ENVIRONMENTS)
 }
@@ -178,7 +178,7 @@ mod tests {
             global_hiera_config: Some(FilePath::new("/etc/puppet/global.yaml")),
             ..WorkspaceConfig::default()
         };
-        FileKind::of(&FilePath::new(path), &config)
+        FileKind::of_path(&FilePath::new(path), &config)
     }
 
     #[test]

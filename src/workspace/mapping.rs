@@ -60,7 +60,7 @@ impl PathMappings {
     }
 
     /// Whether a rule maps the datadir.
-    pub fn decide(&self, datadir: &str) -> bool {
+    pub fn maps_datadir(&self, datadir: &str) -> bool {
         self.rules.iter().any(|rule| rule.deployed.is_match(datadir))
     }
 
@@ -83,7 +83,7 @@ impl PathMappings {
                 } else {
                     format!("{}/", rule.here)
                 };
-                return trimmed(format!("{here}{rest}"));
+                return trim_slashes(format!("{here}{rest}"));
             }
         }
         if let Some(rest) = datadir.strip_prefix(DEPLOYED_ENVIRONMENTS)
@@ -91,13 +91,13 @@ impl PathMappings {
         {
             let below = rest.split_once('/').map_or("", |(_, below)| below);
             let root = root.map(|root| format!("{root}/")).unwrap_or_default();
-            return trimmed(format!("{root}{below}"));
+            return trim_slashes(format!("{root}{below}"));
         }
         datadir.to_owned()
     }
 }
 
-fn trimmed(path: String) -> String {
+fn trim_slashes(path: String) -> String {
     let path = path.trim_end_matches('/');
     if path.is_empty() { ".".to_owned() } else { path.to_owned() }
 }

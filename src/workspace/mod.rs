@@ -42,11 +42,11 @@ pub use config::{EnvironmentConfig, NodesConfig, WorkspaceConfig};
 use configs::shapes_environments;
 use eyaml::Keys;
 use file::{Content, File};
-use fs::{Entry, OsFs, Stamp};
+use fs::{DiskEntry, OsFs, Stamp};
 use index::lazy::LazyIndex;
 use kinds::FileKind;
 use manifests::lazy::LazyManifests;
-use names::Names;
+use names::DiskNames;
 use nodes::source::NodeSource;
 use scan::Scan;
 pub use snapshot::Snapshot;
@@ -65,7 +65,7 @@ pub struct Workspace {
     ids: Arc<Vec<FilePath>>,
     disk: Arc<BTreeMap<FilePath, Arc<File>>>,
     overlay: BTreeMap<FilePath, Arc<File>>,
-    disk_entries: Arc<BTreeMap<FilePath, Entry>>,
+    disk_entries: Arc<BTreeMap<FilePath, DiskEntry>>,
     sources: Arc<Vec<NodeSource>>,
     /// Whether settings or folders changed since the folders were read.
     reconfigured: bool,
@@ -137,7 +137,7 @@ impl Workspace {
             open: imbl::OrdSet::new(),
             key_index: Arc::default(),
             manifests: Arc::default(),
-            eyaml: keys(&config, &folders),
+            eyaml: eyaml_keys(&config, &folders),
             cancel: CancelToken::default(),
         };
         Workspace {
@@ -159,14 +159,14 @@ impl Workspace {
     /// a file that shapes the environments changed since the last call: then the environments are
     /// discovered again.
     pub fn snapshot(&self) -> Snapshot {
-        let mut current = self.current();
+        let mut current = self.current_state();
         self.bring_up(&mut current);
         current.snapshot.clone()
     }
 
     /// Returns the revision that it is at.
     pub fn revision(&self) -> u64 {
-        self.current().snapshot.revision
+        self.current_state().snapshot.revision
     }
 
     /// Returns its folders, each once.
@@ -174,7 +174,7 @@ impl Workspace {
         &self.folders
     }
 
-    fn current(&self) -> MutexGuard<'_, Current> {
+    fn current_state(&self) -> MutexGuard<'_, Current> {
         // Rebuilt parts are marked as fresh last, so that they are rebuilt after a panic.
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -207,7 +207,7 @@ impl Workspace {
     pub fn apply(&mut self, change: Change) {
         let touched = match change {
             Change::Open(path, text) | Change::Replace(path, text) => {
-                Some(vec![self.put(path, &text)])
+                Some(vec![self.put_file(path, &text)])
             }
             Change::Edit(path, edits) => {
                 let Some(mut file) = self.overlay.get(&path).cloned() else { return };
@@ -215,7 +215,9 @@ impl Workspace {
                     let Some(text) = file.text() else { return };
                     let range = text.clamp_range(*range);
                     let edited = text.replace_range(range, insert);
-                    file = Arc::new(file.edited(Edited::new(range, insert.len() as u32), edited));
+                    file = Arc::new(
+                        file.edit_version(Edited::new(range, insert.len() as u32), edited),
+                    );
                 }
                 self.overlay.insert(path.clone(), file);
                 Some(vec![path])
@@ -225,13 +227,13 @@ impl Workspace {
                 Some(vec![path])
             }
             Change::Scanned(scan) => {
-                if self.current().snapshot.complete
+                if self.current_state().snapshot.complete
                     && !scan.is_news(&self.scan_request(), &self.disk_entries)
                     && !self.reconfigured
                 {
                     return; // The disk has not changed.
                 }
-                self.scanned(*scan)
+                self.apply_scan(*scan)
             }
             Change::SelectNode(name) => {
                 self.selected = name.map(Into::into);
@@ -250,29 +252,29 @@ impl Workspace {
                 None
             }
         };
-        self.renew(touched.as_deref());
+        self.renew_revision(touched.as_deref());
     }
 
-    fn put(&mut self, path: FilePath, text: &str) -> FilePath {
-        let id = self.number(&path);
-        let file = self.held(id, &path, text);
+    fn put_file(&mut self, path: FilePath, text: &str) -> FilePath {
+        let id = self.file_number(&path);
+        let file = self.held_file(id, &path, text);
         self.overlay.insert(path.clone(), Arc::new(file));
         path
     }
 
     /// Creates a file as an editor holds it. Files that shape the environments are small, and
     /// parsed as a whole.
-    fn held(&self, id: FileId, path: &FilePath, text: &str) -> File {
-        if FileKind::of(path, &self.config).shapes_environments() {
+    fn held_file(&self, id: FileId, path: &FilePath, text: &str) -> File {
+        if FileKind::of_path(path, &self.config).shapes_environments() {
             return File::new(id, path.clone(), Content::Text(Text::new(text)), None);
         }
         match self.overlay.get(path).or_else(|| self.disk.get(path)) {
             Some(before) => before.changed_to(text),
-            None => File::opened(id, path.clone(), Text::new(text)),
+            None => File::open_version(id, path.clone(), Text::new(text)),
         }
     }
 
-    fn number(&mut self, path: &FilePath) -> FileId {
+    fn file_number(&mut self, path: &FilePath) -> FileId {
         if let Some(id) = self.numbers.get(path) {
             return *id;
         }
@@ -286,8 +288,8 @@ impl Workspace {
 
     /// Takes the result of a scan; returns the files that changed, or `None` where more than these
     /// may have.
-    fn scanned(&mut self, scan: Scan) -> Option<Vec<FilePath>> {
-        let is_same_world = self.current().snapshot.complete
+    fn apply_scan(&mut self, scan: Scan) -> Option<Vec<FilePath>> {
+        let is_same_world = self.current_state().snapshot.complete
             && !self.reconfigured
             && scan.has_sources(&self.sources)
             && scan.has_names(&self.disk_entries);
@@ -297,24 +299,24 @@ impl Workspace {
         let mut changed = Vec::new();
         for (path, found) in scan.files {
             let file = match found {
-                scan::Found::Same(file) => file,
-                scan::Found::New(content, stamp) => {
+                scan::FileContent::Same(file) => file,
+                scan::FileContent::New(content, stamp) => {
                     changed.push(path.clone());
-                    Arc::new(File::new(self.number(&path), path.clone(), content, Some(stamp)))
+                    Arc::new(File::new(self.file_number(&path), path.clone(), content, Some(stamp)))
                 }
             };
             disk.insert(path, file);
         }
         let before = std::mem::replace(&mut self.disk, Arc::new(disk));
         // The keys are files, too.
-        self.current().snapshot.eyaml = keys(&self.config, &self.folders);
+        self.current_state().snapshot.eyaml = eyaml_keys(&self.config, &self.folders);
         if is_same_world {
             changed.extend(before.keys().filter(|path| !self.disk.contains_key(*path)).cloned());
             return Some(changed);
         }
         let (nodes, errors) = nodes::given::nodes_of(&scan.sources, &self.config, &self.folders);
         self.sources = Arc::new(scan.sources);
-        let snapshot = &mut self.current().snapshot;
+        let snapshot = &mut self.current_state().snapshot;
         snapshot.nodes = Arc::new(nodes);
         snapshot.source_errors = Arc::new(errors);
         snapshot.node_sources = self.sources.clone();
@@ -327,8 +329,8 @@ impl Workspace {
     ///
     /// Where neither the files that there are nor a `hiera.yaml` changed, all but these files is
     /// the snapshot's before it.
-    fn renew(&mut self, touched: Option<&[FilePath]>) {
-        let Current { snapshot, stale } = &mut *self.current();
+    fn renew_revision(&mut self, touched: Option<&[FilePath]>) {
+        let Current { snapshot, stale } = &mut *self.current_state();
         snapshot.revision += 1;
         let Some(touched) = touched.filter(|_| *stale != Stale::Files) else {
             *stale = Stale::Files;
@@ -359,8 +361,8 @@ impl Workspace {
             }
         }
         if *stale == Stale::Nothing && !read.is_empty() {
-            snapshot.manifests = LazyManifests::after(&snapshot.manifests, &read);
-            snapshot.key_index = Arc::new(LazyIndex::after(&snapshot.key_index, read));
+            snapshot.manifests = LazyManifests::changed_after(&snapshot.manifests, &read);
+            snapshot.key_index = Arc::new(LazyIndex::changed_after(&snapshot.key_index, read));
         }
     }
 
@@ -376,7 +378,7 @@ impl Workspace {
         }
         if *stale >= Stale::Names {
             snapshot.ids = self.ids.clone();
-            snapshot.names = Arc::new(self.names());
+            snapshot.names = Arc::new(self.known_names());
         }
         if *stale >= Stale::Environments {
             self.lay_out(snapshot);
@@ -386,31 +388,31 @@ impl Workspace {
 
     /// Returns the files and folders on disk, and those that only an editor has: they are included
     /// as if they were saved, with the folders that they would be in.
-    fn names(&self) -> Names {
+    fn known_names(&self) -> DiskNames {
         let mut entries = (*self.disk_entries).clone();
         for path in self.overlay.keys().filter(|path| !self.disk_entries.contains_key(path)) {
-            entries.insert(path.clone(), Entry::File(Stamp::default()));
+            entries.insert(path.clone(), DiskEntry::File(Stamp::default()));
             for folder in path
                 .ancestors()
                 .take_while(|folder| self.folders.iter().any(|root| folder.is_within(root)))
             {
-                entries.entry(folder).or_insert(Entry::Folder { linked: false });
+                entries.entry(folder).or_insert(DiskEntry::Folder { linked: false });
             }
         }
-        Names::new(entries)
+        DiskNames::new(entries)
     }
 
     /// Discovers the environments, and renews the indexes and keys that depend on them.
     fn lay_out(&self, snapshot: &mut Snapshot) {
         // Other keys may be named now; those that are not named any more must not stay in memory.
-        snapshot.eyaml = keys(&self.config, &self.folders);
+        snapshot.eyaml = eyaml_keys(&self.config, &self.folders);
         snapshot.lay_out();
     }
 }
 
 /// Returns the keys for encrypted values, if the user wants them used. They are read from the disk
 /// when the first value is decrypted.
-fn keys(config: &WorkspaceConfig, folders: &Arc<Vec<FilePath>>) -> Option<Arc<Keys>> {
+fn eyaml_keys(config: &WorkspaceConfig, folders: &Arc<Vec<FilePath>>) -> Option<Arc<Keys>> {
     Keys::new(&config.eyaml, folders, Arc::new(OsFs)).map(Arc::new)
 }
 

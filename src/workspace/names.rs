@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::fs::Entry;
+use super::fs::DiskEntry;
 use super::memo::Memo;
 use crate::hiera::pattern::Pattern;
 use crate::puppet::ruby::glob::{EntryKind, Listing, glob_files, glob_folders};
@@ -15,30 +15,30 @@ const GLOBS: usize = 4096;
 
 /// The names of files and folders on disk, and of files that only an editor has.
 #[derive(Debug)]
-pub struct Names {
+pub struct DiskNames {
     /// All entries, by path: those on disk, and every file of the snapshot.
-    pub entries: foldhash::HashMap<FilePath, Entry>,
+    pub entries: foldhash::HashMap<FilePath, DiskEntry>,
     /// The names directly in each folder, sorted by bytes.
     pub children: HashMap<FilePath, Vec<(String, EntryKind)>>,
     /// The files that globs name.
     globs: Memo<String, Arc<[FilePath]>>,
 }
 
-impl Names {
+impl DiskNames {
     /// Creates the names of these entries.
-    pub fn new(entries: BTreeMap<FilePath, Entry>) -> Names {
+    pub fn new(entries: BTreeMap<FilePath, DiskEntry>) -> DiskNames {
         let mut children: HashMap<FilePath, Vec<(String, EntryKind)>> = HashMap::new();
         for (path, entry) in &entries {
             let Some(folder) = path.parent() else { continue };
             let kind = match entry {
-                Entry::File(_) => EntryKind::File,
-                Entry::Folder { linked: false } => EntryKind::Folder,
-                Entry::Folder { linked: true } => EntryKind::LinkedFolder,
+                DiskEntry::File(_) => EntryKind::File,
+                DiskEntry::Folder { linked: false } => EntryKind::Folder,
+                DiskEntry::Folder { linked: true } => EntryKind::LinkedFolder,
             };
             children.entry(folder).or_default().push((path.name().to_owned(), kind));
         }
         children.values_mut().for_each(|names| names.sort_by(|a, b| a.0.cmp(&b.0)));
-        Names { entries: entries.into_iter().collect(), children, globs: Memo::new(GLOBS) }
+        DiskNames { entries: entries.into_iter().collect(), children, globs: Memo::new(GLOBS) }
     }
 
     /// Whether there is a file or a folder at `path`.
@@ -48,12 +48,15 @@ impl Names {
 
     /// Whether there is a file at `path`.
     pub fn is_file(&self, path: &FilePath) -> bool {
-        matches!(self.entries.get(path), Some(Entry::File(_)))
+        matches!(self.entries.get(path), Some(DiskEntry::File(_)))
     }
 
     /// Returns the files that a location's pattern names for variables as they mostly are, in no
     /// certain order. Looks only below the folder that the pattern starts with.
-    pub fn matching<'a>(&'a self, pattern: &'a Pattern) -> Box<dyn Iterator<Item = FilePath> + 'a> {
+    pub fn matching_files<'a>(
+        &'a self,
+        pattern: &'a Pattern,
+    ) -> Box<dyn Iterator<Item = FilePath> + 'a> {
         let prefix = pattern.literal_prefix();
         if prefix.len() == pattern.literal_len() {
             let path = FilePath::new(&prefix);
@@ -85,7 +88,7 @@ impl Names {
     }
 
     /// Returns the files that a pattern names, in Ruby's order.
-    pub fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
+    pub fn glob_files(&self, pattern: &str) -> Arc<[FilePath]> {
         self.globs.get_or(&pattern.to_owned(), || glob_files(pattern, self).into())
     }
 
@@ -95,13 +98,13 @@ impl Names {
     }
 }
 
-impl Default for Names {
-    fn default() -> Names {
-        Names::new(BTreeMap::new())
+impl Default for DiskNames {
+    fn default() -> DiskNames {
+        DiskNames::new(BTreeMap::new())
     }
 }
 
-impl Listing for Names {
+impl Listing for DiskNames {
     fn list_folder(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
         Cow::Borrowed(self.children.get(folder).map_or(&[], Vec::as_slice))
     }

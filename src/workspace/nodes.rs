@@ -22,7 +22,7 @@ pub use node::{Kinds, Node};
 pub(super) use read::read_parts;
 pub use read::{scope_of, scope_of_name};
 pub use source::{NodeSource, SaidAs, VariableSource, VariableSources};
-pub use steps::{Step, Steps};
+pub use steps::{InferStep, Steps};
 pub use values::{from_json, read_values};
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub struct NodesFrom {
 impl Overview {
     /// Returns `hiera.yaml governs 12 data files (environment = production); 3 nodes, from
     /// spec/facts`, with paths below `root` relative to it.
-    pub fn line(&self, root: &FilePath) -> String {
+    pub fn status_line(&self, root: &FilePath) -> String {
         let relative = |path: &FilePath| path.relative_to(root).unwrap_or(path.as_str()).to_owned();
         let plural = if self.data_files == 1 { "" } else { "s" };
         let files = format!("{} data file{plural}", self.data_files);
@@ -95,7 +95,7 @@ mod tests {
 
     fn phrase(text: &str) -> String {
         let snapshot = Fixture::new(text).snapshot;
-        let overview = Overview::of(&snapshot, &snapshot.environments().all[0]);
+        let overview = Overview::from_environment(&snapshot, &snapshot.environments().all[0]);
         format!("{}; {} data files", overview.nodes_phrase(), overview.data_files)
     }
 
@@ -104,7 +104,7 @@ mod tests {
         let line = |text: &str| {
             let snapshot = Fixture::new(text).snapshot;
             let overviews = snapshot.overviews();
-            overviews.iter().map(|one| one.line(&FilePath::new("/"))).collect::<Vec<_>>()
+            overviews.iter().map(|one| one.status_line(&FilePath::new("/"))).collect::<Vec<_>>()
         };
         let module = "#- /hiera.yaml\nversion: 5\n#- /metadata.json\n{\"name\": \"me-ntp\"}\n#- /manifests/init.pp\nclass ntp {}\n#- /data/common.yaml\nntp::a: 1\n";
         let told = line(&module.replace("#- /", "#- /ntp/"));
@@ -117,7 +117,8 @@ mod tests {
             let text = format!("#- /hiera.yaml\nversion: 5\n{config}\n#- {data}\na: 1\n");
             let snapshot = Fixture::new(&text).snapshot;
             let root = FilePath::new("/");
-            Overview::of(&snapshot, &snapshot.environments().all[0]).line(&root)
+            Overview::from_environment(&snapshot, &snapshot.environments().all[0])
+                .status_line(&root)
         };
         assert_eq!(
             line("hierarchy: [{name: E, path: '%{environment}.yaml'}]", "/data/staging.yaml"),
@@ -134,7 +135,7 @@ mod tests {
             "#- /environments/test/hiera.yaml\nversion: 5\n{config}\n#- /environments/test/data/test.yaml\na: 1\n"
         );
         let snapshot = Fixture::new(&text).snapshot;
-        let told = snapshot.overviews()[0].line(&FilePath::new("/environments/test"));
+        let told = snapshot.overviews()[0].status_line(&FilePath::new("/environments/test"));
         assert!(told.starts_with("hiera.yaml governs 1 data file; "), "{told}");
         assert_eq!(
             line(

@@ -11,14 +11,14 @@ use crate::hiera::lookup::STACK;
 const BATCH: usize = 16;
 
 /// Returns the number of cores. It is determined once: the system reads limits from several files.
-pub fn cores() -> usize {
+pub fn core_count() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Applies `work` to each item on all cores; returns the results in the order of the items.
 pub fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let cores = cores().min(items.len().div_ceil(BATCH));
+    let cores = core_count().min(items.len().div_ceil(BATCH));
     if cores < 2 {
         return items.iter().map(work).collect();
     }

@@ -36,10 +36,10 @@ struct Route<'a> {
 
 impl<'a> FileReaders<'a> {
     /// Returns the routes to name the file at `path`.
-    pub(super) fn of(environment: &'a Environment, path: &'a FilePath) -> FileReaders<'a> {
+    pub(super) fn new_readers(environment: &'a Environment, path: &'a FilePath) -> FileReaders<'a> {
         let route = |reach: &'a Reach| {
-            let (_, config) = environment.configs().find(|(layer, _)| *layer == reach.layer)?;
-            Some(Route { config, reach, needs: needs(config, reach, path) })
+            let (_, config) = environment.all_configs().find(|(layer, _)| *layer == reach.layer)?;
+            Some(Route { config, reach, needs: needed_variables(config, reach, path) })
         };
         let routes = |fits: &dyn Fn(&Reach) -> bool| {
             environment.reach.iter().filter(|reach| fits(reach)).filter_map(route).collect()
@@ -55,7 +55,7 @@ impl<'a> FileReaders<'a> {
 
     /// Returns the numbers of the environment's nodes that may read it, in order: of a fleet, most
     /// are distinguished by the value of one variable.
-    pub(super) fn candidates(&self, nodes: &[Arc<Node>]) -> Vec<usize> {
+    pub(super) fn candidate_nodes(&self, nodes: &[Arc<Node>]) -> Vec<usize> {
         let mut found = Vec::new();
         for route in &self.routes {
             let own = route.needs.iter().filter(|(key, _)| is_of_the_node(key));
@@ -64,7 +64,7 @@ impl<'a> FileReaders<'a> {
                     .cache
                     .nodes_by_value
                     .get_or(key, || Arc::new(NodesByValue::gather(nodes, key)))
-                    .with(text)
+                    .nodes_with(text)
             });
             match fitting.min_by_key(Vec::len) {
                 Some(fewest) => found.extend(fewest),
@@ -164,7 +164,11 @@ fn is_of_the_node(variable: &LookupKey) -> bool {
 
 /// Returns the variables of a location that names the file in one way only. Where an extension is
 /// added, or Hiera 3 reads the variables, texts alone do not decide it.
-fn needs(config: &HieraConfig, reach: &Reach, path: &FilePath) -> Vec<(LookupKey, String)> {
+fn needed_variables(
+    config: &HieraConfig,
+    reach: &Reach,
+    path: &FilePath,
+) -> Vec<(LookupKey, String)> {
     let are_adjacent = reach.template.text.contains("}%{"); // One of two may be empty, and the other all.
     if reach.level.extension.is_some() || config.version == ConfigVersion::V3 || are_adjacent {
         return Vec::new();
@@ -180,23 +184,26 @@ fn needs(config: &HieraConfig, reach: &Reach, path: &FilePath) -> Vec<(LookupKey
 
 impl Snapshot {
     /// Whether a node with this scope reads the file.
-    pub fn reads(&self, environment: &Environment, scope: &Scope, path: &FilePath) -> bool {
-        let readers = FileReaders::of(environment, path);
+    pub fn reads_file(&self, environment: &Environment, scope: &Scope, path: &FilePath) -> bool {
+        let readers = FileReaders::new_readers(environment, path);
         readers.is_read_by(scope, &self.view(environment)) == Some(Reads::Certainly)
     }
 
     /// Whether a node with this scope may read the file: its variables do not speak against it.
     pub fn may_read(&self, environment: &Environment, scope: &Scope, path: &FilePath) -> bool {
-        FileReaders::of(environment, path).is_read_by(scope, &self.view(environment)).is_some()
+        FileReaders::new_readers(environment, path)
+            .is_read_by(scope, &self.view(environment))
+            .is_some()
     }
 
     /// Returns the nodes that read a file.
     pub fn readers_of(&self, environment: &Environment, path: &FilePath) -> Arc<NodesReading> {
         environment.cache.readers.get_or(path, || {
-            let (view, readers) = (self.view(environment), FileReaders::of(environment, path));
+            let (view, readers) =
+                (self.view(environment), FileReaders::new_readers(environment, path));
             let nodes = self.nodes_of(environment);
             let mut found = NodesReading::default();
-            for number in readers.candidates(nodes) {
+            for number in readers.candidate_nodes(nodes) {
                 let scope = nodes[number].scope_in(&environment.name);
                 let Some((reads, route)) = readers.way_of(&scope, &view) else { continue };
                 let is_certain = reads == Reads::Certainly;
@@ -299,7 +306,7 @@ hierarchy:
     ) -> Vec<&'a str> {
         let view = snapshot.view(environment);
         let reads = |scope: &Scope| {
-            environment.configs().any(|(_, config)| {
+            environment.all_configs().any(|(_, config)| {
                 let levels: Vec<_> = config.levels().cloned().collect();
                 let located =
                     locate_levels(config, &levels, scope, &view, None).expect("no token is bad");
@@ -325,7 +332,7 @@ hierarchy:
         let snapshot = Fixture::new(FLEET).snapshot;
         let environment = &snapshot.environments().all[0];
         let mut readers = 0;
-        for file in snapshot.files().filter(|file| environment.reaches(&file.path)) {
+        for file in snapshot.files().filter(|file| environment.reaches_file(&file.path)) {
             let expected = reading(&snapshot, environment, &file.path);
             let seen: Vec<&str> = snapshot
                 .nodes_reading(environment, &file.path)

@@ -12,16 +12,16 @@ use super::configs::{Configs, shapes_environments};
 use super::discover::discover;
 use super::environments::Environments;
 use super::file::{Content, File};
-use super::fs::{Entry, FileSystem, ReadError, Stamp, Unlisted, WalkLimits};
+use super::fs::{DiskEntry, FileSystem, ReadError, Stamp, Unlisted, WalkLimits};
 use super::kinds::{
     ENVIRONMENT_CONF, FileKind, METADATA, MODULE_FOLDERS, PUPPETFILE, SETTINGS_FILE, may_be_config,
 };
 use super::manifests;
-use super::names::Names;
+use super::names::DiskNames;
 use super::nodes::parts::Parts;
 use super::nodes::source::NodeSource;
 use super::nodes::sources::shapes::{self, Candidate};
-use super::nodes::{Step, read_parts};
+use super::nodes::{InferStep, read_parts};
 use super::parallel::on_all_cores;
 use crate::text::{FileId, FilePath};
 
@@ -37,19 +37,19 @@ pub struct Request {
     /// Files of nodes that were read before; unchanged ones are not read again.
     pub known_sources: Arc<Vec<NodeSource>>,
     /// Everything that existed when they were read.
-    pub known_entries: Arc<BTreeMap<FilePath, Entry>>,
+    pub known_entries: Arc<BTreeMap<FilePath, DiskEntry>>,
     /// The names and environments of that reading; `None` where settings or an editor's texts make
     /// others.
-    pub known_environments: Option<(Arc<Names>, Arc<Environments>)>,
+    pub known_environments: Option<(Arc<DiskNames>, Arc<Environments>)>,
 }
 
 /// The result of a scan.
 #[derive(Debug, Default)]
 pub struct Scan {
     /// Everything that exists.
-    pub entries: BTreeMap<FilePath, Entry>,
+    pub entries: BTreeMap<FilePath, DiskEntry>,
     /// The files that the environments can use.
-    pub files: BTreeMap<FilePath, Found>,
+    pub files: BTreeMap<FilePath, FileContent>,
     /// The files that nodes come from.
     pub sources: Vec<NodeSource>,
     /// Whether there was more in the folders than is listed.
@@ -60,10 +60,10 @@ pub struct Scan {
 
 impl Scan {
     /// Whether anything is not as `request` knew it.
-    pub fn is_news(&self, request: &Request, entries: &BTreeMap<FilePath, Entry>) -> bool {
+    pub fn is_news(&self, request: &Request, entries: &BTreeMap<FilePath, DiskEntry>) -> bool {
         !self.has_sources(&request.known_sources)
             || self.files.len() != request.known.len()
-            || self.files.values().any(|found| matches!(found, Found::New(..)))
+            || self.files.values().any(|found| matches!(found, FileContent::New(..)))
             || self.entries != *entries
     }
 
@@ -79,9 +79,9 @@ impl Scan {
     }
 
     /// Whether the same files and folders are there, regardless of their versions.
-    pub(super) fn has_names(&self, known: &BTreeMap<FilePath, Entry>) -> bool {
-        let is_alike = |new: &Entry, old: &Entry| {
-            matches!((new, old), (Entry::File(_), Entry::File(_))) || new == old
+    pub(super) fn has_names(&self, known: &BTreeMap<FilePath, DiskEntry>) -> bool {
+        let is_alike = |new: &DiskEntry, old: &DiskEntry| {
+            matches!((new, old), (DiskEntry::File(_), DiskEntry::File(_))) || new == old
         };
         self.entries.len() == known.len()
             && self
@@ -94,7 +94,7 @@ impl Scan {
 
 /// The content of a file that was read.
 #[derive(Debug)]
-pub enum Found {
+pub enum FileContent {
     /// It is the version that was known.
     Same(Arc<File>),
     /// It was read.
@@ -149,7 +149,7 @@ pub(crate) fn scan_at_most(
         max_entries,
         max_depth: MAX_DEPTH,
     };
-    let mut reading = Reading { request, fs, limits, scan: Scan::default() };
+    let mut reading = FolderScan { request, fs, limits, scan: Scan::default() };
     request.folders.iter().for_each(|folder| reading.walk(folder));
     reading.read_configs();
     let (mut names, mut environments) =
@@ -165,30 +165,31 @@ pub(crate) fn scan_at_most(
 }
 
 /// A scan under way.
-struct Reading<'a> {
+struct FolderScan<'a> {
     request: &'a Request,
     fs: &'a dyn FileSystem,
     limits: WalkLimits,
     scan: Scan,
 }
 
-impl Reading<'_> {
+impl FolderScan<'_> {
     fn log(&self, environments: &Environments, start: Instant) {
         for (path, found) in &self.scan.files {
             match found {
-                Found::New(Content::Text(text), _) => {
+                FileContent::New(Content::Text(text), _) => {
                     trace!(%path, bytes = text.len(), "file read")
                 }
-                Found::New(Content::NotUtf8(_), _) => warn!(%path, "file is not UTF-8"),
-                Found::New(Content::Unreadable(_), _) => warn!(%path, "file cannot be read"),
-                Found::Same(_) => {}
+                FileContent::New(Content::NotUtf8(_), _) => warn!(%path, "file is not UTF-8"),
+                FileContent::New(Content::Unreadable(_), _) => warn!(%path, "file cannot be read"),
+                FileContent::Same(_) => {}
             }
         }
         for environment in &environments.all {
             let (modules, locations) = (environment.modules.len(), environment.reach.len());
             debug!(root = %environment.root, name = %environment.name, modules, locations, "environment");
         }
-        let read = self.scan.files.values().filter(|found| matches!(found, Found::New(..))).count();
+        let read =
+            self.scan.files.values().filter(|found| matches!(found, FileContent::New(..))).count();
         info!(
             names = self.scan.entries.len(),
             files = self.scan.files.len(),
@@ -211,24 +212,24 @@ impl Reading<'_> {
     /// Reads the files that shape the environments.
     fn read_configs(&mut self) {
         let config = &self.request.config;
-        let may_shape = |(path, entry): &(&FilePath, &Entry)| match entry {
-            Entry::File(stamp) => {
-                FileKind::of(path, config).shapes_environments()
+        let may_shape = |(path, entry): &(&FilePath, &DiskEntry)| match entry {
+            DiskEntry::File(stamp) => {
+                FileKind::of_path(path, config).shapes_environments()
                     || may_be_config(path, stamp.size)
                     || path.name() == SETTINGS_FILE
             }
-            Entry::Folder { .. } => false,
+            DiskEntry::Folder { .. } => false,
         };
         let mut paths: Vec<FilePath> =
             self.scan.entries.iter().filter(may_shape).map(|(path, _)| path.clone()).collect();
         paths.extend(configs_above(self.request, self.fs));
         paths.extend(config.global_hiera_config.clone());
         let found = on_all_cores(&paths, |path| self.look_at(path));
-        paths.iter().zip(found).for_each(|(path, found)| self.keep(path, found));
+        paths.iter().zip(found).for_each(|(path, found)| self.keep_file(path, found));
     }
 
     /// Returns the environments that were known, if the same names and configs are still there.
-    fn known_environments(&self) -> Option<(Arc<Names>, Arc<Environments>)> {
+    fn known_environments(&self) -> Option<(Arc<DiskNames>, Arc<Environments>)> {
         let (names, environments) = self.request.known_environments.as_ref()?;
         let are_same = self.scan.files.iter().all(|(path, found)| !self.shapes_anew(path, found))
             && self.scan.has_names(&self.request.known_entries)
@@ -238,9 +239,9 @@ impl Reading<'_> {
 
     /// Discovers the environments that the names and configs make, with the folders outside the
     /// workspace that they name.
-    fn discover_environments(&mut self) -> (Arc<Names>, Arc<Environments>) {
-        let configs = self.configs();
-        let names = Arc::new(Names::new(self.scan.entries.clone()));
+    fn discover_environments(&mut self) -> (Arc<DiskNames>, Arc<Environments>) {
+        let configs = self.collect_configs();
+        let names = Arc::new(DiskNames::new(self.scan.entries.clone()));
         let (config, folders) = (&*self.request.config, &self.request.folders[..]);
         let fs = self.fs;
         let is_on_disk = |folder: &FilePath| fs.entry(folder).is_some();
@@ -250,14 +251,14 @@ impl Reading<'_> {
             return (names, Arc::new(environments));
         }
         outside.iter().for_each(|folder| self.walk(folder));
-        let names = Arc::new(Names::new(self.scan.entries.clone()));
+        let names = Arc::new(DiskNames::new(self.scan.entries.clone()));
         let environments = Arc::new(discover(&names, &configs, config, folders, &is_on_disk));
         (names, environments)
     }
 
     /// Whether a file was read whose new or known content shapes the environments.
-    fn shapes_anew(&self, path: &FilePath, found: &Found) -> bool {
-        let Found::New(content, stamp) = found else { return false };
+    fn shapes_anew(&self, path: &FilePath, found: &FileContent) -> bool {
+        let FileContent::New(content, stamp) = found else { return false };
         let config = &self.request.config;
         let known = self.request.known.get(path);
         known.is_some_and(|known| shapes_environments(known, config))
@@ -265,12 +266,12 @@ impl Reading<'_> {
     }
 
     /// Returns the files that shape the environments; all of them have been read.
-    fn configs(&self) -> Configs {
-        let file = |(path, found): (&FilePath, &Found)| match found {
-            Found::Same(file) => file.clone(),
-            Found::New(content, stamp) => Arc::new(file_of(path, content, *stamp)),
+    fn collect_configs(&self) -> Configs {
+        let file = |(path, found): (&FilePath, &FileContent)| match found {
+            FileContent::Same(file) => file.clone(),
+            FileContent::New(content, stamp) => Arc::new(file_of(path, content, *stamp)),
         };
-        Configs::among(self.scan.files.iter().map(file), &self.request.config)
+        Configs::select_configs(self.scan.files.iter().map(file), &self.request.config)
     }
 
     /// Reads the files that the environments' levels can reach, and those that lie among them.
@@ -278,21 +279,23 @@ impl Reading<'_> {
     fn read_data(&mut self, environments: &Environments, progress: &dyn Fn(Progress)) -> bool {
         let is_used = |path: &&FilePath| {
             let mut all = environments.all.iter();
-            all.any(|environment| environment.governs(path) || environment.lies_in_datadir(path))
+            all.any(|environment| {
+                environment.governs_file(path) || environment.lies_in_datadir(path)
+            })
         };
-        let files = self.scan.entries.iter().filter(|(_, it)| matches!(it, Entry::File(_)));
+        let files = self.scan.entries.iter().filter(|(_, it)| matches!(it, DiskEntry::File(_)));
         let paths: Vec<FilePath> = files.map(|(path, _)| path).filter(is_used).cloned().collect();
         let mut has_configs = false;
         for (number, some) in paths.chunks(STEP).enumerate() {
             progress(Progress { done: number * STEP, total: paths.len() });
             let found = on_all_cores(some, |path| self.look_at(path));
             for (path, found) in some.iter().zip(found) {
-                let shapes = |(found, _): &(Found, Stamp)| match found {
-                    Found::Same(file) => shapes_environments(file, &self.request.config),
-                    Found::New(..) => self.shapes_anew(path, found),
+                let shapes = |(found, _): &(FileContent, Stamp)| match found {
+                    FileContent::Same(file) => shapes_environments(file, &self.request.config),
+                    FileContent::New(..) => self.shapes_anew(path, found),
                 };
                 has_configs |= found.as_ref().is_some_and(shapes);
-                self.keep(path, found);
+                self.keep_file(path, found);
             }
         }
         progress(Progress { done: paths.len(), total: paths.len() });
@@ -300,8 +303,8 @@ impl Reading<'_> {
     }
 
     /// Reads the manifests, templates and Ruby code of the environments.
-    fn read_code(&mut self, environments: &Environments, names: &Names) {
-        let modules = manifests::modules(environments, names);
+    fn read_code(&mut self, environments: &Environments, names: &DiskNames) {
+        let modules = manifests::find_modules(environments, names);
         let mut paths = BTreeSet::new();
         for (environment, modules) in environments.all.iter().zip(&modules) {
             let files = manifests::code_files(environment, modules, names);
@@ -309,23 +312,23 @@ impl Reading<'_> {
         }
         let paths: Vec<FilePath> = paths.into_iter().collect();
         let found = on_all_cores(&paths, |path| self.look_at(path));
-        paths.iter().zip(found).for_each(|(path, found)| self.keep(path, found));
+        paths.iter().zip(found).for_each(|(path, found)| self.keep_file(path, found));
     }
 
-    fn keep(&mut self, path: &FilePath, found: Option<(Found, Stamp)>) {
+    fn keep_file(&mut self, path: &FilePath, found: Option<(FileContent, Stamp)>) {
         let Some((found, stamp)) = found else { return };
         self.scan.files.insert(path.clone(), found);
-        self.scan.entries.entry(path.clone()).or_insert(Entry::File(stamp));
+        self.scan.entries.entry(path.clone()).or_insert(DiskEntry::File(stamp));
     }
 
     /// Reads a file, unless the version that is known is still there. `None` where there is no file,
     /// and for a file that was read already.
-    fn look_at(&self, path: &FilePath) -> Option<(Found, Stamp)> {
+    fn look_at(&self, path: &FilePath) -> Option<(FileContent, Stamp)> {
         if self.scan.files.contains_key(path) {
             return None;
         }
         let entry = self.scan.entries.get(path).copied().or_else(|| self.fs.entry(path));
-        let Some(Entry::File(stamp)) = entry else { return None };
+        let Some(DiskEntry::File(stamp)) = entry else { return None };
         let max_size = self.request.config.max_file_size;
         let known = self
             .request
@@ -340,7 +343,7 @@ impl Reading<'_> {
             Content::Text(_) | Content::NotUtf8(_) => stamp.size <= max_size,
         };
         if let Some(file) = known.filter(is_read) {
-            return Some((Found::Same(file.clone()), stamp));
+            return Some((FileContent::Same(file.clone()), stamp));
         }
         let content = Content::new(self.fs.read(path, max_size));
         let is_as_before = |file: &&Arc<File>| match (&file.content, &content) {
@@ -348,15 +351,15 @@ impl Reading<'_> {
             _ => false,
         };
         let found = match known.filter(is_as_before) {
-            Some(file) => Found::Same(file.clone()),
-            None => Found::New(content, stamp),
+            Some(file) => FileContent::Same(file.clone()),
+            None => FileContent::New(content, stamp),
         };
         Some((found, stamp))
     }
 
     /// Reads the nodes of the workspace, and those of each environment that has settings of its
     /// own.
-    fn read_nodes(&mut self, names: &Names) {
+    fn read_nodes(&mut self, names: &DiskNames) {
         let (config, folders) = (self.request.config.clone(), self.request.folders.clone());
         self.read_nodes_of(None, &config.common, &folders, names);
         for (root, own) in &config.environments {
@@ -372,7 +375,7 @@ impl Reading<'_> {
         environment: Option<&FilePath>,
         config: &EnvironmentConfig,
         folders: &[FilePath],
-        names: &Names,
+        names: &DiskNames,
     ) {
         let mut seen = BTreeSet::new();
         let patterns = folders
@@ -384,7 +387,7 @@ impl Reading<'_> {
                 continue; // Globs may overlap, and so may folders.
             }
             let stamp = match self.fs.entry(&path) {
-                Some(Entry::File(stamp)) => Some(stamp),
+                Some(DiskEntry::File(stamp)) => Some(stamp),
                 _ => None,
             };
             let is_it = |known: &&NodeSource| {
@@ -416,12 +419,12 @@ impl Reading<'_> {
         let is_named: BTreeSet<&FilePath> =
             self.scan.sources.iter().map(|source| &source.path).collect();
         let files = self.scan.entries.iter().filter_map(|(path, entry)| match entry {
-            Entry::File(stamp) if !is_named.contains(path) => Some((path, *stamp)),
+            DiskEntry::File(stamp) if !is_named.contains(path) => Some((path, *stamp)),
             _ => None,
         });
         let candidates: Vec<(FilePath, Stamp, Candidate)> = files
             .filter_map(|(path, stamp)| {
-                let kind = shapes::candidate(path, environments, &self.request.folders)?;
+                let kind = shapes::source_candidate(path, environments, &self.request.folders)?;
                 Some((path.clone(), stamp, kind))
             })
             .collect();
@@ -450,11 +453,11 @@ impl Reading<'_> {
             Content::NotUtf8(_) => None,
             // Reported as an unreadable source of nodes: its name alone made it a candidate.
             Content::Unreadable(error) => {
-                Some((Step::Facts, Err(format!("it cannot be read: {error}"))))
+                Some((InferStep::Facts, Err(format!("it cannot be read: {error}"))))
             }
         };
         // A file without nodes is remembered as well, so that it is not read again.
-        let (step, nodes) = found.unwrap_or((Step::Facts, Ok(Vec::new())));
+        let (step, nodes) = found.unwrap_or((InferStep::Facts, Ok(Vec::new())));
         debug!(%path, nodes = nodes.as_ref().map_or(0, Vec::len), "file may tell nodes");
         let (path, stamp) = (path.clone(), Some(stamp));
         NodeSource { path, environment: None, step: Some(step), stamp, nodes }
@@ -473,7 +476,7 @@ impl Reading<'_> {
             let files = files.take_while(|(path, _)| path.is_within(main));
             for (path, found) in files.filter(|(path, _)| path.extension() == Some("pp")) {
                 let stamp = match self.scan.entries.get(path) {
-                    Some(Entry::File(stamp)) => *stamp,
+                    Some(DiskEntry::File(stamp)) => *stamp,
                     _ => continue,
                 };
                 if !seen.insert(path) {
@@ -481,13 +484,15 @@ impl Reading<'_> {
                 }
                 let read = || {
                     let manifest = match found {
-                        Found::Same(file) => file.manifest(None),
-                        Found::New(content, stamp) => file_of(path, content, *stamp).manifest(None),
+                        FileContent::Same(file) => file.manifest(None),
+                        FileContent::New(content, stamp) => {
+                            file_of(path, content, *stamp).manifest(None)
+                        }
                     };
                     NodeSource {
                         path: path.clone(),
                         environment: None,
-                        step: Some(Step::NodeBlocks),
+                        step: Some(InferStep::NodeBlocks),
                         stamp: Some(stamp),
                         nodes: Ok(shapes::in_manifest(path, &manifest)),
                     }
@@ -500,7 +505,7 @@ impl Reading<'_> {
 
     /// Returns the files that a pattern names: in the workspace, or where the user's own settings
     /// lead out of it.
-    fn files_named(&self, pattern: &str, names: &Names) -> Arc<[FilePath]> {
+    fn files_named(&self, pattern: &str, names: &DiskNames) -> Arc<[FilePath]> {
         let special = pattern.find(['*', '?', '[', '{', '\\']);
         let (start, rest) = match special.and_then(|at| pattern[..at].rfind('/')) {
             Some(slash) => pattern.split_at(slash),
@@ -508,12 +513,12 @@ impl Reading<'_> {
         };
         let start = FilePath::new(if start.is_empty() { "/" } else { start });
         if self.request.folders.iter().any(|folder| start.is_within(folder)) {
-            return names.glob(pattern);
+            return names.glob_files(pattern);
         }
         let is_deep = rest.contains("**");
         let max_depth = if is_deep { self.limits.max_depth } else { rest.matches('/').count() };
         let limits = WalkLimits { max_depth, ..self.limits.clone() };
-        Names::new(self.fs.walk(&start, &limits).entries).glob(pattern)
+        DiskNames::new(self.fs.walk(&start, &limits).entries).glob_files(pattern)
     }
 
     fn nodes_in(&self, path: &FilePath) -> Result<Vec<Arc<Parts>>, String> {
@@ -564,7 +569,7 @@ fn configs_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
     above
         .iter()
         .flat_map(|folder| names.map(|name| folder.join(name)))
-        .filter(|path| matches!(fs.entry(path), Some(Entry::File(_))))
+        .filter(|path| matches!(fs.entry(path), Some(DiskEntry::File(_))))
         .collect()
 }
 

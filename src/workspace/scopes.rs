@@ -43,7 +43,7 @@ impl Snapshot {
             return node.scope_in(&environment.name);
         }
         let inferred = self.inferred_scope(environment, path);
-        if !environment.reaches(path) {
+        if !environment.reaches_file(path) {
             return inferred;
         }
         match self.only_node_reading(environment, path) {
@@ -91,7 +91,7 @@ impl Snapshot {
                     }
                 }
                 let value = match scope.get(name) {
-                    Variable::Known(known) => united(&known, value)?,
+                    Variable::Known(known) => unite_values(&known, value)?,
                     _ => value.clone(),
                 };
                 scope.set_variable(name, value);
@@ -118,14 +118,14 @@ fn holds_text(value: &Value, text: &str) -> bool {
 }
 
 /// Merges two partial values of one variable; `None` when they differ.
-fn united(one: &Value, other: &Value) -> Option<Value> {
+fn unite_values(one: &Value, other: &Value) -> Option<Value> {
     let (Some(a), Some(b)) = (one.as_hash(), other.as_hash()) else {
         return (one == other).then(|| one.clone());
     };
     let mut both = a.clone();
     for (key, member) in b {
         let value = match a.get(key) {
-            Some(known) => united(&known.value, &member.value)?,
+            Some(known) => unite_values(&known.value, &member.value)?,
             None => member.value.clone(),
         };
         both.insert(key.clone(), Member { key_origin: None, value });

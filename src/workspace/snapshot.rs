@@ -9,7 +9,7 @@ use super::file::File;
 use super::index::lazy::LazyIndex;
 use super::kinds::{code_language, is_puppetfile};
 use super::manifests::lazy::LazyManifests;
-use super::names::Names;
+use super::names::DiskNames;
 use super::nodes::node::Node;
 use super::nodes::source::NodeSource;
 use crate::text::{CancelToken, FileId, FilePath, PartId, Span, TextRange};
@@ -24,7 +24,7 @@ pub struct Snapshot {
     pub(super) config: Arc<WorkspaceConfig>,
     pub(super) folders: Arc<Vec<FilePath>>,
     pub(super) files: imbl::OrdMap<FilePath, Arc<File>>,
-    pub(super) names: Arc<Names>,
+    pub(super) names: Arc<DiskNames>,
     pub(super) ids: Arc<Vec<FilePath>>,
     pub(super) environments: Arc<Environments>,
     pub(super) nodes: Arc<Vec<Arc<Node>>>,
@@ -56,25 +56,25 @@ impl Snapshot {
 
     /// Returns the file with this number.
     pub fn file_by_id(&self, id: FileId) -> Option<&Arc<File>> {
-        self.file(self.path(id)?)
+        self.file(self.path_of(id)?)
     }
 
     /// Returns the bytes of a place, counted from the start of its file. Empty at the start for a
     /// place in a part that is no more.
-    pub fn place(&self, span: Span) -> TextRange {
-        let moved = || self.file_by_id(span.file)?.place(span);
+    pub fn span_bytes(&self, span: Span) -> TextRange {
+        let moved = || self.file_by_id(span.file)?.part_bytes(span);
         if span.part == PartId::WHOLE { span.range } else { moved().unwrap_or_default() }
     }
 
     /// Whether two spans are the same bytes of a file. Two levels may read the file in different
     /// formats, and only the reading in the format of its name is in parts.
     pub fn is_same_place(&self, one: Span, other: Span) -> bool {
-        let is_same_range = || self.place(one) == self.place(other);
+        let is_same_range = || self.span_bytes(one) == self.span_bytes(other);
         one == other || one.file == other.file && one.part != other.part && is_same_range()
     }
 
     /// Returns the path of the file with this number, whether it still exists or not.
-    pub fn path(&self, id: FileId) -> Option<&FilePath> {
+    pub fn path_of(&self, id: FileId) -> Option<&FilePath> {
         self.ids.get(id.number() as usize)
     }
 
@@ -85,8 +85,8 @@ impl Snapshot {
     }
 
     /// Returns the files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
-    pub fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
-        self.names.glob(pattern)
+    pub fn glob_files(&self, pattern: &str) -> Arc<[FilePath]> {
+        self.names.glob_files(pattern)
     }
 
     /// Returns the paths of the files whose paths start with this text, in order.
@@ -150,7 +150,7 @@ impl Snapshot {
 
     /// Returns the settings of an environment.
     pub fn config_of(&self, environment: &Environment) -> &EnvironmentConfig {
-        self.config.of(&environment.root)
+        self.config.environment_config(&environment.root)
     }
 
     /// Returns the nodes that the settings name sources for, of all environments.

@@ -8,7 +8,7 @@ use crate::puppet::print::{PrintOptions, print_json};
 use crate::text::CancelToken;
 use crate::text::work;
 use crate::text::{FilePath, TextRange};
-use crate::workspace::fs::{Entry, FileSystem, ReadError, Walk, WalkLimits};
+use crate::workspace::fs::{DiskEntry, FileSystem, ReadError, Walk, WalkLimits};
 use crate::workspace::{Change, WorkspaceConfig, scan};
 
 /// A site whose manifest derives location, role and variant from names of the form
@@ -90,8 +90,8 @@ fn a_file_with_ambiguous_variables_is_still_read() {
     let environment =
         snapshot.environments().environment_of(&path).expect("the site's environment").clone();
     let scope = snapshot.inferred_scope(&environment, &path);
-    assert!(snapshot.reads(&environment, &scope, &path));
-    assert!(!snapshot.reads(
+    assert!(snapshot.reads_file(&environment, &scope, &path));
+    assert!(!snapshot.reads_file(
         &environment,
         &scope,
         &FilePath::new("/hieradata/nodes/bgo/bgo-api-01.yaml")
@@ -155,7 +155,7 @@ a: 2
     let module_data = FilePath::new("/environments/production/modules/ntp/data/common.yaml");
     let environment = snapshot.environments().environment_of(&module_data).expect("an environment");
     assert_eq!(
-        (environment.name.as_str(), environment.layer(&module_data).is_some()),
+        (environment.name.as_str(), environment.layer_of(&module_data).is_some()),
         ("production", true)
     );
 }
@@ -377,12 +377,12 @@ fn known_environment(scope: &Scope) -> String {
 #[test]
 fn a_node_that_is_gone_is_not_selected() {
     let mut fixture = Fixture::new("#- scope a\n#- /data/common.yaml\na: 1\n");
-    assert!(fixture.snapshot.selected().is_some_and(|node| &*node.name == "a"));
+    assert!(fixture.snapshot.chosen_node().is_some_and(|node| &*node.name == "a"));
     fixture.fs.remove("/scopes.jsonl");
     let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
     fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
     let snapshot = fixture.workspace.snapshot();
-    assert_eq!((snapshot.selected().is_some(), snapshot.selected_node()), (false, Some("a")));
+    assert_eq!((snapshot.chosen_node().is_some(), snapshot.selected_node()), (false, Some("a")));
 }
 
 /// A control repo of Hiera 3: its `hiera.yaml` is the global layer's, and is deployed elsewhere.
@@ -441,7 +441,7 @@ fn a_repository_of_hiera_3_is_checked() {
         .map(|finding| {
             (
                 finding.rule.code,
-                fixture.snapshot.path(finding.span.file).expect("a file").to_string(),
+                fixture.snapshot.path_of(finding.span.file).expect("a file").to_string(),
             )
         })
         .collect();
@@ -514,7 +514,7 @@ k: 2
     assert_eq!(snapshot.keys().definitions("k").len(), 2);
     let environment = &snapshot.environments().all[0];
     assert_eq!(
-        environment.layer(&FilePath::new("/etc/data/common.yaml")),
+        environment.layer_of(&FilePath::new("/etc/data/common.yaml")),
         Some(&crate::hiera::config::Layer::Global)
     );
 }
@@ -615,7 +615,7 @@ fn files_that_are_opened_one_after_another_make_the_environments_anew_once() {
     assert_eq!(keys(&snapshot).len(), 202);
     assert_eq!(
         snapshot
-            .path(snapshot.file(&FilePath::new("/site/data/new7.yaml")).unwrap().id)
+            .path_of(snapshot.file(&FilePath::new("/site/data/new7.yaml")).unwrap().id)
             .unwrap()
             .name(),
         "new7.yaml"
@@ -639,7 +639,7 @@ impl FileSystem for Refusing<'_> {
         }
     }
 
-    fn entry(&self, path: &FilePath) -> Option<Entry> {
+    fn entry(&self, path: &FilePath) -> Option<DiskEntry> {
         self.0.entry(path)
     }
 
@@ -818,7 +818,7 @@ a: 1
     ] {
         let scope = snapshot.inferred_scope(environment, &path(file));
         assert_eq!(known_environment(&scope), expected, "{file}");
-        assert!(snapshot.reads(environment, &scope, &path(file)), "{file}");
+        assert!(snapshot.reads_file(environment, &scope, &path(file)), "{file}");
     }
     let together = |files: [&str; 2]| {
         let files = files.map(path);

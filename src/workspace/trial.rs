@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::configs::{Configs, shapes_environments};
 use super::discover::discover;
 use super::file::{Content, File};
-use super::fs::{Entry, Stamp};
+use super::fs::{DiskEntry, Stamp};
 use super::index::lazy::LazyIndex;
 use super::manifests::lazy::LazyManifests;
-use super::names::Names;
+use super::names::DiskNames;
 use super::snapshot::Snapshot;
 use crate::text::work::{Work, count_work};
 use crate::text::{FileId, FilePath, SourceChange, Text, TextEdit};
@@ -21,7 +21,7 @@ impl Snapshot {
     ///
     /// The cost depends on the touched files only; a change that creates a file or edits a
     /// `hiera.yaml` costs a discovery of the environments, too.
-    pub fn after(&self, change: &SourceChange) -> Option<Snapshot> {
+    pub fn after_change(&self, change: &SourceChange) -> Option<Snapshot> {
         let mut after = self.clone();
         let mut touched = Vec::new();
         let mut is_shaping = false;
@@ -41,19 +41,19 @@ impl Snapshot {
             touched.push(path.clone());
         }
         for (path, text) in &change.created {
-            after.create(path, text)?;
+            after.create_file(path, text)?;
         }
         if is_shaping || !change.created.is_empty() {
             after.lay_out();
         } else {
-            after.manifests = LazyManifests::after(&self.manifests, &touched);
-            after.key_index = Arc::new(LazyIndex::after(&self.key_index, touched));
+            after.manifests = LazyManifests::changed_after(&self.manifests, &touched);
+            after.key_index = Arc::new(LazyIndex::changed_after(&self.key_index, touched));
         }
         Some(after)
     }
 
     /// Adds a file with the folders that it would be in; `None` where the path exists.
-    fn create(&mut self, path: &FilePath, text: &str) -> Option<()> {
+    fn create_file(&mut self, path: &FilePath, text: &str) -> Option<()> {
         if self.names.exists(path) || self.file(path).is_some() {
             return None;
         }
@@ -69,15 +69,15 @@ impl Snapshot {
             path.clone(),
             Arc::new(File::new(id, path.clone(), Content::Text(Text::new(text)), None)),
         );
-        let mut entries: std::collections::BTreeMap<FilePath, Entry> =
+        let mut entries: std::collections::BTreeMap<FilePath, DiskEntry> =
             self.names.entries.iter().map(|(path, entry)| (path.clone(), *entry)).collect();
-        entries.insert(path.clone(), Entry::File(Stamp::default()));
+        entries.insert(path.clone(), DiskEntry::File(Stamp::default()));
         for folder in path.ancestors() {
             if self.folders.iter().any(|root| folder.is_within(root)) {
-                entries.entry(folder).or_insert(Entry::Folder { linked: false });
+                entries.entry(folder).or_insert(DiskEntry::Folder { linked: false });
             }
         }
-        self.names = Arc::new(Names::new(entries));
+        self.names = Arc::new(DiskNames::new(entries));
         Some(())
     }
 
@@ -85,7 +85,7 @@ impl Snapshot {
     pub(super) fn lay_out(&mut self) {
         count_work(Work::Layout);
         self.key_index = Arc::new(LazyIndex::after_layout(&self.key_index));
-        let configs = Configs::among(self.files.values().cloned(), &self.config);
+        let configs = Configs::select_configs(self.files.values().cloned(), &self.config);
         // The scan has listed the files outside the workspace.
         let found = discover(&self.names, &configs, &self.config, &self.folders, &|_| false);
         self.environments = Arc::new(found);
@@ -105,15 +105,15 @@ mod tests {
         let (common, web) = (FilePath::new("/data/common.yaml"), "/data/roles/web.yaml");
         change.push(&common, TextEdit::new(TextRange::new(0, 1), "b"));
         change.created.insert(FilePath::new(web), "a: 2\n".to_owned());
-        let after = fixture.snapshot.after(&change).expect("both files can change");
+        let after = fixture.snapshot.after_change(&change).expect("both files can change");
         assert_eq!(after.keys().definitions("a"), [FilePath::new(web)]);
         assert_eq!(after.keys().definitions("b"), std::slice::from_ref(&common));
         assert_eq!(fixture.snapshot.keys().definitions("a"), std::slice::from_ref(&common));
         assert!(fixture.snapshot.file(&FilePath::new(web)).is_none());
-        assert!(after.after(&change).is_none(), "the file exists by now");
+        assert!(after.after_change(&change).is_none(), "the file exists by now");
         let mut twice = SourceChange::default();
         twice.push(&common, TextEdit::new(TextRange::new(0, 2), ""));
         twice.push(&common, TextEdit::new(TextRange::new(1, 3), ""));
-        assert!(fixture.snapshot.after(&twice).is_none(), "the edits overlap");
+        assert!(fixture.snapshot.after_change(&twice).is_none(), "the edits overlap");
     }
 }

@@ -50,7 +50,7 @@ impl Snapshot {
         let folder = above.max_by_key(|folder| folder.as_str().len())?;
         let below = path.parent()?.relative_to(folder)?.to_owned();
         let has_config = |environment: &Environment| {
-            environment.governs(path)
+            environment.governs_file(path)
                 || environment.probable_function(path).is_some()
                 // A file among a level's files, or in a module, belongs to that level or module.
                 || environment.datadirs.iter().any(|datadir| path.is_within(datadir))
@@ -89,7 +89,7 @@ fn is_below_data(below: &str) -> bool {
 fn holds_keys(file: &File) -> bool {
     has_data_name(&file.path)
         && file.config_version().is_none()
-        && file.data(file.format()).keys().next().is_some()
+        && file.data_as(file.format()).keys().next().is_some()
 }
 
 #[cfg(test)]

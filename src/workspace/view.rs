@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::environments::Environment;
 use super::eyaml::{self, EnvironmentKeys};
 use super::file::Content;
-use super::fs::{Entry, FileSystem, OsFs};
+use super::fs::{DiskEntry, FileSystem, OsFs};
 use super::functions::FunctionSource;
 use super::snapshot::Snapshot;
 use crate::hiera::config::{DataReader, Layer};
@@ -28,7 +28,7 @@ impl Snapshot {
 
     /// Returns the context of lookups in an environment, for an editor: the readable parts of
     /// broken files count.
-    pub fn context<'a>(
+    pub fn lookup_context<'a>(
         &'a self,
         environment: &'a Environment,
         view: &'a EnvironmentView<'a>,
@@ -50,15 +50,18 @@ impl Snapshot {
     /// Returns the decryptor for values of an environment; `None` unless the user has switched it
     /// on. [`Snapshot::context`] leaves it out: rules decrypt nothing, only answers to the user's
     /// own questions do.
-    pub fn decryptor<'a>(&'a self, environment: &'a Environment) -> Option<EnvironmentKeys<'a>> {
-        self.eyaml.as_ref().map(|keys| keys.decryptor(&environment.root))
+    pub fn eyaml_decryptor<'a>(
+        &'a self,
+        environment: &'a Environment,
+    ) -> Option<EnvironmentKeys<'a>> {
+        self.eyaml.as_ref().map(|keys| keys.decryptor_in(&environment.root))
     }
 
     /// Encrypts a text as hiera-eyaml does, with the public key that a level of an environment
     /// names; only where the user asks for it. Returns the text for the file, `ENC[PKCS7,…]`.
     ///
     /// Errors: why the key cannot be used.
-    pub fn encrypted(
+    pub fn encrypt_text(
         &self,
         environment: &Environment,
         plain: &str,
@@ -79,7 +82,7 @@ pub struct EnvironmentView<'a> {
 
 impl Sources for EnvironmentView<'_> {
     fn file_data(&self, path: &FilePath, reader: DataReader) -> Option<Arc<DataFile>> {
-        Some(self.snapshot.file(path)?.data(reader.format()))
+        Some(self.snapshot.file(path)?.data_as(reader.format()))
     }
 
     fn exists(&self, path: &FilePath) -> bool {
@@ -92,7 +95,7 @@ impl Sources for EnvironmentView<'_> {
     }
 
     fn is_folder(&self, path: &FilePath) -> bool {
-        matches!(self.snapshot.names.entries.get(path), Some(Entry::Folder { .. }))
+        matches!(self.snapshot.names.entries.get(path), Some(DiskEntry::Folder { .. }))
     }
 
     fn is_unread(&self, path: &FilePath) -> bool {
@@ -100,7 +103,7 @@ impl Sources for EnvironmentView<'_> {
     }
 
     fn glob_files(&self, pattern: &str) -> Arc<[FilePath]> {
-        self.snapshot.names.glob(pattern)
+        self.snapshot.names.glob_files(pattern)
     }
 
     fn files_defining(&self, root: &str) -> &[FilePath] {
@@ -108,12 +111,13 @@ impl Sources for EnvironmentView<'_> {
     }
 
     fn is_named_plainly(&self, path: &FilePath) -> bool {
-        self.environment.is_some_and(|environment| environment.matches(path).next().is_some())
+        self.environment.is_some_and(|environment| environment.path_matches(path).next().is_some())
     }
 
     fn is_indexed(&self, path: &FilePath) -> bool {
-        self.environment
-            .is_some_and(|environment| environment.are_formats_one && environment.reaches(path))
+        self.environment.is_some_and(|environment| {
+            environment.are_formats_one && environment.reaches_file(path)
+        })
     }
 
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {
@@ -126,8 +130,9 @@ impl Sources for EnvironmentView<'_> {
         layer: &Layer,
         locate: Locate<'_>,
     ) -> Result<LocatedLayer, LookupError> {
-        self.environment
-            .map_or_else(locate, |environment| environment.cache.located(scope, layer, locate))
+        self.environment.map_or_else(locate, |environment| {
+            environment.cache.located_levels(scope, layer, locate)
+        })
     }
 
     fn module_layer(&self, name: &str) -> ModuleLayer {
@@ -145,16 +150,16 @@ impl EnvironmentView<'_> {
     pub fn data_of(&self, path: &FilePath) -> Option<Arc<DataFile>> {
         let reader = self
             .environment
-            .and_then(|environment| environment.reader(path))
+            .and_then(|environment| environment.data_reader(path))
             .unwrap_or(DataReader::Yaml);
         self.file_data(path, reader)
     }
 
     /// Returns the members under a root key in the files that the environment's levels read, in the
     /// order of their paths.
-    pub fn definitions(&self, root: &str) -> impl Iterator<Item = Member> {
+    pub fn root_members(&self, root: &str) -> impl Iterator<Item = Member> {
         let is_read = |path: &&FilePath| {
-            self.environment.is_some_and(|environment| environment.reaches(path))
+            self.environment.is_some_and(|environment| environment.reaches_file(path))
         };
         let files = self.snapshot.keys().definitions(root).iter().filter(is_read);
         files.filter_map(move |path| Some(self.data_of(path)?.get(root)?.clone()))
@@ -168,7 +173,7 @@ impl EnvironmentView<'_> {
         if is_the_only_one {
             !self.snapshot.keys().definitions(root).is_empty()
         } else {
-            self.definitions(root).next().is_some()
+            self.root_members(root).next().is_some()
         }
     }
 }

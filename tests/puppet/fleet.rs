@@ -137,13 +137,13 @@ fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize
     let (mut all, mut open) = (Vec::new(), 0);
     let view = snapshot.view(environment);
     let lookup = |key: &str, scope: &Scope| {
-        let resolver = Resolver::new(snapshot.context(environment, &view, scope));
+        let resolver = Resolver::new(snapshot.lookup_context(environment, &view, scope));
         snapshot.lookup_as_called(environment, &resolver, &LookupKey::of_root(key))
     };
-    let files = snapshot.files().filter(|file| environment.reaches(&file.path));
+    let files = snapshot.files().filter(|file| environment.reaches_file(&file.path));
     for file in files {
         let readers = snapshot.readers_of(environment, &file.path);
-        let data = file.data(file.format());
+        let data = file.data_as(file.format());
         for key in data.keys().filter_map(|key| key.as_str()) {
             if readers.certainly.len() < 2 || key == LOOKUP_OPTIONS {
                 continue;

@@ -18,7 +18,7 @@ use hiera_ls::puppet::print::{PrintOptions, print_json};
 use hiera_ls::settings::{self, Opened};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::fs::{
-    Entry, FileSystem, OsFs, ReadError, Unlisted, UnlistedReason, Walk, WalkLimits,
+    DiskEntry, FileSystem, OsFs, ReadError, Unlisted, UnlistedReason, Walk, WalkLimits,
 };
 
 use crate::support::in_package;
@@ -50,8 +50,8 @@ const WORDS: &str = "Input/output error (os error 5)";
 impl FileSystem for Refusing {
     fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk {
         let mut walk = OsFs.walk(root, limits);
-        let is_folder = |(path, entry): (&FilePath, &Entry)| {
-            matches!(entry, Entry::Folder { .. }).then(|| path.clone())
+        let is_folder = |(path, entry): (&FilePath, &DiskEntry)| {
+            matches!(entry, DiskEntry::Folder { .. }).then(|| path.clone())
         };
         let folders: Vec<FilePath> = walk.entries.iter().filter_map(is_folder).collect();
         for folder in folders {
@@ -72,7 +72,7 @@ impl FileSystem for Refusing {
         OsFs.read(path, max_size)
     }
 
-    fn entry(&self, path: &FilePath) -> Option<Entry> {
+    fn entry(&self, path: &FilePath) -> Option<DiskEntry> {
         OsFs.entry(path)
     }
 
@@ -98,7 +98,7 @@ fn answers(opened: &Opened) -> BTreeMap<(String, String), Option<String>> {
         let view = snapshot.view(environment);
         for node in snapshot.nodes_of(environment) {
             let scope = node.scope_in(&environment.name);
-            let context = snapshot.context(environment, &view, &scope);
+            let context = snapshot.lookup_context(environment, &view, &scope);
             let resolver = Resolver::new(Context { tolerant: false, ..context });
             for key in &keys {
                 let found = resolver.lookup(&LookupKey::of_root(key), None);

@@ -164,8 +164,8 @@ fn differing(before: &Snapshot, after: &Snapshot, tally: &mut Tally) -> BTreeSet
         let known = nodes.iter().map(|node| (&*node.name, node.scope_in(&environment.name)));
         for (name, scope) in known.chain([(UNKNOWN, any.into())]) {
             let (view, later_view) = (before.view(environment), after.view(later));
-            let old = Resolver::new(before.context(environment, &view, &scope));
-            let new = Resolver::new(after.context(later, &later_view, &scope));
+            let old = Resolver::new(before.lookup_context(environment, &view, &scope));
+            let new = Resolver::new(after.lookup_context(later, &later_view, &scope));
             for key in all.iter().filter(|key| &***key != LOOKUP_OPTIONS) {
                 let key = LookupKey::of_root(key);
                 let value = |resolver: &Resolver<'_>| -> Result<Option<Value>, ()> {

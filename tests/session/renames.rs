@@ -135,7 +135,7 @@ fn value(
     key: &str,
 ) -> Result<Option<Value>, String> {
     let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.context(environment, &view, scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, scope));
     // Errors name the key.
     let resolution = snapshot.lookup_as_called(environment, &resolver, &LookupKey::of_root(key));
     resolution.value.map_err(|_| "an error".to_owned())
@@ -144,9 +144,9 @@ fn value(
 fn rename_key(snapshot: &Snapshot, key: &str, new: &str) -> Result<SourceChange, String> {
     let path = snapshot.keys().definitions(key).first().expect("a file defines it");
     let file = snapshot.file(path).expect("it is there");
-    let data = file.data(file.format());
+    let data = file.data_as(file.format());
     let Some(span) = data.definition_span(key) else { return Err("no place".to_owned()) };
-    let position = FilePosition { file: file.id, offset: snapshot.place(span).start + 1 };
+    let position = FilePosition { file: file.id, offset: snapshot.span_bytes(span).start + 1 };
     rename(snapshot, position, new).map_err(|error| shown(&error.to_string()))
 }
 

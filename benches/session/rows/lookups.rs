@@ -111,7 +111,7 @@ pub fn library(bench: &Bench) -> Vec<Figure> {
     let resolver = |n: usize| {
         Resolver::new(Context {
             tolerant: false,
-            ..snapshot.context(environment, &view, &scopes[n])
+            ..snapshot.lookup_context(environment, &view, &scopes[n])
         })
     };
 

@@ -42,7 +42,7 @@ pub(super) fn batch(
     let options = print_options(arguments);
     let answerer = Answerer { arguments, opened, environment, options, name_nodes };
     // Functions of levels run in one process.
-    let cores = if arguments.run_backends.is_some() { 1 } else { parallel::cores() };
+    let cores = if arguments.run_backends.is_some() { 1 } else { parallel::core_count() };
     thread::scope(|threads| {
         let mut workers = Vec::new();
         for scopes in scopes.chunks(scopes.len().div_ceil(cores).max(1)) {
@@ -123,10 +123,12 @@ impl Answerer<'_> {
         answers: &Sender<Vec<String>>,
     ) {
         let view = self.opened.snapshot.view(self.environment);
-        let keys = self.opened.snapshot.decryptor(self.environment);
+        let keys = self.opened.snapshot.eyaml_decryptor(self.environment);
         let functions = functions(self.arguments, self.opened, self.environment);
         let session = |scope: &Arc<Scope>| {
-            functions.as_ref().map(|functions| functions.session(&self.environment.name, scope))
+            functions
+                .as_ref()
+                .map(|functions| functions.open_session(&self.environment.name, scope))
         };
         let sessions: Vec<Option<Session<'_>>> =
             scopes.iter().map(|(_, scope)| session(scope)).collect();

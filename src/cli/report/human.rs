@@ -15,7 +15,7 @@ pub(super) fn write(
     write_findings(findings, spans, out)?;
     writeln!(out, "{}", summary(findings, spans))?;
     for overview in spans.snapshot.overviews() {
-        writeln!(out, "{}", escape_terminal(&overview.line(spans.root)))?;
+        writeln!(out, "{}", escape_terminal(&overview.status_line(spans.root)))?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let (environment, path) = (context.file.environment, &context.file.file.path);
     if !matches!(context.layer, Layer::Module(_))
-        || environment.reader(path) == Some(DataReader::Eyaml)
+        || environment.data_reader(path) == Some(DataReader::Eyaml)
     {
         return; // Only data_hash functions are held to the rule.
     }

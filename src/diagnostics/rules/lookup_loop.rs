@@ -84,7 +84,7 @@ fn of_scope<'a>(
     findings: &mut Vec<Finding>,
 ) -> (Vec<&'a TokenUse>, bool) {
     let file = &context.file;
-    let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, scope));
+    let resolver = Resolver::new(file.snapshot.lookup_context(file.environment, file.view, scope));
     let roots = parts.iter().map(|token| token.root.clone());
     let circles = Circles::new(context, &resolver, tokens, roots, max_keys);
     let mut told: HashMap<Arc<str>, Option<Circle>> = HashMap::new();
@@ -222,7 +222,7 @@ fn finding(context: &DataContext<'_>, token: &TokenUse, circle: &Circle) -> Find
 /// Returns the token of a string that asks for a key, or the string itself where that is unknown.
 fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
     let snapshot = context.file.snapshot;
-    let data = snapshot.path(string.file).and_then(|path| context.file.view.data_of(path));
+    let data = snapshot.path_of(string.file).and_then(|path| context.file.view.data_of(path));
     let is_it = |token: &&TokenUse| {
         matches!(&token.reference, Reference::Key { key, .. } if &*key.text == asked)
             && snapshot.is_same_place(token.string_span, string)
@@ -275,7 +275,7 @@ impl Search<'_, '_> {
             .keys()
             .definitions(target)
             .iter()
-            .filter(|path| file.environment.reaches(path))
+            .filter(|path| file.environment.reaches_file(path))
             .cloned()
             .collect();
         for path in definitions {
@@ -318,7 +318,8 @@ impl Search<'_, '_> {
         let file = &self.context.file;
         let files: Vec<&FilePath> = way.iter().map(|place| &place.path).collect();
         let scope = file.snapshot.scope_reading(file.environment, &files)?;
-        let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
+        let resolver =
+            Resolver::new(file.snapshot.lookup_context(file.environment, file.view, &scope));
         circle_of(&resolver, &self.token.root)
     }
 }
@@ -338,7 +339,7 @@ mod tests {
         let view = snapshot.view(environment);
         let file = snapshot.file(&path).expect("the file is there");
         let data = view.data_of(&path).expect("it is data");
-        let layer = environment.layer(&path).expect("the environment reads it");
+        let layer = environment.layer_of(&path).expect("the environment reads it");
         let file =
             crate::diagnostics::rule::FileContext { snapshot, environment, view: &view, file };
         let codes = |max_keys: usize| {

@@ -44,7 +44,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         let is_another =
-            |path: &&FilePath| **path != file.file.path && file.environment.reaches(path);
+            |path: &&FilePath| **path != file.file.path && file.environment.reaches_file(path);
         let others: Vec<&FilePath> = index.definitions(key).iter().filter(is_another).collect();
         if others.is_empty() || !merges_strictly(context, key) {
             continue;
@@ -65,7 +65,7 @@ fn merges_strictly(context: &EntryContext<'_>, key: &str) -> bool {
 /// Returns the merge that can fail and that all calls that read a key ask for literally.
 fn called_strictly(code: &ManifestIndex, key: &str) -> Option<Strategy> {
     let CalledMerge::One(call) = code.called_merge(key) else { return None };
-    call.literal().filter(|strategy| is_strict(strategy)).cloned()
+    call.literal_strategy().filter(|strategy| is_strict(strategy)).cloned()
 }
 
 fn is_strict(strategy: &Strategy) -> bool {
@@ -88,7 +88,8 @@ fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Opti
             return untried(context, key);
         }
         let scope = file.snapshot.scope_reading(file.environment, &[&file.file.path, other])?;
-        let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
+        let resolver =
+            Resolver::new(file.snapshot.lookup_context(file.environment, file.view, &scope));
         let root = LookupKey::of_root(key);
         let resolution = file.snapshot.lookup_as_called(file.environment, &resolver, &root);
         tried += 1;

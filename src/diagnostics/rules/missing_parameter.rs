@@ -40,7 +40,8 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
             let class = name.as_str().filter(|_| !name.is_live());
             let class = class.map(|class| class.trim_start_matches("::").to_ascii_lowercase());
             let Some((class, span)) = class.zip(name.origin) else { continue };
-            let Some(class) = index.class(&class).filter(|found| is_looked_up(index, found)) else {
+            let Some(class) = index.loaded_class(&class).filter(|found| is_looked_up(index, found))
+            else {
                 continue;
             };
             required(context, key, span, class, findings);
@@ -53,7 +54,7 @@ fn is_looked_up(index: &ManifestIndex, class: &DefinitionAt<'_>) -> bool {
     let gives = |kind: UseKind| matches!(kind, UseKind::Resource | UseKind::Function);
     !class.definition.recovered
         && !index.may_be_declared(&class.definition.name)
-        && !index.uses(&class.definition.name).any(|one| gives(one.class_use.kind))
+        && !index.uses_of(&class.definition.name).any(|one| gives(one.class_use.kind))
 }
 
 /// Reports the required parameters of a class that no level has, for the nodes that include it.
@@ -101,7 +102,8 @@ fn concerned(
     let mut names = Vec::new();
     for node in nodes.into_iter().take(MAX_NODES) {
         let scope = node.scope_in(&file.environment.name);
-        let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
+        let resolver =
+            Resolver::new(file.snapshot.lookup_context(file.environment, file.view, &scope));
         let included = file.snapshot.lookup_as_called(file.environment, &resolver, including);
         let is_included =
             included.value.ok().flatten().is_some_and(|value| holds(file.snapshot, &value, span));

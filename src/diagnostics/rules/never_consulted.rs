@@ -19,10 +19,10 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let index = snapshot.manifests(environment);
     for (key, member) in context.members() {
         let Some((key, span)) = key.as_str().zip(member.key_origin) else { continue };
-        let Some(found) = index.parameter(key) else { continue };
+        let Some(found) = index.asking_parameter(key) else { continue };
         let Some(declarations) = giving_declarations(index, &found) else { continue };
         let is_read = snapshot.keys().is_asked_for(key)
-            || index.readers(key).next().is_some()
+            || index.readers_of_key(key).next().is_some()
             || index.pattern_readers(key).next().is_some();
         if is_read {
             continue;
@@ -56,7 +56,7 @@ fn giving_declarations<'a>(
 ) -> Option<Vec<UseAt<'a>>> {
     let class = found.class.name.as_str();
     let mut all = Vec::new();
-    for one in index.uses(class) {
+    for one in index.uses_of(class) {
         match one.class_use.kind {
             UseKind::Reference => {}
             UseKind::Resource | UseKind::Function if gives(one.class_use, found) => all.push(one),

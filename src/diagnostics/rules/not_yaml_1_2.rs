@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let file = context.file;
     let Some(text) = file.text().filter(|_| file.format() == DataFormat::Yaml) else { return };
-    if file.data(DataFormat::Yaml).refusal().is_some() {
+    if file.data_as(DataFormat::Yaml).refusal().is_some() {
         return; // Puppet cannot read it either: another rule reports that.
     }
     let whole = text.to_str();

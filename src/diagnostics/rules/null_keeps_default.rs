@@ -23,7 +23,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         let Some((key, span)) = key.as_str().zip(member.key_origin) else { continue };
-        let Some(found) = index.parameter(key).filter(|found| !found.class.recovered) else {
+        let Some(found) = index.asking_parameter(key).filter(|found| !found.class.recovered) else {
             continue;
         };
         if index.may_be_given(&found.class.name, &found.parameter.name) {

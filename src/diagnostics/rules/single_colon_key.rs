@@ -17,7 +17,8 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for (key, member) in context.members() {
         let Some((key, span)) = key.as_str().zip(member.key_origin) else { continue };
         let Some(meant) = with_double_colons(key) else { continue };
-        if matches!(snapshot.standing(environment, key), KeyStanding::Call | KeyStanding::Data) {
+        if matches!(snapshot.key_standing(environment, key), KeyStanding::Call | KeyStanding::Data)
+        {
             continue;
         }
         let message =

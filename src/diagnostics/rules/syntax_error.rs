@@ -30,7 +30,7 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
 /// Whether the reader stumbled over a character that no value may start with, most often the `%` of
 /// a token.
 fn starts_like_a_token(context: &FileContext<'_>, problem: &Problem) -> bool {
-    let at = context.snapshot.place(problem.span).start;
+    let at = context.snapshot.span_bytes(problem.span).start;
     context
         .file
         .text()

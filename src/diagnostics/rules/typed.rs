@@ -79,7 +79,7 @@ pub(super) fn each_wrong_value(
 }
 
 fn wanted<'a>(index: &'a ManifestIndex, key: &str) -> Option<Wanted<'a>> {
-    let parameter = index.parameter(key).filter(|one| !one.class.recovered)?;
+    let parameter = index.asking_parameter(key).filter(|one| !one.class.recovered)?;
     let data_type = index.judged_type(&parameter.parameter.data_type.as_ref()?.text)?;
     Some(Wanted { parameter, data_type })
 }
@@ -153,7 +153,7 @@ pub(super) fn is_taken_as_written(context: &EntryContext<'_>, key: &LookupKey) -
 /// may see them.
 fn may_be_treated(context: &EntryContext<'_>, key: &LookupKey) -> bool {
     let root = key.root_text();
-    context.file.view.definitions(LOOKUP_OPTIONS).any(|member| {
+    context.file.view.root_members(LOOKUP_OPTIONS).any(|member| {
         if member.value.is_live() {
             return true;
         }
@@ -209,7 +209,7 @@ pub(super) fn looked_up<T>(
 ) -> T {
     let file = &context.file;
     let scope = node.scope_in(&file.environment.name);
-    let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
+    let resolver = Resolver::new(file.snapshot.lookup_context(file.environment, file.view, &scope));
     ask(&resolver.lookup(key, None))
 }
 

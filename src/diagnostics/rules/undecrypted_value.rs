@@ -33,7 +33,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let file = &context.file;
     for (key, member) in context.members().filter(|(key, _)| key.as_str() != Some(LOOKUP_OPTIONS)) {
         let Some((is_pkcs7, span)) = encrypted(&member.value) else { continue };
-        let levels = file.environment.matches(&file.file.path).map(|(reach, _)| &reach.level);
+        let levels = file.environment.path_matches(&file.file.path).map(|(reach, _)| &reach.level);
         let mut fates = levels.map(|level| (level, fate(level, is_pkcs7)));
         let Some((level, fate)) =
             fates.next().filter(|_| fates.all(|(_, fate)| !matches!(fate, Fate::Decrypted)))

@@ -20,7 +20,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let KeyStanding::NoClass = unread.standing else { continue };
         let Some((class, parameter)) = split_key(unread.key) else { continue };
         let module = class.split("::").next().unwrap_or(class);
-        let holder = index.parameter(class);
+        let holder = index.asking_parameter(class);
         let near = meant(index, module, class).map(|near| format!("{near}::{parameter}"));
         let advice = match holder {
             Some(ParameterAt { class, parameter, .. }) => format!(
@@ -47,7 +47,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 fn meant<'a>(index: &'a ManifestIndex, module: &'a str, class: &str) -> Option<&'a str> {
     let mut names: Vec<&str> = index
         .definition_names(module)
-        .filter(|name| index.class(name).is_some())
+        .filter(|name| index.loaded_class(name).is_some())
         .map(|name| &**name)
         .collect();
     names.sort_unstable();

@@ -48,7 +48,7 @@ fn finding(
     if key.subkeys.is_empty() {
         return None;
     }
-    let defined: Vec<Member> = context.file.view.definitions(&root).collect();
+    let defined: Vec<Member> = context.file.view.root_members(&root).collect();
     let values = defined.iter().map(|member| member.value.clone()).collect();
     let dead_end = dead_end(key, values)?;
     Some(without_end(token, key, dead_end, defined.first()?))
@@ -66,7 +66,7 @@ fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> F
         None => String::new(),
     };
     let levels = context.file.snapshot.levels_without_files(environment);
-    let siblings = context.file.snapshot.keys().siblings(&root);
+    let siblings = context.file.snapshot.keys().siblings_of(&root);
     let are_public = elsewhere.is_none() && siblings.count >= FEWEST_SIBLINGS && !is_secret(&root);
     let message = match levels {
         [] => format!(
@@ -80,7 +80,7 @@ fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> F
             )
         }
     };
-    let meant = context.file.snapshot.keys().nearest(&root);
+    let meant = context.file.snapshot.keys().nearest_key(&root);
     let mut finding =
         Finding::new(&RULE, token.name_span, message).suggesting(&root, meant.as_deref());
     if elsewhere.is_some() || !levels.is_empty() && !are_public {
@@ -101,7 +101,7 @@ fn is_private(context: &EntryContext<'_>, root: &str, prefixes: &HashSet<String>
     }
     let is_beside_secret = || {
         key_prefix(root).is_some_and(|prefix| prefixes.contains(prefix))
-            && context.file.snapshot.keys().siblings(root).count == 0
+            && context.file.snapshot.keys().siblings_of(root).count == 0
     };
     is_secret(root) || is_beside_secret()
 }

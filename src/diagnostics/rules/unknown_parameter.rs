@@ -47,7 +47,9 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 fn elsewhere<'a>(index: &'a ManifestIndex, class: &'a str, parameter: &str) -> Option<&'a str> {
     let module = class.split("::").next().unwrap_or(class);
     let has_one = |name: &&str| {
-        index.class(name).is_some_and(|found| found.definition.find_parameter(parameter).is_some())
+        index
+            .loaded_class(name)
+            .is_some_and(|found| found.definition.find_parameter(parameter).is_some())
     };
     let mut others = index.definition_names(module).map(|name| &**name).filter(has_one);
     others.next().filter(|_| others.next().is_none())
@@ -62,7 +64,7 @@ fn inherited<'a>(
     let mut current = class.definition;
     for _ in 0..20 {
         let parent = current.inherits.as_ref()?.text.trim_start_matches("::");
-        current = index.class(parent)?.definition;
+        current = index.loaded_class(parent)?.definition;
         if current.find_parameter(parameter).is_some() {
             return Some(&current.name);
         }

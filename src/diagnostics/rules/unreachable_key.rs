@@ -18,7 +18,7 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
     let written = context
         .file
         .text()
-        .map(|text| text.slice(context.snapshot.place(problem.span)).into_owned())
+        .map(|text| text.slice(context.snapshot.span_bytes(problem.span)).into_owned())
         .unwrap_or_default();
     let meaning = match &**key {
         "true" | "false" if written != *key => format!(" but {key}"),
@@ -26,8 +26,8 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
         _ => String::new(),
     };
     let (environment, path) = (context.environment, &context.file.path);
-    let in_module = matches!(environment.layer(path), Some(Layer::Module(_)))
-        && environment.reader(path) != Some(DataReader::Eyaml);
+    let in_module = matches!(environment.layer_of(path), Some(Layer::Module(_)))
+        && environment.data_reader(path) != Some(DataReader::Eyaml);
     let consequence = if in_module {
         "Puppet crashes on it in a module's data"
     } else {

@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let (environment, path) = (context.environment, &context.file.path);
     let lies_among_data = environment.lies_in_datadir(path);
-    if environment.reaches(path) || !lies_among_data {
+    if environment.reaches_file(path) || !lies_among_data {
         return;
     }
     if environment.probable_function(path).is_some() {
@@ -27,7 +27,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     if environments.iter().any(|environment| environment.is_read_elsewhere(path)) {
         return;
     }
-    if environment.configs().any(|(_, config)| is_broken(config, context)) {
+    if environment.all_configs().any(|(_, config)| is_broken(config, context)) {
         return; // Its levels may be those that could not be read.
     }
     let span = Span::in_file(context.file.id, TextRange::new_empty(0));
@@ -42,7 +42,7 @@ fn is_broken(config: &HieraConfig, context: &FileContext<'_>) -> bool {
     let refused = context
         .snapshot
         .file(&config.path)
-        .is_some_and(|file| file.data(DataFormat::Yaml).refusal().is_some());
+        .is_some_and(|file| file.data_as(DataFormat::Yaml).refusal().is_some());
     refused
         || config.problems.iter().any(|problem| {
             matches!(

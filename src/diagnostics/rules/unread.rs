@@ -21,7 +21,7 @@ pub(super) fn unread_keys<'a>(
     let (snapshot, environment) = (context.file.snapshot, context.file.environment);
     context.members().filter_map(move |(key, member)| {
         let key = key.as_str().filter(|key| *key != LOOKUP_OPTIONS)?;
-        let standing = snapshot.standing(environment, key);
+        let standing = snapshot.key_standing(environment, key);
         use KeyStanding::{Call, Data, Parameter, Unknown};
         if matches!(standing, Parameter(_) | Call | Data | Unknown)
             || carries_anchor(snapshot, member)

@@ -192,7 +192,7 @@ impl FileFindings {
             let written = tokens.filter_map(|token| Some(token.reference.key()?.root_text()));
             let borrowed = part.data.borrowed.iter().flat_map(|of| of.asks.iter().cloned());
             let asked = written.chain(borrowed);
-            if asked.clone().next().is_none() && !own.clone().any(|key| index.asks(key)) {
+            if asked.clone().next().is_none() && !own.clone().any(|key| index.has_question(key)) {
                 continue; // as with most
             }
             let reads = index.reach_of(own.cloned().chain(asked));

@@ -313,12 +313,12 @@ fn changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
 /// Returns the root keys of data that a change of code concerns.
 fn concerned(now: &Snapshot, code: &CodeChanges) -> HashSet<Arc<str>> {
     let index = now.keys();
-    match code.beginnings() {
+    match code.key_prefixes() {
         None => index.keys().cloned().collect(),
         Some(beginnings) => {
             let mut keys = HashSet::new();
             for beginning in beginnings {
-                let found = index.keys_with_prefix(&beginning).filter(|key| code.concern(key));
+                let found = index.keys_with_prefix(&beginning).filter(|key| code.concerns_key(key));
                 keys.extend(found.cloned());
             }
             keys
@@ -329,7 +329,8 @@ fn concerned(now: &Snapshot, code: &CodeChanges) -> HashSet<Arc<str>> {
 /// Returns the files whose findings are published: the open ones, every `hiera.yaml`, settings
 /// files with problems, and the metadata.json of each module that Puppet passes over.
 fn watched(snapshot: &Snapshot, rules: &RulesConfig) -> HashSet<FilePath> {
-    let configs = snapshot.environments().all.iter().flat_map(|environment| environment.configs());
+    let configs =
+        snapshot.environments().all.iter().flat_map(|environment| environment.all_configs());
     let configs = configs.map(|(_, config)| config.path.clone());
     let settings = rules.settings.iter().map(|wrong| wrong.file.clone());
     let refused = snapshot.environments().all.iter().flat_map(|environment| &environment.refused);
@@ -347,7 +348,7 @@ fn is_always_watched(snapshot: &Snapshot, rules: &RulesConfig, path: &FilePath) 
         .environments()
         .all
         .iter()
-        .any(|environment| environment.configs().any(|(_, config)| config.path == *path));
+        .any(|environment| environment.all_configs().any(|(_, config)| config.path == *path));
     is_settings || is_config || snapshot.environments().refused_module(path).is_some()
 }
 

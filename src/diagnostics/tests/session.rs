@@ -88,7 +88,7 @@ const CONFIGS: &[&str] = &[
 
 fn told<F: Borrow<Finding>>(snapshot: &Snapshot, findings: &[F]) -> String {
     let place = |span: crate::text::Span| {
-        format!("{:?} {:?}", snapshot.path(span.file), snapshot.place(span))
+        format!("{:?} {:?}", snapshot.path_of(span.file), snapshot.span_bytes(span))
     };
     let one = |finding: &Finding| {
         let related: Vec<_> = finding

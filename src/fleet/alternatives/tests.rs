@@ -14,7 +14,7 @@ fn check(text: &str, known: &[(&str, &str)], mut lookups: usize, expect: Expect)
     let environment = &snapshot.environments().all[0];
     let view = snapshot.view(environment);
     let lookup = |scope: &Scope| {
-        Resolver::new(snapshot.context(environment, &view, scope))
+        Resolver::new(snapshot.lookup_context(environment, &view, scope))
             .lookup(&LookupKey::of_root("k"), None)
     };
     let question =
@@ -236,7 +236,7 @@ fn the_first_case_that_holds_is_the_answer_of_each_node() {
         let environment = &snapshot.environments().all[0];
         let view = snapshot.view(environment);
         let lookup = |scope: &Scope| {
-            let context = snapshot.context(environment, &view, scope);
+            let context = snapshot.lookup_context(environment, &view, scope);
             Resolver::new(context).lookup(&LookupKey::of_root("k"), None)
         };
         let question =

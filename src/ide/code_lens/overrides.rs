@@ -21,7 +21,7 @@ pub(super) fn has_others(
     key: &str,
 ) -> bool {
     let mut files = snapshot.keys().definitions(key).iter();
-    files.any(|file| file != path && environment.reaches(file))
+    files.any(|file| file != path && environment.reaches_file(file))
 }
 
 /// A definition that the lookup finds.
@@ -36,7 +36,7 @@ pub(super) fn text(snapshot: &Snapshot, subject: &Subject, key: &Arc<str>) -> Le
     let Subject { environment, path, .. } = subject;
     let view = snapshot.view(environment);
     let scope = snapshot.scope_for(environment, path);
-    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
     let root = LookupKey::of_root(key);
     let resolution = snapshot.lookup_as_called(environment, &resolver, &root);
     let met: Vec<Met<'_>> = resolution.steps.iter().filter_map(met).collect();
@@ -52,7 +52,7 @@ pub(super) fn text(snapshot: &Snapshot, subject: &Subject, key: &Arc<str>) -> Le
     if phrases.is_empty() {
         let others = snapshot.keys().definitions(key).iter();
         let others: Vec<String> = others
-            .filter(|file| *file != path && environment.reaches(file))
+            .filter(|file| *file != path && environment.reaches_file(file))
             .map(|file| names.path(file).to_owned())
             .collect();
         phrases.push(format!("also in {}", few(&others, "files")));
@@ -63,7 +63,7 @@ pub(super) fn text(snapshot: &Snapshot, subject: &Subject, key: &Arc<str>) -> Le
 /// Returns where files of the environment define a key.
 fn places(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<Span> {
     let view = snapshot.view(environment);
-    view.definitions(key).filter_map(|member| member.key_origin).collect()
+    view.root_members(key).filter_map(|member| member.key_origin).collect()
 }
 
 /// Returns the definition at a location, if the file there has the key.

@@ -50,7 +50,7 @@ impl<'a> FileContext<'a> {
     pub(super) fn definitions(&self, root: &str) -> impl Iterator<Item = (&'a FilePath, Member)> {
         let (environment, view) = (self.environment, self.snapshot.view(self.environment));
         let files = self.snapshot.keys().definitions(root).iter();
-        let read = files.filter(|path| environment.reaches(path)).take(MAX_DEFINITIONS);
+        let read = files.filter(|path| environment.reaches_file(path)).take(MAX_DEFINITIONS);
         read.filter_map(move |path| Some((path, view.data_of(path)?.get(root)?.clone())))
     }
 
@@ -70,7 +70,7 @@ impl<'a> FileContext<'a> {
     /// Returns the type of the parameter that asks for a root key, as far as it can be read.
     pub(super) fn type_of(&self, root: &str) -> Option<Arc<DataType>> {
         let index = self.snapshot.manifests(self.environment);
-        let text = &index.parameter(root)?.parameter.data_type.as_ref()?.text;
+        let text = &index.asking_parameter(root)?.parameter.data_type.as_ref()?.text;
         index.judged_type(text).or_else(|| types::parse(text).ok().map(Arc::new))
     }
 
@@ -101,7 +101,7 @@ impl Context<'_> {
     pub(super) fn is_here(&self, span: Option<Span>) -> bool {
         span.is_some_and(|span| {
             span.file == self.file.id
-                && self.snapshot.place(span).touches_offset(self.place.before.end)
+                && self.snapshot.span_bytes(span).touches_offset(self.place.before.end)
         })
     }
 

@@ -95,7 +95,7 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
 
 /// Returns the version of the config as it was last read.
 fn version(ctx: &Context<'_>) -> Option<ConfigVersion> {
-    let mut configs = ctx.environment.configs();
+    let mut configs = ctx.environment.all_configs();
     configs.find(|(_, config)| config.path == ctx.file.path).map(|(_, config)| config.version)
 }
 

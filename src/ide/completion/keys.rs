@@ -60,7 +60,7 @@ pub(super) fn with_prefix(
 pub(super) fn item(ctx: &Context<'_>, key: &str) -> Option<Item> {
     let (path, member) = ctx.first_other(key)?;
     let data_type = ctx.type_of(key);
-    let parameter = ctx.snapshot.manifests(ctx.environment).parameter(key);
+    let parameter = ctx.snapshot.manifests(ctx.environment).asking_parameter(key);
     let default = parameter.and_then(|found| found.parameter.value.as_ref());
     let shape = match Shape::of_type(data_type.as_deref(), default) {
         Shape::Unknown => Shape::of_value(&member.value),

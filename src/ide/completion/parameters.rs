@@ -50,7 +50,7 @@ pub(super) fn of_all(
             if !is_loaded(index, file, class) {
                 continue;
             }
-            let module = file.place.module().cloned().unwrap_or_default();
+            let module = file.place.module_name().cloned().unwrap_or_default();
             let third_party = || ctx.snapshot.is_third_party(ctx.environment, &file.path);
             match *is_installed.entry(module).or_insert_with(third_party) {
                 true => installed.push(class),
@@ -77,7 +77,7 @@ fn classes(file: &CodeFile) -> impl Iterator<Item = &Definition> {
 
 /// Whether Puppet loads this class of its name, and no other.
 fn is_loaded(index: &ManifestIndex, file: &CodeFile, class: &Definition) -> bool {
-    index.class(&class.name).is_some_and(|found| found.file.path == file.path)
+    index.loaded_class(&class.name).is_some_and(|found| found.file.path == file.path)
 }
 
 /// Returns the item that inserts the key of a parameter, with the beginning of its value.

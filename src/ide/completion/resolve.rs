@@ -29,7 +29,7 @@ pub fn resolve(
     topic: &Topic,
     config: &HoverConfig<'_>,
 ) -> Option<Explanation> {
-    let environment = snapshot.environments().governing(path).next()?;
+    let environment = snapshot.environments().governing_environments(path).next()?;
     let at = FileContext { snapshot, environment, file: snapshot.file(path)? };
     let subject = |kind| Subject {
         environment: environment.clone(),
@@ -45,7 +45,7 @@ pub fn resolve(
         Topic::Key(text) => {
             let key = LookupKey::parse(text).ok()?;
             let index = snapshot.manifests(environment);
-            let is_parameter = index.parameter(&key.root_text()).is_some();
+            let is_parameter = index.asking_parameter(&key.root_text()).is_some();
             let kind = match is_parameter && key.subkeys.is_empty() {
                 true => SubjectKind::Parameter(key),
                 false => SubjectKind::Reference(key),

@@ -31,7 +31,7 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
     let index = ctx.snapshot.manifests(ctx.environment);
     let (classes, prefixes) = neighbours(&data, prefix);
     let parameter = |key: &str, parameter: &Parameter| parameters::item(ctx, key, parameter);
-    for class in classes.iter().filter_map(|class| index.class(class)) {
+    for class in classes.iter().filter_map(|class| index.loaded_class(class)) {
         parameters::of_class(class.definition, &is_wanted, items, &parameter);
     }
     let found = |key: &str| is_wanted(key).then(|| keys::item(ctx, key)).flatten();
@@ -61,7 +61,7 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
 
 /// Returns the beginning of the keys that a module's data is asked for; `None` for other data.
 fn namespace(ctx: &Context<'_>) -> Option<String> {
-    match ctx.environment.layer(&ctx.file.path)? {
+    match ctx.environment.layer_of(&ctx.file.path)? {
         Layer::Module(module) => Some(format!("{module}::")),
         Layer::Global | Layer::Environment => None,
     }

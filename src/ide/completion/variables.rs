@@ -85,7 +85,7 @@ pub(super) fn detail(at: &FileContext<'_>, dotted: &str) -> String {
 /// Returns the nodes that read the file; all nodes of the environment, or else its kinds of nodes,
 /// where none is known to.
 fn nodes<'a>(ctx: &FileContext<'a>) -> Vec<&'a Node> {
-    let reading = match ctx.environment.reaches(&ctx.file.path) {
+    let reading = match ctx.environment.reaches_file(&ctx.file.path) {
         true => ctx.snapshot.nodes_reading(ctx.environment, &ctx.file.path),
         false => Vec::new(),
     };

@@ -120,7 +120,7 @@ impl Writer<'_> {
     /// Returns a value in lines. Where several files are merged, each leaf has its level behind it.
     pub(super) fn block(&self, value: &Value, sources: &[Source]) -> String {
         let level_of = |span: Span| {
-            let path = self.snapshot.path(span.file)?;
+            let path = self.snapshot.path_of(span.file)?;
             let at = sources.iter().find(|source| source.place == Some(span));
             let named = at.or_else(|| sources.iter().find(|source| source.path == *path));
             Some(match named {

@@ -81,8 +81,8 @@ impl Writer<'_> {
                 place,
             };
             let source = self.source_with_path(&source);
-            let is_here =
-                place.and_then(|place| self.snapshot.path(place.file)) == Some(&self.subject.path);
+            let is_here = place.and_then(|place| self.snapshot.path_of(place.file))
+                == Some(&self.subject.path);
             let what = if is_here { "the value here".to_owned() } else { source.clone() };
             // A comparison of a secret with another value would reveal part of it.
             let is_secret = resolution.is_secret()

@@ -12,7 +12,7 @@ use crate::fleet::alternatives::{Assumed, Case, alternatives};
 use crate::fleet::groups::Question;
 use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::hiera::scope::Scope;
-use crate::workspace::nodes::Step;
+use crate::workspace::nodes::InferStep;
 
 /// The most lookups with assumptions for one hover.
 const MAX_LOOKUPS: usize = 48;
@@ -75,7 +75,7 @@ impl<'a> Writer<'a> {
         if resolution.unsettled.is_empty() {
             return vec![only(0)];
         }
-        let is_on = self.snapshot.config_of(environment).nodes.infer.has(Step::Kinds);
+        let is_on = self.snapshot.config_of(environment).nodes.infer.has_step(InferStep::Kinds);
         let mut cases = Vec::new();
         let names = trying.names.get_or_init(|| self.names_of_known());
         let elsewhere = trying.elsewhere.get_or_init(|| self.names_elsewhere());

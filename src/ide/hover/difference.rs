@@ -109,7 +109,7 @@ impl Writer<'_> {
     ) -> String {
         let mut places: Vec<(&FilePath, Span)> = Vec::new();
         for place in difference.other.iter().chain(&difference.added).filter_map(|it| it.place) {
-            let Some(path) = self.snapshot.path(place.file) else { continue };
+            let Some(path) = self.snapshot.path_of(place.file) else { continue };
             let is_known = places.iter().any(|(known, _)| *known == path);
             if !is_known && *path != self.subject.path {
                 places.push((path, place));

@@ -51,7 +51,9 @@ impl Writer<'_> {
     /// whole value. Empty for a key that no class takes.
     fn parameter(&self, asked: &Asked<'_>) -> String {
         let code = self.snapshot.manifests(&self.subject.environment);
-        let Some(found) = code.parameter(&asked.root.root_text()) else { return String::new() };
+        let Some(found) = code.asking_parameter(&asked.root.root_text()) else {
+            return String::new();
+        };
         let written = found.parameter.data_type.as_ref().map(|one| &*one.text);
         // The header of a class that does not parse is read line by line.
         let data_type = written.filter(|_| asked.is_whole && !found.class.recovered);

@@ -47,7 +47,7 @@ impl Markup<'_> {
     /// Returns `path:line` of a span, as a link where the client follows links.
     pub(super) fn place(&self, span: Span) -> String {
         self.snapshot
-            .path(span.file)
+            .path_of(span.file)
             .map_or_else(String::new, |path| self.place_of(path, self.names.line(span)))
     }
 
@@ -59,7 +59,7 @@ impl Markup<'_> {
     /// Returns a place by a name of its own: linked where the client follows links, followed by
     /// `path:line` elsewhere.
     pub(super) fn named_place(&self, name: &str, span: Span) -> String {
-        let Some(path) = self.snapshot.path(span.file) else { return self.text(name) };
+        let Some(path) = self.snapshot.path_of(span.file) else { return self.text(name) };
         let line = self.names.line(span);
         self.linked(name, path, line)
             .unwrap_or_else(|| format!("{} {}", self.text(name), self.place_of(path, line)))

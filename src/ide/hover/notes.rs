@@ -51,7 +51,7 @@ impl Writer<'_> {
             return None;
         }
         let code = self.snapshot.manifests(&self.subject.environment);
-        let found = code.parameter(&asked.root.root_text())?;
+        let found = code.asking_parameter(&asked.root.root_text())?;
         let default = found
             .parameter
             .default
@@ -74,7 +74,7 @@ impl Writer<'_> {
     pub(super) fn open_strategy(&self, resolution: &Resolution, scope: &Scope) -> Option<String> {
         let environment = &self.subject.environment;
         let view = self.snapshot.view(environment);
-        let resolver = Resolver::new(self.snapshot.context(environment, &view, scope));
+        let resolver = Resolver::new(self.snapshot.lookup_context(environment, &view, scope));
         let mut parts = Vec::new();
         if scope.open {
             let files = resolver.options_left_open(resolution);

@@ -52,7 +52,7 @@ impl<'a> Writer<'a> {
             return names;
         }
         let is_of_kind = self.snapshot.selected_in(environment).is_some();
-        if is_of_kind || !environment.reaches(&self.subject.path) {
+        if is_of_kind || !environment.reaches_file(&self.subject.path) {
             return HashSet::new();
         }
         let readers = self.snapshot.readers_of(environment, &self.subject.path);

@@ -23,7 +23,7 @@ impl Writer<'_> {
     pub(super) fn without_value(&self, found: &Found<'_>, asked: &Asked<'_>) -> String {
         let environment = &self.subject.environment;
         let code = self.snapshot.manifests(environment);
-        let Some(one) = code.parameter(&asked.root.root_text()) else {
+        let Some(one) = code.asking_parameter(&asked.root.root_text()) else {
             return "No value is found.\n".to_owned();
         };
         let Some(default) = &one.parameter.default else {
@@ -58,7 +58,7 @@ impl Writer<'_> {
     pub(super) fn code_of(&self, root: &str) -> String {
         let environment = &self.subject.environment;
         let code = self.snapshot.manifests(environment);
-        let found = code.parameter(root);
+        let found = code.asking_parameter(root);
         let mut out = String::new();
         if let Some(text) = found.and_then(|one| one.parameter.documentation.as_deref()) {
             let lines = text.lines().take(self.markup.config.max_value_lines);
@@ -89,7 +89,7 @@ impl Writer<'_> {
         let code = self.snapshot.manifests(&self.subject.environment);
         let is_it = |given: &&Attribute| given.name == one.parameter.name;
         let places: Vec<String> = code
-            .uses(&one.class.name)
+            .uses_of(&one.class.name)
             .filter_map(|used| {
                 let given = used.class_use.gives.iter().find(is_it)?;
                 Some(self.markup.place(Span::in_file(used.file.id, given.range)))
@@ -146,7 +146,7 @@ impl Writer<'_> {
     /// Returns a line with the type of a part of a parameter's value; empty where it is not known.
     pub(super) fn member(&self, path: &KeyPath) -> String {
         let code = self.snapshot.manifests(&self.subject.environment);
-        let found = code.parameter(&path.root).filter(|one| !one.class.recovered);
+        let found = code.asking_parameter(&path.root).filter(|one| !one.class.recovered);
         let Some(written) = found.and_then(|one| one.parameter.data_type.as_ref()) else {
             return String::new();
         };

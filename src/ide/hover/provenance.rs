@@ -38,7 +38,7 @@ impl Writer<'_> {
                 narrow(value, None)?;
                 Some(Source {
                     level: level_title(&step.layer, &step.level.name),
-                    path: self.snapshot.path(backend.span?.file)?.clone(),
+                    path: self.snapshot.path_of(backend.span?.file)?.clone(),
                     place: backend.span,
                 })
             }

@@ -40,7 +40,7 @@ impl Writer<'_> {
     fn keys_served_by(&self, entry: &str) -> Vec<String> {
         let environment = &self.subject.environment;
         let view = self.snapshot.view(environment);
-        let resolver = Resolver::new(self.snapshot.context(environment, &view, self.scope));
+        let resolver = Resolver::new(self.snapshot.lookup_context(environment, &view, self.scope));
         let mut keys: Vec<String> =
             self.snapshot.keys().keys().map(|key| key.to_string()).collect();
         keys.sort();

@@ -78,7 +78,7 @@ impl<'a> ConfigFile<'a> {
         }
         // One file may be that of several layers.
         let environments = self.snapshot.environments().all.iter();
-        let layers = environments.flat_map(|one| one.configs().map(|(_, config)| &**config));
+        let layers = environments.flat_map(|one| one.all_configs().map(|(_, config)| &**config));
         let same = layers.filter(|one| one.path == *self.wanted.path).chain([self.config]);
         let is_error = |it: &&ConfigProblem| it.kind != ConfigProblemKind::Deprecated;
         if let Some(problem) = same.flat_map(|one| &one.problems).find(is_error) {
@@ -119,7 +119,7 @@ impl<'a> ConfigFile<'a> {
             Ok(change) => change,
             Err(reason) => return Some(refused(reason)),
         };
-        let after = self.snapshot.after(&change)?;
+        let after = self.snapshot.after_change(&change)?;
         let environments = &after.environments().all;
         let later = environments.iter().find_map(|one| one.config_at(self.wanted.path))?;
         let known: Vec<&str> = self.config.problems.iter().map(|it| &*it.message).collect();

@@ -42,7 +42,7 @@ fn draft(context: &Context<'_>) -> Option<Draft> {
             other.name
         ));
     }
-    let encrypted = match context.snapshot.encrypted(context.environment, &whole(text), &key) {
+    let encrypted = match context.snapshot.encrypt_text(context.environment, &whole(text), &key) {
         Ok(encrypted) => encrypted,
         Err(reason) => return refused(&reason),
     };
@@ -73,7 +73,7 @@ fn whole(text: &str) -> String {
 impl Context<'_> {
     /// Returns the levels that can read the file.
     fn levels(&self) -> Vec<&Level> {
-        let matches = self.environment.matches(self.wanted.path);
+        let matches = self.environment.path_matches(self.wanted.path);
         matches.map(|(reach, _)| &*reach.level).collect()
     }
 }

@@ -49,7 +49,7 @@ impl Context<'_> {
     fn free_name(&self, stem: &str) -> Option<Arc<str>> {
         let index = self.snapshot.keys();
         let code = self.snapshot.manifests(self.environment);
-        let prefix = match self.environment.layer(self.wanted.path) {
+        let prefix = match self.environment.layer_of(self.wanted.path) {
             Some(Layer::Module(module)) => format!("{module}::"),
             _ => String::new(),
         };
@@ -63,7 +63,7 @@ impl Context<'_> {
             index.definitions(name).is_empty()
                 && index.asked_by(name).is_empty()
                 && index.options_of(name).next().is_none()
-                && code.readers(name).next().is_none()
+                && code.readers_of_key(name).next().is_none()
                 && code.pattern_readers(name).next().is_none()
         };
         let name = (1..=MAX_NAMES).map(name).find(is_free)?;

@@ -120,7 +120,7 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
 impl Context<'_> {
     fn legacy(&self, token: &TokenUse) -> Option<Legacy> {
         let Reference::Variable(_) = &token.reference else { return None };
-        let range = self.snapshot.place(token.name_span);
+        let range = self.snapshot.span_bytes(token.name_span);
         let written = self.document.text.get(range.as_usize())?;
         legacy(written, range, token.root.clone())
     }

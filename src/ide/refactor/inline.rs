@@ -207,7 +207,7 @@ impl Context<'_> {
     fn written_value(&self, key: &LookupKey) -> Option<Value> {
         let scope = self.snapshot.scope_for(self.environment, self.wanted.path);
         let view = self.snapshot.view(self.environment);
-        let resolver = Resolver::new(self.snapshot.context(self.environment, &view, &scope));
+        let resolver = Resolver::new(self.snapshot.lookup_context(self.environment, &view, &scope));
         let root = LookupKey::of_root(&key.root_text());
         let resolution = resolver.lookup(&root, None);
         let mut found = resolution.steps.iter().filter_map(|step| match &step.outcome {

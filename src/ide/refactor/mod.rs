@@ -171,8 +171,8 @@ struct Context<'a> {
 impl<'a> Context<'a> {
     /// `None` for a file that is no data of an environment, or that cannot be taken apart.
     fn of(snapshot: &'a Snapshot, wanted: Wanted<'a>) -> Option<Context<'a>> {
-        let environment = snapshot.environments().governing(wanted.path).next()?;
-        if !environment.reaches(wanted.path) {
+        let environment = snapshot.environments().governing_environments(wanted.path).next()?;
+        if !environment.reaches_file(wanted.path) {
             return None;
         }
         let document = Document::of(snapshot, wanted.path)?;

@@ -53,8 +53,8 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
 impl Context<'_> {
     /// Returns the config and the layer that read this file.
     pub(super) fn config(&self) -> Option<(Layer, &Arc<HieraConfig>)> {
-        let layer = self.environment.layer(self.wanted.path)?;
-        self.environment.configs().find(|(one, _)| one == layer)
+        let layer = self.environment.layer_of(self.wanted.path)?;
+        self.environment.all_configs().find(|(one, _)| one == layer)
     }
 
     /// Returns the other files of YAML that the scope of this file reads in its layer, in the order
@@ -108,7 +108,7 @@ impl Context<'_> {
 
     /// Whether a level decrypts as those do that read this file.
     fn is_read_alike(&self, target: &Target) -> bool {
-        self.environment.matches(self.wanted.path).all(|(reach, _)| {
+        self.environment.path_matches(self.wanted.path).all(|(reach, _)| {
             reach.level.backend == target.level.backend
                 && reach.level.options == target.level.options
         })

@@ -48,7 +48,7 @@ impl Context<'_> {
     /// if there is one; else this file.
     fn file_for_options(&self) -> Option<FilePath> {
         let index = self.snapshot.keys();
-        let is_for_all = self.environment.matches(self.wanted.path).any(|(reach, _)| {
+        let is_for_all = self.environment.path_matches(self.wanted.path).any(|(reach, _)| {
             let is_literal = !reach.template.text.contains("%{");
             is_literal
                 && !reach.level.datadir.text.contains("%{")

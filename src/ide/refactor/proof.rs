@@ -20,7 +20,7 @@ impl Context<'_> {
                 return Some(Refactoring { title, kind, change: Err(reason), is_neutral: true });
             }
         };
-        let after = self.snapshot.after(&change)?;
+        let after = self.snapshot.after_change(&change)?;
         if !self.keeps_files_whole(&after, &change, &keys) {
             return None;
         }
@@ -72,7 +72,7 @@ impl Context<'_> {
 }
 
 fn data(snapshot: &Snapshot, path: &FilePath) -> Option<Arc<DataFile>> {
-    let environment = snapshot.environments().governing(path).next()?;
+    let environment = snapshot.environments().governing_environments(path).next()?;
     snapshot.view(environment).data_of(path)
 }
 

@@ -12,11 +12,11 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
     };
     let view = context.snapshot.view(context.environment);
     let index = context.snapshot.keys();
-    let layer = context.environment.layer(context.wanted.path);
+    let layer = context.environment.layer_of(context.wanted.path);
     let files: Vec<&FilePath> = index
         .definitions(&entry.name)
         .iter()
-        .filter(|path| context.environment.layer(path) == layer && layer.is_some())
+        .filter(|path| context.environment.layer_of(path) == layer && layer.is_some())
         .collect();
     let Some(target) = context.targets().into_iter().rev().find(|it| it.is_for_all) else {
         return;

@@ -12,7 +12,7 @@ impl Context<'_> {
     pub(super) fn is_sensitive(&self, root: &str) -> bool {
         let index = self.snapshot.manifests(self.environment);
         let wants_sensitive = || {
-            let text = &index.parameter(root)?.parameter.data_type.as_ref()?.text;
+            let text = &index.asking_parameter(root)?.parameter.data_type.as_ref()?.text;
             let data_type = index
                 .judged_type(text)
                 .or_else(|| types::parse(text).ok().map(std::sync::Arc::new));

@@ -20,7 +20,7 @@ impl Search<'_> {
         let index = self.snapshot.manifests(self.environment);
         self.calls(index, part);
         if part.subkeys.is_empty()
-            && let Some(parameter) = index.parameter(&part.root)
+            && let Some(parameter) = index.asking_parameter(&part.root)
         {
             self.parameter(index, parameter, &part.root)?;
         }
@@ -28,7 +28,7 @@ impl Search<'_> {
     }
 
     fn calls(&mut self, index: &ManifestIndex, part: &KeyPart) {
-        for one in index.readers(&part.root) {
+        for one in index.readers_of_key(&part.root) {
             for pattern in one.reader.keys.iter().flatten() {
                 if let Some(role) = role_of(pattern, part) {
                     let text = code_text(self.snapshot, &one.file.path);
@@ -57,7 +57,7 @@ impl Search<'_> {
         documented
             .filter(|one| one.name == parameter.name)
             .for_each(|one| self.add(Role::Documentation, &file.path, one.range));
-        for one in index.uses(&class.name) {
+        for one in index.uses_of(&class.name) {
             let given = one.class_use.gives.iter().filter(|given| given.name == parameter.name);
             given.for_each(|given| self.add(Role::Attribute, &one.file.path, given.range));
         }
@@ -158,7 +158,7 @@ pub(in crate::ide) fn place_in_call(
 /// Returns the key that code names at a place, with its environments: in a call that reads it, or
 /// as a class parameter.
 pub(super) fn name_in_code(snapshot: &Snapshot, position: FilePosition) -> Option<Named> {
-    let path = snapshot.path(position.file)?;
+    let path = snapshot.path_of(position.file)?;
     code_language(path)?;
     let mut named: Option<Named> = None;
     for environment in &snapshot.environments().all {
@@ -204,7 +204,7 @@ fn key_of_call(snapshot: &Snapshot, file: &CodeFile, offset: u32) -> Option<(Key
 /// Returns the key of a parameter of a class, if it is the class that Puppet loads.
 fn key_of(index: &ManifestIndex, class: &str, parameter: &str) -> Option<KeyPart> {
     let key = format!("{class}::{parameter}");
-    index.parameter(&key).map(|_| KeyPart::of_root(&key))
+    index.asking_parameter(&key).map(|_| KeyPart::of_root(&key))
 }
 
 fn parameter_in_header(

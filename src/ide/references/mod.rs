@@ -130,7 +130,7 @@ impl Search<'_> {
 
     /// Whether a file of data is looked into.
     fn covers(&self, path: &FilePath) -> bool {
-        self.only.is_none_or(|only| only == path) && self.environment.reaches(path)
+        self.only.is_none_or(|only| only == path) && self.environment.reaches_file(path)
     }
 
     fn add(&mut self, role: Role, path: &FilePath, range: TextRange) {
@@ -140,8 +140,8 @@ impl Search<'_> {
     }
 
     fn add_span(&mut self, role: Role, span: Span) {
-        if let Some(path) = self.snapshot.path(span.file) {
-            self.add(role, path, self.snapshot.place(span));
+        if let Some(path) = self.snapshot.path_of(span.file) {
+            self.add(role, path, self.snapshot.span_bytes(span));
         }
     }
 }

@@ -81,8 +81,9 @@ fn segment_of(key: &Key) -> KeySegment {
 
 /// Returns the name at a place; `None` where there is none.
 pub(in crate::ide) fn named_at(snapshot: &Snapshot, position: FilePosition) -> Option<Named> {
-    let path = snapshot.path(position.file)?;
-    let environments: Vec<_> = snapshot.environments().governing(path).cloned().collect();
+    let path = snapshot.path_of(position.file)?;
+    let environments: Vec<_> =
+        snapshot.environments().governing_environments(path).cloned().collect();
     if environments.is_empty() {
         return name_in_code(snapshot, position);
     }

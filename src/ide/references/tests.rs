@@ -27,7 +27,7 @@ fn check(text: &str, expected: Expect) {
     expected.assert_eq(&lines);
     let highlighted = highlights(&fixture.snapshot, position).expect("a name");
     let here =
-        found.all.iter().filter(|one| Some(&one.path) == fixture.snapshot.path(position.file));
+        found.all.iter().filter(|one| Some(&one.path) == fixture.snapshot.path_of(position.file));
     assert_eq!(highlighted.len(), here.count());
 }
 

@@ -37,7 +37,7 @@ impl Search<'_> {
     }
 
     fn variable_in_locations(&mut self, variable: &KeyPart, names: &dyn Fn(&LookupKey) -> bool) {
-        let configs = self.environment.configs().map(|(_, config)| config);
+        let configs = self.environment.all_configs().map(|(_, config)| config);
         let levels = configs.flat_map(|config| config.levels());
         let mut found = Vec::new();
         for template in levels.flat_map(|level| level.locations.templates()) {
@@ -69,8 +69,8 @@ pub(super) fn variable_at(
 /// Returns the variables that a location names, if it is written as it reads.
 fn variables_of(snapshot: &Snapshot, template: &Template) -> Vec<(FilePath, LookupKey, TextRange)> {
     let place = |span: Span| {
-        let path = snapshot.path(span.file)?;
-        let range = snapshot.place(span);
+        let path = snapshot.path_of(span.file)?;
+        let range = snapshot.span_bytes(span);
         let written = snapshot.file(path)?.text()?.slice(range).into_owned();
         let start = range.start + u32::try_from(written.find(&*template.text)?).ok()?;
         Some((path.clone(), start))

@@ -19,7 +19,7 @@ impl Renaming<'_> {
             }
             let data = self.snapshot.file(&one.path).filter(|_| code_language(&one.path).is_none());
             let is_sealed = data.is_some_and(|file| {
-                let data = file.data(file.format());
+                let data = file.data_as(file.format());
                 data.get("sops").is_some_and(|sops| sops.value.get("mac").is_some())
             });
             if is_sealed {
@@ -90,7 +90,7 @@ impl Renaming<'_> {
     /// their text has it.
     pub(super) fn check_data_is_read(&self, environment: &Environment) -> Result<(), RenameError> {
         let view = self.snapshot.view(environment);
-        for path in self.snapshot.keys().files().filter(|path| environment.reaches(path)) {
+        for path in self.snapshot.keys().files().filter(|path| environment.reaches_file(path)) {
             self.is_cancelled()?;
             let Some(data) = view.data_of(path) else { continue };
             if data.refusal().is_none() {
@@ -117,7 +117,7 @@ impl Renaming<'_> {
             return Err(RenameError::Options(entry.key.to_string()));
         }
         let mut literal = index.options_of(new).filter(|entry| !entry.is_pattern);
-        if let Some(path) = literal.find_map(|entry| self.snapshot.path(entry.span.file)) {
+        if let Some(path) = literal.find_map(|entry| self.snapshot.path_of(entry.span.file)) {
             return Err(RenameError::Taken(new.to_owned(), path.clone()));
         }
         match index.open_options() {
@@ -134,7 +134,8 @@ impl Renaming<'_> {
     ) -> Result<(), RenameError> {
         let (keys, index) = (self.snapshot.keys(), self.snapshot.manifests(environment));
         let taken = |path: &FilePath| Err(RenameError::Taken(new.to_owned(), path.clone()));
-        let mut defined = keys.definitions(new).iter().filter(|path| environment.reaches(path));
+        let mut defined =
+            keys.definitions(new).iter().filter(|path| environment.reaches_file(path));
         if let Some(path) = defined.next() {
             return taken(path);
         }
@@ -142,10 +143,10 @@ impl Renaming<'_> {
         {
             return taken(path);
         }
-        if let Some(one) = index.readers(new).next() {
+        if let Some(one) = index.readers_of_key(new).next() {
             return taken(&one.file.path);
         }
-        if let Some(one) = index.parameter(new) {
+        if let Some(one) = index.asking_parameter(new) {
             return taken(&one.file.path);
         }
         match index.pattern_readers(new).next() {
@@ -161,7 +162,7 @@ impl Renaming<'_> {
         new: &str,
     ) -> Result<(), RenameError> {
         let root = &*self.part.root;
-        let mut levels = environment.configs().flat_map(|(_, config)| config.levels());
+        let mut levels = environment.all_configs().flat_map(|(_, config)| config.levels());
         if let Some(level) =
             levels.find(|level| level.excludes_key(root) != level.excludes_key(new))
         {
@@ -171,7 +172,7 @@ impl Renaming<'_> {
         if module(root) == module(new) {
             return Ok(());
         }
-        let of_module = |path: &FilePath| match environment.layer(path) {
+        let of_module = |path: &FilePath| match environment.layer_of(path) {
             Some(Layer::Module(module)) => Some(module.to_string()),
             _ => None,
         };

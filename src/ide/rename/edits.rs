@@ -99,8 +99,8 @@ impl Renaming<'_> {
     /// format: then the tree of its text has other keys than its data.
     fn is_misnamed(&self, file: &File) -> bool {
         let is_hocon = |format: DataFormat| format == DataFormat::Hocon;
-        let mut environments = self.snapshot.environments().governing(&file.path);
-        let reader = environments.find_map(|environment| environment.reader(&file.path));
+        let mut environments = self.snapshot.environments().governing_environments(&file.path);
+        let reader = environments.find_map(|environment| environment.data_reader(&file.path));
         reader.is_some_and(|reader| is_hocon(reader.format()) != is_hocon(file.format()))
     }
 
@@ -114,7 +114,7 @@ impl Renaming<'_> {
         let before = one.range.start.saturating_sub(1);
         let begins_line =
             one.range.start == 0 || text.slice(TextRange::new(before, before + 1)) == "\n";
-        let data = file.data(DataFormat::Yaml);
+        let data = file.data_as(DataFormat::Yaml);
         let range = data.parts().part_at_offset(one.range.start);
         let range = range.and_then(|part| data.parts().part_range(part.id, text.len()));
         begins_line && range.is_some_and(|range| !text.slice(range).contains("<<"))

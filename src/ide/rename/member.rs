@@ -17,7 +17,7 @@ impl Renaming<'_> {
                     return Err(RenameError::Member("an anchor shares a part of the value"));
                 }
                 if !is_open_to(&member.value, &self.part.subkeys) {
-                    let place = member.key_origin.map(|span| self.snapshot.place(span));
+                    let place = member.key_origin.map(|span| self.snapshot.span_bytes(span));
                     let line = self.line(&path, place.unwrap_or_default());
                     return Err(RenameError::Whole(path, line));
                 }
@@ -56,7 +56,7 @@ impl Renaming<'_> {
         if !index.has_code() {
             return Err(RenameError::Member("there is no code in the workspace"));
         }
-        if index.parameter(root).is_some() || index.readers(root).next().is_some() {
+        if index.asking_parameter(root).is_some() || index.readers_of_key(root).next().is_some() {
             return Err(RenameError::Member("code reads the value, and may use its members"));
         }
         let view = self.snapshot.view(environment);
@@ -71,7 +71,7 @@ impl Renaming<'_> {
                 let is_around = key.subkeys.len() < self.part.subkeys.len()
                     && self.part.subkeys.starts_with(&key.subkeys);
                 if is_around {
-                    let range = self.snapshot.place(token.name_span);
+                    let range = self.snapshot.span_bytes(token.name_span);
                     return Err(RenameError::Whole(path.clone(), self.line(path, range)));
                 }
             }
@@ -83,7 +83,7 @@ impl Renaming<'_> {
     fn definitions(&self, environment: &Environment) -> Vec<(FilePath, Member)> {
         let view = self.snapshot.view(environment);
         let files = self.snapshot.keys().definitions(&self.part.root).iter();
-        let reached = files.filter(|path| environment.reaches(path));
+        let reached = files.filter(|path| environment.reaches_file(path));
         let of_file = |path: &FilePath| {
             let data = view.data_of(path)?;
             Some((path.clone(), data.get(&self.part.root)?.clone()))

@@ -176,7 +176,7 @@ fn everywhere(
             occurrences(snapshot, &environments, &name, None).ok_or(RenameError::Cancelled)?;
         let reads = |environment: &Environment, path: &FilePath| match code_language(path) {
             Some(_) => snapshot.manifests(environment).file(path).is_some(),
-            None => environment.governs(path),
+            None => environment.governs_file(path),
         };
         let is_known = |one: &Arc<Environment>| environments.iter().any(|it| Arc::ptr_eq(it, one));
         let more = snapshot.environments().all.iter().filter(|one| !is_known(one));

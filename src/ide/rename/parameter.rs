@@ -44,7 +44,7 @@ impl Renaming<'_> {
     pub(super) fn check_parameter(&self) -> Result<(), RenameError> {
         for environment in &self.environments {
             let index = self.snapshot.manifests(environment);
-            let Some(found) = index.parameter(&self.part.root) else { continue };
+            let Some(found) = index.asking_parameter(&self.part.root) else { continue };
             if found.class.recovered || !found.file.manifest.complete {
                 return refused(format!("{} cannot be read in full", found.file.path));
             }
@@ -59,7 +59,7 @@ impl Renaming<'_> {
     pub(super) fn check_new_parameter(&self, new: &str) -> Result<(), RenameError> {
         for environment in &self.environments {
             let index = self.snapshot.manifests(environment);
-            let Some(found) = index.parameter(&self.part.root) else { continue };
+            let Some(found) = index.asking_parameter(&self.part.root) else { continue };
             let name = match split_key(new) {
                 Some((class, name)) if class == found.class.name => name,
                 _ => return Err(RenameError::OtherClass(found.class.name.clone())),
@@ -118,7 +118,7 @@ impl Renaming<'_> {
         found: &ParameterAt<'_>,
     ) -> Result<(), RenameError> {
         let class = &found.class.name;
-        for one in index.uses(class) {
+        for one in index.uses_of(class) {
             let line = || self.line(&one.file.path, one.class_use.range);
             if one.class_use.gives_more {
                 let (path, line) = (&one.file.path, line());

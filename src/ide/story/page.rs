@@ -56,7 +56,7 @@ impl<'a> Page<'a> {
     fn place(&mut self, span: Span) -> String {
         let names = self.names();
         let name = names.place(span);
-        if let Some(path) = self.snapshot.path(span.file) {
+        if let Some(path) = self.snapshot.path_of(span.file) {
             self.places.insert(name.clone(), (path.clone(), names.line(span)));
         }
         name
@@ -295,6 +295,6 @@ pub(super) fn lookup(
     scope: &Scope,
 ) -> Resolution {
     let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.context(environment, &view, scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, scope));
     snapshot.lookup_as_called(environment, &resolver, key)
 }

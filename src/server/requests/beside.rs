@@ -133,7 +133,7 @@ fn command(
 ) -> lsp::Command {
     let LensText { title, places } = text.unwrap_or_default();
     let location = |place: &crate::text::Span| {
-        let uri = to_lsp::address(snapshot.path(place.file)?, documents)?;
+        let uri = to_lsp::address(snapshot.path_of(place.file)?, documents)?;
         Some(lsp::Location { uri, range: to_lsp::range(snapshot, *place, features.encoding) })
     };
     let locations: Vec<lsp::Location> = places.iter().filter_map(location).collect();

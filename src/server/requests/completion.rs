@@ -38,7 +38,7 @@ impl Backend {
         let Some((file, topic)) = to_lsp::completion::topic(&item["data"]) else {
             return Ok(item);
         };
-        let path = self.shared.with(|state| state.workspace.snapshot().path(file).cloned());
+        let path = self.shared.with(|state| state.workspace.snapshot().path_of(file).cloned());
         let Some(path) = path else { return Ok(item) };
         let explained = self.answer(Some(path.clone()), move |snapshot, features| {
             let config = HoverConfig {

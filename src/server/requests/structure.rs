@@ -33,7 +33,7 @@ impl Backend {
         let path = from_lsp::path(&params.text_document.uri);
         self.answer(path.clone(), move |snapshot, features| {
             let file = snapshot.file(path.as_ref()?)?;
-            snapshot.environments().governing(&file.path).next()?;
+            snapshot.environments().governing_environments(&file.path).next()?;
             let text = file.text()?;
             let around = |position: &lsp::Position| {
                 let place = from_lsp::line_col(*position);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::hiera::scope::DeriveRule;
 use crate::settings::reader::{Reader, set};
 use crate::workspace::NodesConfig;
-use crate::workspace::nodes::{Step, Steps};
+use crate::workspace::nodes::{InferStep, Steps};
 
 /// Applies the settings `nodes`.
 pub(super) fn apply(reader: &mut Reader, value: &Value, nodes: &mut NodesConfig) {
@@ -46,10 +46,10 @@ fn steps(reader: &mut Reader, value: &Value) -> Option<Steps> {
     };
     let mut steps = Steps::NONE;
     for word in words {
-        match word.as_str().and_then(Step::named) {
-            Some(step) => steps = steps.with(step),
+        match word.as_str().and_then(InferStep::from_word) {
+            Some(step) => steps = steps.with_step(step),
             None => {
-                let known = Step::WORDS.join(", ");
+                let known = InferStep::WORDS.join(", ");
                 reader.report("nodes.infer", &format!("{word} is none of {known}"));
             }
         }

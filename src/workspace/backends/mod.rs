@@ -120,7 +120,7 @@ impl Functions {
     }
 
     /// Returns the functions as they are called for one scope.
-    pub fn session(&self, environment: &str, scope: &Scope) -> Session<'_> {
+    pub fn open_session(&self, environment: &str, scope: &Scope) -> Session<'_> {
         let number = self.sessions.get() + 1;
         self.sessions.set(number);
         let variables: Hash = scope
@@ -197,17 +197,17 @@ impl Functions {
             Received::Garbage => format!("{subject} disturbed the messages of its process"),
             Received::End => {
                 let ending = match &mut *self.process.borrow_mut() {
-                    Some(process) => process.ending(),
+                    Some(process) => process.end_phrase(),
                     None => "Ruby ended".to_owned(),
                 };
                 format!("{ending} while it ran {subject}")
             }
         };
-        self.lose();
+        self.drop_process();
         Err(lost)
     }
 
-    fn lose(&self) {
+    fn drop_process(&self) {
         *self.process.borrow_mut() = None;
         self.losses.set(self.losses.get() + 1);
     }
@@ -231,19 +231,19 @@ impl Session<'_> {
         if functions.open.get() == wanted {
             return Ok(());
         }
-        let answer = self.request("open", &self.params, "the start of Puppet's scope")?;
+        let answer = self.request_answer("open", &self.params, "the start of Puppet's scope")?;
         if let Some(error) = answer["error"]["message"].as_str() {
             return Err(format!("Puppet does not know the environment: {error}"));
         }
         functions.open.set(wanted);
         if let Some(params) = &*self.hiera3.borrow() {
-            self.request("hiera3", params, "the start of Hiera 3")?;
+            self.request_answer("hiera3", params, "the start of Hiera 3")?;
         }
         Ok(())
     }
 
     /// Returns the answer to a request that asks nothing back.
-    fn request(&self, method: &str, params: &Json, subject: &str) -> Result<Json, String> {
+    fn request_answer(&self, method: &str, params: &Json, subject: &str) -> Result<Json, String> {
         let functions = self.functions;
         let id = functions.next();
         functions.send(&json!({"id": id, "method": method, "params": params}));
@@ -261,8 +261,8 @@ impl Session<'_> {
         // Otherwise `open` would send the previous backends to a new process.
         *self.hiera3.borrow_mut() = None;
         self.open()?;
-        let params = wire::hiera3(hiera3);
-        let answer = self.request("hiera3", &params, "the start of Hiera 3")?;
+        let params = wire::encode_hiera3(hiera3);
+        let answer = self.request_answer("hiera3", &params, "the start of Hiera 3")?;
         if let Some(error) = wire::error_of(&answer) {
             return Ok(Err(error));
         }
@@ -276,7 +276,7 @@ impl Session<'_> {
         let process = functions.started.get();
         let subject = format!("'{}'", call.function);
         let id = functions.next();
-        functions.send(&json!({"id": id, "method": "call", "params": wire::call(call)}));
+        functions.send(&json!({"id": id, "method": "call", "params": wire::encode_call(call)}));
         let mut left = functions.config.deadline;
         let mut asked: Vec<(u64, LookupError)> = Vec::new();
         loop {
@@ -293,20 +293,20 @@ impl Session<'_> {
             let from = Value::new_null(call.origin).into_secret(marks).provenance();
             let decoder = Decoder { from };
             let told = |Malformed(message): Malformed| {
-                functions.lose();
+                functions.drop_process();
                 message
             };
             if message["id"] == id {
                 functions.losses.set(0);
                 return Ok(Reply {
-                    returned: decoder.returned(call, &message, &asked).map_err(told)?,
-                    texts: decoder.texts(&message).map_err(told)?,
+                    returned: decoder.decode_returned(call, &message, &asked).map_err(told)?,
+                    texts: decoder.decode_texts(&message).map_err(told)?,
                 });
             }
             let Some(number) = message["ask"].as_u64().filter(|_| message["call"] == id) else {
                 continue; // The message belongs to another call.
             };
-            let question = decoder.question(&message).map_err(told)?;
+            let question = decoder.decode_question(&message).map_err(told)?;
             let answer = ask(question);
             if functions.started.get() != process || functions.process.borrow().is_none() {
                 return Err(format!("Ruby was lost while it ran {subject}"));
@@ -314,7 +314,7 @@ impl Session<'_> {
             if let Ok(Some(value)) = &answer {
                 functions.given.set(functions.given.get().union(value.secrecy_of_parts()));
             }
-            functions.send(&wire::answer(number, &answer));
+            functions.send(&wire::encode_answer(number, &answer));
             asked.extend(answer.err().map(|error| (number, error)));
         }
     }

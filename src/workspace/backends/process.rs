@@ -94,7 +94,7 @@ impl Process {
         let script = folder
             .write("bridge.rb", SCRIPT.as_bytes())
             .map_err(|error| format!("no file for Ruby: {error}"))?;
-        let [home, empty] = ["home", "empty"].map(|name| folder.create(name));
+        let [home, empty] = ["home", "empty"].map(|name| folder.create_folder(name));
         let (home, empty) = home
             .and_then(|home| Ok((home, empty?)))
             .map_err(|error| format!("no folder for Ruby: {error}"))?;
@@ -118,8 +118,8 @@ impl Process {
         let mut child =
             command.spawn().map_err(|error| format!("{program} does not start: {error}"))?;
         tracing::info!(program, "started Ruby for functions of levels");
-        let outgoing = writer(&mut child);
-        let incoming = reader(&mut child);
+        let outgoing = spawn_writer(&mut child);
+        let incoming = spawn_reader(&mut child);
         let errors = error_reader(&mut child);
         let mut process = Process {
             child,
@@ -130,11 +130,11 @@ impl Process {
             _folder: folder,
             hello: Json::Null,
         };
-        process.hello = process.greeting(program, cancel)?;
+        process.hello = process.read_greeting(program, cancel)?;
         Ok(process)
     }
 
-    fn greeting(&self, program: &str, cancel: &CancelToken) -> Result<Json, String> {
+    fn read_greeting(&self, program: &str, cancel: &CancelToken) -> Result<Json, String> {
         let first = match self.receive(START, cancel) {
             Received::Message(message) => message,
             Received::Nothing => {
@@ -191,7 +191,7 @@ impl Process {
     }
 
     /// Returns how the process ended, as a phrase; waits a little for it to do so.
-    pub(super) fn ending(&mut self) -> String {
+    pub(super) fn end_phrase(&mut self) -> String {
         let until = Instant::now() + Duration::from_secs(1);
         loop {
             match self.child.try_wait() {
@@ -232,7 +232,7 @@ impl Drop for Process {
 }
 
 /// Writes messages from a thread, so that a process that does not read stops no one.
-fn writer(child: &mut Child) -> Sender<Vec<u8>> {
+fn spawn_writer(child: &mut Child) -> Sender<Vec<u8>> {
     let (outgoing, messages) = channel::<Vec<u8>>();
     let mut stdin = child.stdin.take();
     thread::spawn(move || {
@@ -247,7 +247,7 @@ fn writer(child: &mut Child) -> Sender<Vec<u8>> {
 }
 
 /// Reads lines in a thread; `None` for one that is too long, after which nothing is read.
-fn reader(child: &mut Child) -> Receiver<Option<Vec<u8>>> {
+fn spawn_reader(child: &mut Child) -> Receiver<Option<Vec<u8>>> {
     let (lines, incoming): (SyncSender<Option<Vec<u8>>>, _) = sync_channel(WAITING);
     let stdout = child.stdout.take();
     thread::spawn(move || {

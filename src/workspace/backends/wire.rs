@@ -27,19 +27,19 @@ pub(super) fn encode(value: &Value) -> Json {
         Data::Null => Json::Null,
         Data::Bool(value) => json!(value),
         Data::Integer(number) => json!(number),
-        Data::BigInteger(digits) => special("int", json!(&**digits)),
-        Data::Float(number) => special("float", json!(float_text(*number))),
+        Data::BigInteger(digits) => special_json("int", json!(&**digits)),
+        Data::Float(number) => special_json("float", json!(float_text(*number))),
         Data::String(text) => json!(&**text),
-        Data::Symbol(name) => special("symbol", json!(&**name)),
-        Data::Binary(bytes) => special("bytes", json!(base64::encode(bytes))),
+        Data::Symbol(name) => special_json("symbol", json!(&**name)),
+        Data::Binary(bytes) => special_json("bytes", json!(base64::encode(bytes))),
         Data::Array(items) => items.iter().map(encode).collect(),
         Data::Hash(hash) => encode_hash(hash),
-        Data::Sensitive(inner) => special("sensitive", encode(inner)),
+        Data::Sensitive(inner) => special_json("sensitive", encode(inner)),
         Data::Rich(rich) => encode_rich(rich),
     }
 }
 
-fn special(kind: &str, value: Json) -> Json {
+fn special_json(kind: &str, value: Json) -> Json {
     json!({KIND: kind, "v": value})
 }
 
@@ -54,19 +54,19 @@ fn encode_hash(hash: &Hash) -> Json {
     let pair = |(key, member): (&Key, &Member)| {
         json!([encode(&key.to_value(None)), encode(&member.value)])
     };
-    special("hash", hash.iter().map(pair).collect())
+    special_json("hash", hash.iter().map(pair).collect())
 }
 
 fn encode_rich(rich: &Rich) -> Json {
     match rich {
-        Rich::Timestamp(nanos) => special("timestamp", json!(nanos.to_string())),
-        Rich::Timespan(nanos) => special("timespan", json!(nanos.to_string())),
-        Rich::SemVer(version) => special("semver", json!(version.to_string())),
-        Rich::SemVerRange(range) => special("semver_range", json!(range.to_string())),
-        Rich::Regexp(pattern) => special("regexp", json!(pattern.source())),
-        Rich::Uri(text) => special("uri", json!(text)),
-        Rich::Binary(bytes) => special("binary", json!(base64::encode(bytes))),
-        Rich::Type(data_type) => special("type", json!(data_type.to_string())),
+        Rich::Timestamp(nanos) => special_json("timestamp", json!(nanos.to_string())),
+        Rich::Timespan(nanos) => special_json("timespan", json!(nanos.to_string())),
+        Rich::SemVer(version) => special_json("semver", json!(version.to_string())),
+        Rich::SemVerRange(range) => special_json("semver_range", json!(range.to_string())),
+        Rich::Regexp(pattern) => special_json("regexp", json!(pattern.source())),
+        Rich::Uri(text) => special_json("uri", json!(text)),
+        Rich::Binary(bytes) => special_json("binary", json!(base64::encode(bytes))),
+        Rich::Type(data_type) => special_json("type", json!(data_type.to_string())),
     }
 }
 
@@ -74,7 +74,7 @@ fn encode_rich(rich: &Rich) -> Json {
 #[derive(Debug)]
 pub(super) struct Malformed(pub(super) String);
 
-fn malformed(message: &str) -> Malformed {
+fn malformed_message(message: &str) -> Malformed {
     Malformed(format!("the Ruby process answered with {message}"))
 }
 
@@ -85,30 +85,30 @@ pub(super) struct Decoder {
 
 impl Decoder {
     /// Returns the value of a JSON text.
-    pub(super) fn value(&self, json: &Json) -> Result<Value, Malformed> {
+    pub(super) fn decode_value(&self, json: &Json) -> Result<Value, Malformed> {
         let data = match json {
             Json::Null => Data::Null,
             Json::Bool(value) => Data::Bool(*value),
             Json::Number(number) => match number.as_i64() {
                 Some(number) => Data::Integer(number),
-                None => return Err(malformed("a number beyond 64 bits")),
+                None => return Err(malformed_message("a number beyond 64 bits")),
             },
             Json::String(text) => Data::String(text.as_str().into()),
             Json::Array(items) => {
                 let items: Result<Vec<Value>, Malformed> =
-                    items.iter().map(|item| self.value(item)).collect();
+                    items.iter().map(|item| self.decode_value(item)).collect();
                 Data::Array(Arc::new(items?))
             }
             Json::Object(members) => match members.get(KIND) {
                 Some(kind) => {
                     let kind = kind.as_str().unwrap_or_default();
-                    return self.special(kind, json);
+                    return self.decode_special(kind, json);
                 }
                 None => {
                     let mut hash = Hash::default();
                     for (key, value) in members {
-                        let key = self.key(Data::String(key.as_str().into()));
-                        hash.insert(key, self.member(value)?);
+                        let key = self.new_key(Data::String(key.as_str().into()));
+                        hash.insert(key, self.decode_member(value)?);
                     }
                     Data::Hash(Arc::new(hash))
                 }
@@ -117,17 +117,17 @@ impl Decoder {
         Ok(Value::new(data, self.from))
     }
 
-    fn key(&self, data: Data) -> Key {
+    fn new_key(&self, data: Data) -> Key {
         Key::new(data, self.from)
     }
 
-    fn member(&self, value: &Json) -> Result<Member, Malformed> {
-        Ok(Member { key_origin: None, value: self.value(value)? })
+    fn decode_member(&self, value: &Json) -> Result<Member, Malformed> {
+        Ok(Member { key_origin: None, value: self.decode_value(value)? })
     }
 
-    fn special(&self, kind: &str, json: &Json) -> Result<Value, Malformed> {
+    fn decode_special(&self, kind: &str, json: &Json) -> Result<Value, Malformed> {
         let given = &json["v"];
-        let text = || given.as_str().ok_or_else(|| malformed("a value without its text"));
+        let text = || given.as_str().ok_or_else(|| malformed_message("a value without its text"));
         let bytes = || Ok::<_, Malformed>(base64::decode(text()?));
         let data = match kind {
             "int" => Data::BigInteger(text()?.into()),
@@ -135,28 +135,28 @@ impl Decoder {
                 "NaN" => f64::NAN,
                 "Infinity" => f64::INFINITY,
                 "-Infinity" => f64::NEG_INFINITY,
-                text => text.parse().map_err(|_| malformed("a float that is none"))?,
+                text => text.parse().map_err(|_| malformed_message("a float that is none"))?,
             }),
             "symbol" => Data::Symbol(text()?.into()),
             "bytes" => Data::Binary(bytes()?.into()),
             "binary" => Data::Rich(Arc::new(Rich::Binary(bytes()?))),
-            "sensitive" => Data::Sensitive(Arc::new(self.value(given)?)),
+            "sensitive" => Data::Sensitive(Arc::new(self.decode_value(given)?)),
             "hash" => {
                 let mut hash = Hash::default();
                 for pair in given.as_array().into_iter().flatten() {
-                    let key = self.value(&pair[0])?;
-                    hash.insert(Key::from(key), self.member(&pair[1])?);
+                    let key = self.decode_value(&pair[0])?;
+                    hash.insert(Key::from(key), self.decode_member(&pair[1])?);
                 }
                 Data::Hash(Arc::new(hash))
             }
-            "regexp" | "type" | "rich" => return self.rich(kind, text()?, json),
-            _ => return Err(malformed("a value of an unknown kind")),
+            "regexp" | "type" | "rich" => return self.decode_rich(kind, text()?, json),
+            _ => return Err(malformed_message("a value of an unknown kind")),
         };
         Ok(Value::new(data, self.from))
     }
 
     /// Returns a rich value; an object that no value of hiera-ls represents becomes its text.
-    fn rich(&self, kind: &str, text: &str, json: &Json) -> Result<Value, Malformed> {
+    fn decode_rich(&self, kind: &str, text: &str, json: &Json) -> Result<Value, Malformed> {
         let nanos = || text.parse::<i128>().ok();
         let converted = match (kind, json["type"].as_str().unwrap_or_default()) {
             ("type", _) => types::parse(text).ok().map(Rich::Type),
@@ -178,19 +178,19 @@ impl Decoder {
     }
 
     /// Returns the value of a call, or the type of one that Puppet refuses.
-    fn checked(&self, json: &Json) -> Result<Checked, Malformed> {
+    fn decode_checked(&self, json: &Json) -> Result<Checked, Malformed> {
         match json["invalid"].as_str() {
             Some(got) => Ok(Checked::Illegal(got.into())),
             None => match json.get("value") {
-                Some(value) => Ok(Checked::Legal(self.value(value)?)),
-                None => Err(malformed("no value")),
+                Some(value) => Ok(Checked::Legal(self.decode_value(value)?)),
+                None => Err(malformed_message("no value")),
             },
         }
     }
 
     /// Returns the outcome of a call. `asked` has the errors that questions were answered with, by
     /// the number of the question.
-    pub(super) fn returned(
+    pub(super) fn decode_returned(
         &self,
         call: &FunctionCall<'_>,
         reply: &Json,
@@ -200,46 +200,53 @@ impl Decoder {
             return Ok(Returned::NotFound);
         }
         if let Some(error) = reply.get("error") {
-            return Ok(Returned::Failed(failure(error, asked)));
+            return Ok(Returned::Failed(decode_failure(error, asked)));
         }
         let result = &reply["result"];
         let is_hash = matches!(call.kind, BackendKind::DataHash | BackendKind::LegacyFunction);
         if !is_hash || matches!(call.key, CallKey::Member(_)) {
-            return self.checked(result).map(Returned::Value);
+            return self.decode_checked(result).map(Returned::Value);
         }
-        let pairs = result["pairs"].as_array().ok_or_else(|| malformed("no hash"))?;
+        let pairs = result["pairs"].as_array().ok_or_else(|| malformed_message("no hash"))?;
         let member = |pair: &Json| {
-            let key = Key::from(self.value(&pair["key"])?);
-            Ok((key, self.checked(pair)?))
+            let key = Key::from(self.decode_value(&pair["key"])?);
+            Ok((key, self.decode_checked(pair)?))
         };
         let members: Result<Vec<(Key, Checked)>, Malformed> = pairs.iter().map(member).collect();
         Ok(Returned::Hash { members: members?, has_default: result["default"] == true })
     }
 
     /// Returns the texts that a function explained itself with.
-    pub(super) fn texts(&self, reply: &Json) -> Result<Vec<Value>, Malformed> {
-        reply["texts"].as_array().into_iter().flatten().map(|text| self.value(text)).collect()
+    pub(super) fn decode_texts(&self, reply: &Json) -> Result<Vec<Value>, Malformed> {
+        reply["texts"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|text| self.decode_value(text))
+            .collect()
     }
 
     /// Returns a question.
-    pub(super) fn question(&self, message: &Json) -> Result<FunctionQuestion, Malformed> {
+    pub(super) fn decode_question(&self, message: &Json) -> Result<FunctionQuestion, Malformed> {
         let params = &message["params"];
         match message["method"].as_str() {
-            Some("interpolate") => Ok(FunctionQuestion::Interpolate(self.value(&params["value"])?)),
+            Some("interpolate") => {
+                Ok(FunctionQuestion::Interpolate(self.decode_value(&params["value"])?))
+            }
             Some("lookup") => Ok(FunctionQuestion::Lookup {
-                key: params["key"].as_str().ok_or_else(|| malformed("no key"))?.to_owned(),
-                merge: self.value(&params["merge"])?,
+                key: params["key"].as_str().ok_or_else(|| malformed_message("no key"))?.to_owned(),
+                merge: self.decode_value(&params["merge"])?,
                 global_only: params["global_only"] == true,
-                overrides: self.value(&params["overrides"])?,
-                defaults: self.value(&params["defaults"])?,
-                order_override: self.value(&params["order_override"])?,
+                overrides: self.decode_value(&params["overrides"])?,
+                defaults: self.decode_value(&params["defaults"])?,
+                order_override: self.decode_value(&params["order_override"])?,
             }),
-            _ => Err(malformed("an unknown question")),
+            _ => Err(malformed_message("an unknown question")),
         }
     }
 }
 
-fn failure(error: &Json, asked: &[(u64, LookupError)]) -> LookupError {
+fn decode_failure(error: &Json, asked: &[(u64, LookupError)]) -> LookupError {
     let own = error["asked"].as_u64();
     if let Some((_, error)) = own.and_then(|own| asked.iter().find(|(number, _)| *number == own)) {
         return error.clone();
@@ -255,7 +262,7 @@ fn failure(error: &Json, asked: &[(u64, LookupError)]) -> LookupError {
 }
 
 /// Returns the parameters of a call.
-pub(super) fn call(call: &FunctionCall<'_>) -> Json {
+pub(super) fn encode_call(call: &FunctionCall<'_>) -> Json {
     let module = match call.layer {
         Layer::Module(name) => Some(&**name),
         Layer::Global | Layer::Environment => None,
@@ -287,7 +294,7 @@ pub(super) fn call(call: &FunctionCall<'_>) -> Json {
         }
         CallKey::Hiera3 { text, merge, order_override, global_only } => {
             params["key"] = json!(text);
-            params["merge"] = strategy(merge);
+            params["merge"] = encode_strategy(merge);
             params["order_override"] = order_override.iter().map(encode).collect();
             params["global_only"] = json!(global_only);
         }
@@ -296,7 +303,7 @@ pub(super) fn call(call: &FunctionCall<'_>) -> Json {
 }
 
 /// Returns a merge strategy as the function `lookup` takes it.
-fn strategy(merge: &Strategy) -> Json {
+fn encode_strategy(merge: &Strategy) -> Json {
     let Some(options) = merge.options() else { return json!(merge.name()) };
     let mut given = options.clone();
     let named = [("strategy", merge.name())].map(|(key, name)| {
@@ -308,7 +315,7 @@ fn strategy(merge: &Strategy) -> Json {
 }
 
 /// Returns the parameters that make backends of Hiera 3 known.
-pub(super) fn hiera3(hiera3: &Hiera3) -> Json {
+pub(super) fn encode_hiera3(hiera3: &Hiera3) -> Json {
     let backends = hiera3.backends.iter().map(|backend| {
         json!({
             "level": backend.level,
@@ -328,11 +335,11 @@ pub(super) fn hiera3(hiera3: &Hiera3) -> Json {
 
 /// Returns the error of a request that asks nothing back; `None` where it succeeded.
 pub(super) fn error_of(reply: &Json) -> Option<LookupError> {
-    Some(failure(reply.get("error")?, &[]))
+    Some(decode_failure(reply.get("error")?, &[]))
 }
 
 /// Returns the answer to a question.
-pub(super) fn answer(number: u64, answer: &Result<Option<Value>, LookupError>) -> Json {
+pub(super) fn encode_answer(number: u64, answer: &Result<Option<Value>, LookupError>) -> Json {
     match answer {
         Ok(Some(value)) => json!({"answer": number, "value": encode(value)}),
         Ok(None) => json!({"answer": number, "not_found": true}),

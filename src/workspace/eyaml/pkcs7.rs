@@ -102,7 +102,7 @@ pub(super) fn decrypt(
     key: &PrivateKey,
     certificate: Option<&Certificate>,
 ) -> Result<Vec<u8>, String> {
-    let envelope = envelope(message)?;
+    let envelope = read_envelope(message)?;
     if let Some(certificate) = certificate
         && (key.0.n(), key.0.e()) != (certificate.key.n(), certificate.key.e())
     {
@@ -117,7 +117,7 @@ pub(super) fn decrypt(
     let mut result = Err("no recipient matches certificate".to_owned());
     for recipient in meant {
         result = match key.0.decrypt(Pkcs1v15Encrypt, recipient.enc_key.as_bytes()) {
-            Ok(content_key) => content(&envelope.encrypted_content, &content_key),
+            Ok(content_key) => decrypt_content(&envelope.encrypted_content, &content_key),
             Err(_) => Err(BAD_DECRYPT.into()),
         };
         if result.is_ok() {
@@ -127,7 +127,7 @@ pub(super) fn decrypt(
     result
 }
 
-fn envelope(message: &[u8]) -> Result<EnvelopedData, String> {
+fn read_envelope(message: &[u8]) -> Result<EnvelopedData, String> {
     // OpenSSL reads a message that is not valid DER as PEM, and then misses PEM's first line.
     let unreadable = || "Could not parse the PKCS7: no start line".to_owned();
     let info = SliceReader::new(message)
@@ -139,7 +139,7 @@ fn envelope(message: &[u8]) -> Result<EnvelopedData, String> {
     info.content.decode_as::<EnvelopedData>().map_err(|_| unreadable())
 }
 
-fn content(content: &EncryptedContentInfo, key: &[u8]) -> Result<Vec<u8>, String> {
+fn decrypt_content(content: &EncryptedContentInfo, key: &[u8]) -> Result<Vec<u8>, String> {
     let algorithm = &content.content_enc_alg;
     let iv = algorithm
         .parameters
@@ -150,15 +150,15 @@ fn content(content: &EncryptedContentInfo, key: &[u8]) -> Result<Vec<u8>, String
     };
     let (iv, bytes) = (iv.as_bytes(), bytes.as_bytes());
     match algorithm.oid {
-        AES_256 => cbc::<cbc::Decryptor<aes::Aes256>>(key, iv, bytes),
-        AES_192 => cbc::<cbc::Decryptor<aes::Aes192>>(key, iv, bytes),
-        AES_128 => cbc::<cbc::Decryptor<aes::Aes128>>(key, iv, bytes),
-        TRIPLE_DES => cbc::<cbc::Decryptor<des::TdesEde3>>(key, iv, bytes),
+        AES_256 => decrypt_cbc::<cbc::Decryptor<aes::Aes256>>(key, iv, bytes),
+        AES_192 => decrypt_cbc::<cbc::Decryptor<aes::Aes192>>(key, iv, bytes),
+        AES_128 => decrypt_cbc::<cbc::Decryptor<aes::Aes128>>(key, iv, bytes),
+        TRIPLE_DES => decrypt_cbc::<cbc::Decryptor<des::TdesEde3>>(key, iv, bytes),
         other => Err(format!("hiera-ls does not know the cipher {other}")),
     }
 }
 
-fn cbc<C: KeyIvInit + BlockDecryptMut>(
+fn decrypt_cbc<C: KeyIvInit + BlockDecryptMut>(
     key: &[u8],
     iv: &[u8],
     bytes: &[u8],
@@ -185,11 +185,11 @@ pub(super) fn encrypt(plain: &[u8], certificate: &Certificate) -> Result<Vec<u8>
         .key
         .encrypt(&mut OsRng, Pkcs1v15Encrypt, &key)
         .map_err(|error| failed(&error))?;
-    message(certificate, &iv, content, sealed).map_err(|error| failed(&error))
+    build_message(certificate, &iv, content, sealed).map_err(|error| failed(&error))
 }
 
 /// Puts an encrypted content and its encrypted key together.
-fn message(
+fn build_message(
     certificate: &Certificate,
     iv: &[u8],
     content: Vec<u8>,

@@ -17,7 +17,7 @@ fn message(config: EyamlConfig, private: &str) -> String {
     let keys = Keys::new(&EyamlConfig { decrypt: true, ..config }, &folders, Arc::new(fs))
         .expect("it is switched on");
     let root = FilePath::new("/repo");
-    keys.decryptor(&root).decrypt(b"", &pair(private)).expect_err("there is no key")
+    keys.decryptor_in(&root).decrypt(b"", &pair(private)).expect_err("there is no key")
 }
 
 const NO_KEY: &str = "Neither PUB key nor PRIV key: unsupported";
@@ -82,7 +82,7 @@ fn a_link_to_a_key_outside_the_workspace_is_not_followed() {
         let root = path(root);
         let keys = Keys::new(&config, &Arc::new(vec![root.clone()]), Arc::new(OsFs))
             .expect("it is switched on");
-        keys.decryptor(&root).decrypt(b"", &pair(file)).expect_err("there is no key")
+        keys.decryptor_in(&root).decrypt(b"", &pair(file)).expect_err("there is no key")
     };
     let refusal = |named: &str| {
         let (named, real) = (
@@ -125,7 +125,7 @@ fn values_of_variables_are_not_revealed() {
     let keys = Keys::new(&config, &folders, Arc::new(MemoryFs::new())).expect("it is switched on");
     let root = FilePath::new("/repo");
     let pair = KeyPair { private: source.clone(), public: source };
-    let message = keys.decryptor(&root).decrypt(b"", &pair).expect_err("there is no key");
+    let message = keys.decryptor_in(&root).decrypt(b"", &pair).expect_err("there is no key");
     assert_eq!(message, NO_KEY);
     assert!(!format!("{keys:?} {pair:?}").contains(value));
 }
@@ -140,15 +140,15 @@ fn of_a_key_only_the_last_version_is_held() {
     let mut numbers = Vec::new();
     for text in ["one", "one", "two"] {
         fs.write("/repo/private.pem", text);
-        assert!(keys.decryptor(&root).decrypt(b"", &pair("private.pem")).is_err());
+        assert!(keys.decryptor_in(&root).decrypt(b"", &pair("private.pem")).is_err());
         let shelf = keys.private.lock().unwrap();
         assert_eq!(shelf.len(), 1);
         numbers.extend(shelf.values().map(|held| held.number));
     }
     assert_eq!(numbers, [0, 0, 1]);
     let mut plain = Plain::default();
-    plain.remember((0, Some(7), vec![1]), b"old");
-    plain.remember((1, Some(7), vec![1]), b"new");
+    plain.remember_answer((0, Some(7), vec![1]), b"old");
+    plain.remember_answer((1, Some(7), vec![1]), b"new");
     plain.forget(0);
     assert_eq!((plain.known.len(), plain.size), (1, 4));
 }
@@ -159,7 +159,7 @@ fn what_was_decrypted_is_forgotten_where_it_becomes_too_much() {
     let text = vec![b'x'; MAX_REMEMBERED / 3];
     let mut remembered = Vec::new();
     for number in 0..4 {
-        plain.remember((0, None, vec![number]), &text);
+        plain.remember_answer((0, None, vec![number]), &text);
         remembered.push(plain.known.len());
         assert!(plain.size <= MAX_REMEMBERED);
     }

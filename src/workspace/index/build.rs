@@ -28,15 +28,15 @@ impl Snapshot {
 impl KeyIndex {
     /// Reads all data files of a snapshot that some level can reach.
     pub fn new(snapshot: &Snapshot) -> KeyIndex {
-        KeyIndex::of(all_readings(snapshot))
+        KeyIndex::from_files(all_readings(snapshot))
     }
 
     /// Returns the index after these changes.
-    fn patched(&self, snapshot: &Snapshot, changed: &Changed) -> KeyIndex {
+    fn patch_changes(&self, snapshot: &Snapshot, changed: &Changed) -> KeyIndex {
         let files = match changed {
             Changed::Files(changed) => {
                 let paths: Vec<&FilePath> = changed.iter().collect();
-                let new = on_all_cores(&paths, |path| readings(snapshot, path));
+                let new = on_all_cores(&paths, |path| file_readings(snapshot, path));
                 paths.into_iter().zip(new).collect()
             }
             Changed::Layout => {
@@ -46,7 +46,7 @@ impl KeyIndex {
                 };
                 let others = all.iter().filter(|(path, new)| is_other(path, new)).count();
                 if others > all.len() / 2 {
-                    return KeyIndex::of(all);
+                    return KeyIndex::from_files(all);
                 }
                 let gone = self.readings.keys().filter(|path| snapshot.file(path).is_none());
                 let gone = gone.map(|path| (path, Readings::default()));
@@ -63,7 +63,7 @@ impl KeyIndex {
             } else {
                 index.readings.insert(path.clone(), new.clone())
             };
-            index.replace(path, &old.unwrap_or_default(), &new);
+            index.replace_file(path, &old.unwrap_or_default(), &new);
         }
         index
     }
@@ -81,13 +81,13 @@ impl LazyIndex {
     /// Whether no more than a little has to be read for it.
     pub(in crate::workspace) fn is_near(&self, snapshot: &Snapshot) -> bool {
         self.done.get().is_some()
-            || self.nearest().is_some_and(|(_, changed)| changed.is_little(snapshot))
+            || self.nearest_done().is_some_and(|(_, changed)| changed.is_little(snapshot))
     }
 
     /// Returns the index of the snapshot that this belongs to.
     pub(in crate::workspace) fn get(&self, snapshot: &Snapshot) -> &KeyIndex {
-        self.done.get_or_init(|| match self.nearest() {
-            Some((before, changed)) => before.patched(snapshot, &changed),
+        self.done.get_or_init(|| match self.nearest_done() {
+            Some((before, changed)) => before.patch_changes(snapshot, &changed),
             None => KeyIndex::new(snapshot),
         })
     }
@@ -96,14 +96,14 @@ impl LazyIndex {
 /// Returns the data of all files.
 fn all_readings(snapshot: &Snapshot) -> Vec<(&FilePath, Readings)> {
     let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
-    let readings = on_all_cores(&files, |path| readings(snapshot, path));
+    let readings = on_all_cores(&files, |path| file_readings(snapshot, path));
     files.into_iter().zip(readings).collect()
 }
 
 /// Returns the data of a file, in each way in which an environment's levels read it.
-fn readings(snapshot: &Snapshot, path: &FilePath) -> Readings {
+fn file_readings(snapshot: &Snapshot, path: &FilePath) -> Readings {
     let environments = &snapshot.environments().all;
-    let governing = environments.iter().filter(|environment| environment.reaches(path));
+    let governing = environments.iter().filter(|environment| environment.reaches_file(path));
     let mut data: Vec<_> =
         governing.filter_map(|environment| snapshot.view(environment).data_of(path)).collect();
     // Environments that read the file in the same way share its data: parsed once, counted once.

@@ -6,7 +6,7 @@ use super::readings::Readings;
 use crate::hiera::data::{EntryData, Part, Parts, Reference};
 
 /// From which root key to which a part's tokens lead, those that aliases bring in included.
-pub(super) fn questions(data: &EntryData) -> impl Iterator<Item = (&Arc<str>, Arc<str>)> {
+pub(super) fn asked_keys(data: &EntryData) -> impl Iterator<Item = (&Arc<str>, Arc<str>)> {
     let written = data.tokens.iter().filter_map(|token| match &token.reference {
         Reference::Key { key, .. } => Some((&token.root, key.root_text())),
         Reference::Variable(_) => None,
@@ -19,7 +19,8 @@ pub(super) fn questions(data: &EntryData) -> impl Iterator<Item = (&Arc<str>, Ar
 pub(super) fn asks_otherwise(changes: &[Change<'_>]) -> bool {
     let asked = |come: bool| {
         let parts = changes.iter().filter(|change| matches!(change, Change::Come(_)) == come);
-        let mut all: Vec<_> = parts.flat_map(|change| questions(&change.part().data)).collect();
+        let mut all: Vec<_> =
+            parts.flat_map(|change| asked_keys(&change.changed_part().data)).collect();
         all.sort();
         all
     };
@@ -33,7 +34,7 @@ pub(super) enum Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    pub(super) fn part(&self) -> &'a Part {
+    pub(super) fn changed_part(&self) -> &'a Part {
         match self {
             Change::Gone(part) | Change::Come(part) => part,
         }
@@ -41,7 +42,7 @@ impl<'a> Change<'a> {
 }
 
 /// Returns the parts that only one of two has.
-pub(super) fn changes<'a>(old: &'a Readings, new: &'a Readings) -> Vec<Change<'a>> {
+pub(super) fn part_changes<'a>(old: &'a Readings, new: &'a Readings) -> Vec<Change<'a>> {
     let mut all = Vec::new();
     for n in 0..old.0.len().max(new.0.len()) {
         let parts = |readings: &'a Readings| readings.0.get(n).map(|data| data.parts());

@@ -7,8 +7,8 @@ use super::keys::Keys;
 
 /// Returns the strongly connected components with a loop in them: for each key in one, its number
 /// (Tarjan's algorithm, without recursion).
-pub(super) fn circles(keys: &Keys) -> HashMap<Arc<str>, usize> {
-    let asking: Vec<&Arc<str>> = keys.asking().collect();
+pub(super) fn find_cycles(keys: &Keys) -> HashMap<Arc<str>, usize> {
+    let asking: Vec<&Arc<str>> = keys.asking_keys().collect();
     let number: HashMap<&str, usize> =
         asking.iter().enumerate().map(|(n, key)| (&***key, n)).collect();
     let numbers = |key: &&Arc<str>| {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environments;
-use crate::workspace::names::Names;
+use crate::workspace::names::DiskNames;
 
 /// The parts of a snapshot that decide whether some level has a root key, or may have it: the
 /// definitions, the environments that read them, and the files that functions can be in. Equal ones
@@ -14,7 +14,7 @@ pub struct DefinedKeys {
     definitions: Arc<()>,
     // A snapshot that has gone frees them; its addresses are not used again before these go.
     environments: Weak<Environments>,
-    names: Weak<Names>,
+    names: Weak<DiskNames>,
     is_complete: bool,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
-use super::circles::circles;
+use super::circles::find_cycles;
 use super::key_index::KeyIndex;
 use super::siblings::group;
 use crate::text::FilePath;
@@ -31,7 +31,7 @@ impl KeyIndex {
             }
             looked_at += self.keys.asks_for(key).len();
             if looked_at > NEARBY {
-                let circles = self.circles.get_or_init(|| circles(&self.keys));
+                let circles = self.circles.get_or_init(|| find_cycles(&self.keys));
                 return circles.get(one).is_some_and(|circle| circles.get(other) == Some(circle));
             }
             let targets = self.keys.asks_for(key).map(|target| &**target);
@@ -41,7 +41,7 @@ impl KeyIndex {
     }
 
     /// Whether a token in some value of a root key asks for a key.
-    pub fn asks(&self, key: &str) -> bool {
+    pub fn has_question(&self, key: &str) -> bool {
         self.keys.asks_for(key).len() > 0
     }
 
@@ -101,7 +101,7 @@ mod tests {
     fn index(edges: &[(&str, &str)]) -> KeyIndex {
         let mut index = KeyIndex::default();
         for (from, to) in edges {
-            index.keys.ask(&Arc::from(*from), &Arc::from(*to), true);
+            index.keys.count_question(&Arc::from(*from), &Arc::from(*to), true);
         }
         index
     }

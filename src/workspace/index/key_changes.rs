@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::changes::{asks_otherwise, changes, questions};
+use super::changes::{asked_keys, asks_otherwise, part_changes};
 use super::key_index::KeyIndex;
 use super::readings::Readings;
 use super::siblings::group;
@@ -47,8 +47,8 @@ impl KeyIndex {
                 DiffItem::Remove(path, old) => (path, old, &none),
             };
             all.files.insert(path.clone());
-            let changes = changes(old, new);
-            let members = changes.iter().flat_map(|change| &change.part().data.members);
+            let changes = part_changes(old, new);
+            let members = changes.iter().flat_map(|change| &change.changed_part().data.members);
             let keys = members.filter_map(|(key, _)| key.as_arc());
             all.keys.extend(keys.clone().cloned());
             let came_or_went = |key: &&Arc<str>| {
@@ -58,7 +58,8 @@ impl KeyIndex {
             if asks_otherwise(&changes) {
                 all.questions = true;
                 // Whether anything reads the keys that tokens ask for is another matter now.
-                let asked = changes.iter().flat_map(|change| questions(&change.part().data));
+                let asked =
+                    changes.iter().flat_map(|change| asked_keys(&change.changed_part().data));
                 all.keys.extend(asked.map(|(_, target)| target));
             }
         }

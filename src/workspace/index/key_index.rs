@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
-use super::changes::{Change, asks_otherwise, changes, questions};
+use super::changes::{Change, asked_keys, asks_otherwise, part_changes};
 use super::keys::{Keys, KeysBuilder};
 use super::options_memo::OptionsMemo;
 use super::readings::Readings;
@@ -29,7 +29,7 @@ pub struct KeyIndex {
 
 impl KeyIndex {
     /// Returns the index of these files.
-    pub(super) fn of(files: Vec<(&FilePath, Readings)>) -> KeyIndex {
+    pub(super) fn from_files(files: Vec<(&FilePath, Readings)>) -> KeyIndex {
         let mut index = KeyIndex::default();
         let mut keys = KeysBuilder::default();
         for (path, readings) in files {
@@ -39,8 +39,8 @@ impl KeyIndex {
             let parts = readings.0.iter().flat_map(|file| file.parts().iter());
             for data in parts.map(|part| &part.data) {
                 let members = data.members.iter().filter_map(|(key, _)| key.as_str());
-                members.for_each(|key| keys.define(key, path));
-                questions(data).for_each(|(root, target)| keys.ask(root, &target));
+                members.for_each(|key| keys.add_definition(key, path));
+                asked_keys(data).for_each(|(root, target)| keys.add_question(root, &target));
             }
             index.readings.insert(path.clone(), readings);
         }
@@ -49,33 +49,34 @@ impl KeyIndex {
     }
 
     /// Replaces the entries of a file.
-    pub(super) fn replace(&mut self, path: &FilePath, old: &Readings, new: &Readings) {
-        let changes = changes(old, new);
+    pub(super) fn replace_file(&mut self, path: &FilePath, old: &Readings, new: &Readings) {
+        let changes = part_changes(old, new);
         let come = changes.iter().filter(|change| matches!(change, Change::Come(_)));
         come.for_each(|_| work::count_work(Work::Index));
         let is_of_options = |part: &Part| {
             part.data.members.iter().any(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS))
         };
-        if changes.iter().any(|change| is_of_options(change.part())) {
+        if changes.iter().any(|change| is_of_options(change.changed_part())) {
             self.options = Arc::default();
         }
         if asks_otherwise(&changes) {
             self.circles = Arc::default();
             for change in &changes {
-                for (root, target) in questions(&change.part().data) {
-                    self.keys.ask(root, &target, matches!(change, Change::Come(_)));
+                for (root, target) in asked_keys(&change.changed_part().data) {
+                    self.keys.count_question(root, &target, matches!(change, Change::Come(_)));
                 }
             }
         }
         for change in &changes {
-            for key in change.part().data.members.iter().filter_map(|(key, _)| key.as_str()) {
+            for key in change.changed_part().data.members.iter().filter_map(|(key, _)| key.as_str())
+            {
                 let defines =
                     |readings: &Readings| readings.0.iter().any(|data| data.get(key).is_some());
                 let is_defined = defines(new);
                 if is_defined == defines(old) {
                     continue; // as with most keys of a file that is read again
                 }
-                self.keys.define(key, path, is_defined);
+                self.keys.count_definition(key, path, is_defined);
                 self.keys.forget_unused(key);
             }
         }
@@ -120,13 +121,13 @@ impl KeyIndex {
     }
 
     /// Returns the other root keys of a key's class or prefix that some file defines.
-    pub fn siblings(&self, key: &str) -> Siblings {
-        Siblings::among(&self.keys.defined, key)
+    pub fn siblings_of(&self, key: &str) -> Siblings {
+        Siblings::find_siblings(&self.keys.defined, key)
     }
 
     /// Returns the defined root key that was probably meant by another one of the same class or
     /// prefix.
-    pub fn nearest(&self, key: &str) -> Option<Arc<str>> {
-        Siblings::nearest(&self.keys.defined, key)
+    pub fn nearest_key(&self, key: &str) -> Option<Arc<str>> {
+        Siblings::nearest_name(&self.keys.defined, key)
     }
 }

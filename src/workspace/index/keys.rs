@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::siblings::Names;
+use super::siblings::SortedKeys;
 use crate::text::FilePath;
 
 /// Root keys with their definitions and their questions, in both directions.
@@ -10,7 +10,7 @@ use crate::text::FilePath;
 pub(super) struct Keys {
     uses: Shared<Uses>,
     /// The root keys that some file defines.
-    pub(super) defined: Names,
+    pub(super) defined: SortedKeys,
     /// The root keys whose values ask for a root key, in the order of their bytes. None is empty.
     asked_by: Shared<Vec<Arc<str>>>,
     /// An identity that changes when a definition is added or removed.
@@ -43,19 +43,19 @@ pub(super) struct KeysBuilder {
 
 impl KeysBuilder {
     /// Adds a file that defines a root key.
-    pub(super) fn define(&mut self, key: &str, path: &FilePath) {
-        let files = &mut self.of(key).definitions;
+    pub(super) fn add_definition(&mut self, key: &str, path: &FilePath) {
+        let files = &mut self.uses_of(key).definitions;
         if files.last() != Some(path) {
             files.push(path.clone());
         }
     }
 
     /// Adds a token in the value of a root key that asks for another one.
-    pub(super) fn ask(&mut self, root: &str, target: &Arc<str>) {
-        count(&mut self.of(root).asks_for, target, true);
+    pub(super) fn add_question(&mut self, root: &str, target: &Arc<str>) {
+        count_token(&mut self.uses_of(root).asks_for, target, true);
     }
 
-    fn of(&mut self, key: &str) -> &mut Uses {
+    fn uses_of(&mut self, key: &str) -> &mut Uses {
         if !self.uses.contains_key(key) {
             self.uses.insert(key.into(), Uses::default());
         }
@@ -72,12 +72,12 @@ impl KeysBuilder {
             }
         }
         asked_by.values_mut().for_each(|askers| askers.sort_unstable());
-        let (uses, asked_by) = (shared(self.uses), shared(asked_by));
+        let (uses, asked_by) = (share_all(self.uses), share_all(asked_by));
         Keys { uses, defined, asked_by, definitions_id: Arc::default() }
     }
 }
 
-fn shared<T>(all: foldhash::HashMap<Arc<str>, T>) -> Shared<T> {
+fn share_all<T>(all: foldhash::HashMap<Arc<str>, T>) -> Shared<T> {
     all.into_iter().map(|(key, value)| (key, Arc::new(value))).collect()
 }
 
@@ -99,14 +99,14 @@ impl Keys {
     }
 
     /// Returns the root keys whose values ask for others, in no order.
-    pub(super) fn asking(&self) -> impl Iterator<Item = &Arc<str>> {
+    pub(super) fn asking_keys(&self) -> impl Iterator<Item = &Arc<str>> {
         self.uses.iter().filter(|(_, uses)| !uses.asks_for.is_empty()).map(|(key, _)| key)
     }
 
     /// Records a token in the value of a root key that asks for another one, or its removal.
-    pub(super) fn ask(&mut self, root: &Arc<str>, target: &Arc<str>, is_added: bool) {
+    pub(super) fn count_question(&mut self, root: &Arc<str>, target: &Arc<str>, is_added: bool) {
         let uses = Arc::make_mut(self.uses.entry(root.clone()).or_default());
-        let (before, after) = count(&mut uses.asks_for, target, is_added);
+        let (before, after) = count_token(&mut uses.asks_for, target, is_added);
         if (before == 0) != (after == 0) {
             self.set_asked_by(target, root, after > 0);
         }
@@ -125,7 +125,7 @@ impl Keys {
     }
 
     /// Records whether a file defines a root key.
-    pub(super) fn define(&mut self, key: &str, path: &FilePath, is_defined: bool) {
+    pub(super) fn count_definition(&mut self, key: &str, path: &FilePath, is_defined: bool) {
         self.definitions_id = Arc::default();
         let definitions = &mut Arc::make_mut(self.uses.entry(key.into()).or_default()).definitions;
         match definitions.binary_search(path) {
@@ -149,7 +149,11 @@ impl Keys {
 }
 
 /// Counts a token that asks for a key, or its removal; returns the numbers before and after.
-fn count(targets: &mut Vec<(Arc<str>, u32)>, target: &Arc<str>, is_added: bool) -> (u32, u32) {
+fn count_token(
+    targets: &mut Vec<(Arc<str>, u32)>,
+    target: &Arc<str>,
+    is_added: bool,
+) -> (u32, u32) {
     match targets.iter().position(|(known, _)| **known == **target) {
         Some(place) => {
             let before = targets[place].1;
@@ -177,16 +181,16 @@ mod tests {
         let [a, b, hub] = ["a", "b", "hub"].map(Arc::<str>::from);
         let mut builder = KeysBuilder::default();
         for (root, target) in [(&b, &hub), (&a, &hub), (&a, &hub)] {
-            builder.ask(root, target);
+            builder.add_question(root, target);
         }
         let mut keys = builder.build();
         assert_eq!(keys.asked_by("hub"), [a.clone(), b.clone()]);
-        keys.ask(&a, &hub, false);
+        keys.count_question(&a, &hub, false);
         assert_eq!(keys.asked_by("hub"), [a.clone(), b.clone()]);
-        keys.ask(&a, &hub, false);
+        keys.count_question(&a, &hub, false);
         assert_eq!(keys.asked_by("hub"), std::slice::from_ref(&b));
-        keys.ask(&b, &hub, false);
-        keys.ask(&b, &a, true);
+        keys.count_question(&b, &hub, false);
+        keys.count_question(&b, &a, true);
         assert!(keys.asked_by("hub").is_empty());
         assert_eq!(keys.asked_by("a"), [b]);
     }

@@ -32,7 +32,7 @@ impl Default for Changed {
 }
 
 impl Changed {
-    fn then(&self, later: &Changed) -> Changed {
+    fn combine(&self, later: &Changed) -> Changed {
         match (self, later) {
             (Changed::Files(earlier), Changed::Files(later)) => {
                 Changed::Files(earlier.clone().union(later.clone()))
@@ -44,27 +44,27 @@ impl Changed {
 
 impl LazyIndex {
     /// Returns the index after the files at these paths changed.
-    pub(in crate::workspace) fn after(
+    pub(in crate::workspace) fn changed_after(
         before: &Arc<LazyIndex>,
         paths: impl IntoIterator<Item = FilePath>,
     ) -> LazyIndex {
-        LazyIndex::with(before, Changed::Files(paths.into_iter().collect()))
+        LazyIndex::with_changes(before, Changed::Files(paths.into_iter().collect()))
     }
 
     /// Returns the index where other files may be there, or be read otherwise.
     pub(in crate::workspace) fn after_layout(before: &Arc<LazyIndex>) -> LazyIndex {
-        LazyIndex::with(before, Changed::Layout)
+        LazyIndex::with_changes(before, Changed::Layout)
     }
 
-    fn with(index: &Arc<LazyIndex>, changed: Changed) -> LazyIndex {
+    fn with_changes(index: &Arc<LazyIndex>, changed: Changed) -> LazyIndex {
         if let Some(done) = index.done.get() {
             return LazyIndex { before: Some((done.clone(), changed)), ..LazyIndex::default() };
         }
         let before =
-            index.before.as_ref().map(|(done, earlier)| (done.clone(), earlier.then(&changed)));
+            index.before.as_ref().map(|(done, earlier)| (done.clone(), earlier.combine(&changed)));
         let under_way = match &index.under_way {
             Some((other, earlier)) if other.strong_count() > 0 => {
-                (other.clone(), earlier.then(&changed))
+                (other.clone(), earlier.combine(&changed))
             }
             _ => (Arc::downgrade(index), changed),
         };
@@ -72,7 +72,7 @@ impl LazyIndex {
     }
 
     /// Returns the nearest index that is computed already, and the changes since.
-    pub(super) fn nearest(&self) -> Option<(KeyIndex, Changed)> {
+    pub(super) fn nearest_done(&self) -> Option<(KeyIndex, Changed)> {
         let under_way = self.under_way.as_ref().and_then(|(index, changed)| {
             let done = index.upgrade()?.done.get()?.clone();
             Some((done, changed.clone()))

@@ -47,7 +47,7 @@ mod tests {
         let fixture = Fixture::new(text);
         let index = fixture.snapshot.keys();
         let written = |key| {
-            let places = index.options_of(key).map(|it| fixture.snapshot.place(it.span));
+            let places = index.options_of(key).map(|it| fixture.snapshot.span_bytes(it.span));
             places.map(|range| &text[range.as_usize()]).collect::<Vec<_>>()
         };
         assert_eq!(written("a::b"), ["a::b", "'^a::'"]);

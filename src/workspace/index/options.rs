@@ -78,7 +78,7 @@ impl KeyIndex {
     }
 
     fn options_places(&self) -> &OptionsPlaces {
-        self.options.places.get_or_init(|| OptionsPlaces::of(self.written_options()))
+        self.options.places.get_or_init(|| OptionsPlaces::from_values(self.written_options()))
     }
 
     /// Returns the values of `lookup_options` in all files.

@@ -45,7 +45,7 @@ pub struct OptionsPlace {
 
 impl OptionsPlaces {
     /// Gathers the entries of these values of `lookup_options`.
-    pub(super) fn of<'v>(all: impl Iterator<Item = &'v Value>) -> OptionsPlaces {
+    pub(super) fn from_values<'v>(all: impl Iterator<Item = &'v Value>) -> OptionsPlaces {
         let mut found = OptionsPlaces::default();
         let entries = all.filter_map(Value::as_hash).flatten();
         for (key, member) in entries {

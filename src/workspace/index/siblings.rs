@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::text::similar::nearest_name;
 
 /// Root keys in the order of their bytes. Copies share equal parts.
-pub(super) type Names = imbl::OrdSet<Arc<str>>;
+pub(super) type SortedKeys = imbl::OrdSet<Arc<str>>;
 
 /// Defined root keys that share the prefix of another key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Siblings {
     pub const MOST: usize = 1_000;
 
     /// Returns the name with the prefix of a key that was probably meant by it.
-    pub(super) fn nearest(names: &Names, key: &str) -> Option<Arc<str>> {
+    pub(super) fn nearest_name(names: &SortedKeys, key: &str) -> Option<Arc<str>> {
         let prefix = key_prefix(key)?;
         let from = (Bound::Included(prefix), Bound::Unbounded);
         let all = names.range::<(Bound<&str>, Bound<&str>), str>(from);
@@ -34,7 +34,7 @@ impl Siblings {
     }
 
     /// Returns the siblings of a key among these names.
-    pub(super) fn among(names: &Names, key: &str) -> Siblings {
+    pub(super) fn find_siblings(names: &SortedKeys, key: &str) -> Siblings {
         let Some(prefix) = key_prefix(key) else { return Siblings::default() };
         let all = names
             .range::<(Bound<&str>, Bound<&str>), str>((Bound::Included(prefix), Bound::Unbounded));
@@ -85,10 +85,10 @@ mod tests {
 
     #[test]
     fn siblings_are_the_names_with_the_prefix() {
-        let names: Names =
+        let names: SortedKeys =
             ["a_1", "a_2", "a_3", "a", "ab_1", "a::b", "b_1"].into_iter().map(Arc::from).collect();
-        let found = Siblings::among(&names, "a_2");
+        let found = Siblings::find_siblings(&names, "a_2");
         assert_eq!(found, Siblings { first: vec!["a_1".into(), "a_3".into()], count: 2 });
-        assert_eq!(Siblings::among(&names, "c_1"), Siblings::default());
+        assert_eq!(Siblings::find_siblings(&names, "c_1"), Siblings::default());
     }
 }

@@ -36,12 +36,12 @@ pub enum CalledMerge<'a> {
 pub struct MergingCall<'a> {
     /// The first one, where several ask for the same.
     pub call: ReaderAt<'a>,
-    asked: Asked,
+    asked: CallStrategy,
 }
 
 /// The strategy that a call asks for.
 #[derive(Clone, Debug, PartialEq)]
-enum Asked {
+enum CallStrategy {
     /// A literal one.
     Literal(Strategy),
     /// The value of a class parameter, which data may set under this key; else its default.
@@ -50,15 +50,15 @@ enum Asked {
 
 impl MergingCall<'_> {
     /// Returns the strategy, where no data decides it.
-    pub fn literal(&self) -> Option<&Strategy> {
-        if let Asked::Literal(strategy) = &self.asked { Some(strategy) } else { None }
+    pub fn literal_strategy(&self) -> Option<&Strategy> {
+        if let CallStrategy::Literal(strategy) = &self.asked { Some(strategy) } else { None }
     }
 
     /// Looks a key up as the call does.
     pub fn lookup(&self, resolver: &Resolver<'_>, key: &LookupKey) -> Resolution {
         let (parameter, default) = match &self.asked {
-            Asked::Literal(strategy) => return resolver.lookup(key, Some(strategy)),
-            Asked::Parameter { key, default } => (key, default),
+            CallStrategy::Literal(strategy) => return resolver.lookup(key, Some(strategy)),
+            CallStrategy::Parameter { key, default } => (key, default),
         };
         let settled = resolver.lookup(&LookupKey::of_root(parameter), None);
         let set =
@@ -83,10 +83,10 @@ pub fn asked_strategy(reader: &ReaderCall) -> Option<Strategy> {
     if let AskedStrategy::Variable { parameter: true, .. } = asked {
         return None;
     }
-    parsed(asked.literal_value()?)
+    parse_literal(asked.literal_value()?)
 }
 
-fn parsed(literal: &Literal) -> Option<Strategy> {
+fn parse_literal(literal: &Literal) -> Option<Strategy> {
     parse_strategy(&from_json(&as_json(literal)?)).ok().flatten()
 }
 
@@ -112,11 +112,13 @@ impl ManifestIndex {
     /// Returns the merge strategy that the calls that read a root key ask for.
     pub fn called_merge(&self, root: &str) -> CalledMerge<'_> {
         let asks = |one: &ReaderAt<'_>| !one.reader.has_override;
-        let calls: Vec<ReaderAt<'_>> = self.readers(root).filter(asks).collect();
-        if calls.iter().all(|one| one.reader.merge.is_none()) || self.parameter(root).is_some() {
+        let calls: Vec<ReaderAt<'_>> = self.readers_of_key(root).filter(asks).collect();
+        if calls.iter().all(|one| one.reader.merge.is_none())
+            || self.asking_parameter(root).is_some()
+        {
             return CalledMerge::None;
         }
-        let mut asked = calls.iter().map(|one| self.asked(one));
+        let mut asked = calls.iter().map(|one| self.asked_merge(one));
         match asked.next().flatten() {
             Some(first) if asked.all(|other| other.as_ref() == Some(&first)) => {
                 CalledMerge::One(MergingCall { call: calls[0], asked: first })
@@ -125,8 +127,8 @@ impl ManifestIndex {
         }
     }
 
-    fn asked(&self, one: &ReaderAt<'_>) -> Option<Asked> {
-        let literal = || asked_strategy(one.reader).map(Asked::Literal);
+    fn asked_merge(&self, one: &ReaderAt<'_>) -> Option<CallStrategy> {
+        let literal = || asked_strategy(one.reader).map(CallStrategy::Literal);
         let AskedStrategy::Variable { name, value, parameter: true } =
             &one.reader.merge.as_ref()?.strategy
         else {
@@ -136,8 +138,8 @@ impl ManifestIndex {
         if class.kind != DefinitionKind::Class || self.may_be_given(&class.name, name) {
             return None;
         }
-        let default = parsed(value.as_ref()?)?;
-        Some(Asked::Parameter { key: format!("{}::{name}", class.name), default })
+        let default = parse_literal(value.as_ref()?)?;
+        Some(CallStrategy::Parameter { key: format!("{}::{name}", class.name), default })
     }
 }
 

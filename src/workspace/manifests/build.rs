@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::files::{CodePlace, code_files, modules};
+use super::files::{CodePlace, code_files, find_modules};
 use super::index::{CodeFile, ManifestIndex};
 use super::lazy::{Changed, LazyManifests};
 use crate::manifest::parse_puppetfile;
@@ -35,7 +35,7 @@ impl Snapshot {
 
     /// Returns the index of the code of an environment, if it was computed before.
     pub fn known_manifests(&self, environment: &Environment) -> Option<&ManifestIndex> {
-        self.manifests.done(&environment.root)
+        self.manifests.finished_index(&environment.root)
     }
 }
 
@@ -44,7 +44,7 @@ impl LazyManifests {
     fn get(&self, snapshot: &Snapshot, environment: &Environment) -> &ManifestIndex {
         let Some(index) = self.indexes.get(&environment.root) else { return &self.nothing };
         index.done.get_or_init(|| match &index.before {
-            Some((before, Changed::Files(paths))) => patched(before, snapshot, paths),
+            Some((before, Changed::Files(paths))) => patch_files(before, snapshot, paths),
             Some((before, Changed::Layout)) => self.laid_out(snapshot, environment, Some(before)),
             None => self.laid_out(snapshot, environment, None),
         })
@@ -57,7 +57,7 @@ impl LazyManifests {
         before: Option<&ManifestIndex>,
     ) -> ManifestIndex {
         let environments = &snapshot.environments;
-        let all = self.modules.get_or_init(|| modules(environments, &snapshot.names));
+        let all = self.modules.get_or_init(|| find_modules(environments, &snapshot.names));
         let number = environments.all.iter().position(|one| one.root == environment.root);
         let modules = number.and_then(|number| all.get(number)).cloned().unwrap_or_default();
         let files = code_files(environment, &modules, &snapshot.names);
@@ -71,7 +71,7 @@ impl LazyManifests {
 }
 
 /// Returns the index after the texts of these files changed.
-fn patched(
+fn patch_files(
     before: &ManifestIndex,
     snapshot: &Snapshot,
     paths: &imbl::OrdSet<FilePath>,
@@ -79,7 +79,7 @@ fn patched(
     let mut index = before.clone();
     for path in paths {
         let Some(known) = before.files.get(path) else { continue };
-        index.replace(path, code_file(snapshot, path, &known.place));
+        index.replace_file(path, code_file(snapshot, path, &known.place));
     }
     index
 }
@@ -92,7 +92,7 @@ fn code_file(snapshot: &Snapshot, path: &FilePath, place: &CodePlace) -> Option<
     } else {
         Vec::new()
     };
-    let manifest = file.manifest(place.module());
+    let manifest = file.manifest(place.module_name());
     let (path, place) = (path.clone(), place.clone());
     Some(CodeFile { id: file.id, path, place, manifest, installs: installs.into() })
 }

@@ -29,7 +29,7 @@ impl CodeChanges {
     }
 
     /// Whether a root key is concerned.
-    pub fn concern(&self, key: &str) -> bool {
+    pub fn concerns_key(&self, key: &str) -> bool {
         let is_of_name = || split_key(key).is_some_and(|(name, _)| self.names.contains(name));
         let is_of_module =
             || key.split_once("::").is_some_and(|(module, _)| self.modules.contains(module));
@@ -38,7 +38,7 @@ impl CodeChanges {
 
     /// Returns texts with which every concerned root key begins; other keys begin with them, too.
     /// `None` if every key is concerned.
-    pub fn beginnings(&self) -> Option<impl Iterator<Item = String>> {
+    pub fn key_prefixes(&self) -> Option<impl Iterator<Item = String>> {
         let of_names = self.names.iter().chain(&self.modules).map(|name| format!("{name}::"));
         let keys = self.keys.iter().map(|key| key.to_string());
         (!self.is_all).then(|| of_names.chain(keys))
@@ -56,7 +56,7 @@ impl CodeChanges {
         if old_said.complete != new_said.complete {
             // The names that a module lacks are certain only if all of its files were read to their
             // end.
-            self.modules.extend(old.or(new).and_then(|file| file.place.module()).cloned());
+            self.modules.extend(old.or(new).and_then(|file| file.place.module_name()).cloned());
         }
         let mut names = HashSet::new();
         for (one, other) in [(old_said, new_said), (new_said, old_said)] {
@@ -169,7 +169,7 @@ impl ManifestIndex {
     fn add_children(&self, names: &mut HashSet<Arc<str>>) {
         let mut parents: Vec<Arc<str>> = names.iter().cloned().collect();
         while let Some(parent) = parents.pop() {
-            for heir in self.heirs(&parent) {
+            for heir in self.heirs_of(&parent) {
                 let name: Arc<str> = heir.definition.name.as_str().into();
                 if names.insert(name.clone()) {
                     parents.push(name);

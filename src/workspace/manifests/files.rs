@@ -9,7 +9,7 @@ use crate::workspace::environments::{Environment, Environments};
 use crate::workspace::kinds::{
     CODE_FOLDERS, code_language, is_module_name, is_puppetfile, is_sample,
 };
-use crate::workspace::names::Names;
+use crate::workspace::names::DiskNames;
 
 /// The modules of an environment, as far as code is concerned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub enum CodePlace {
 
 impl CodePlace {
     /// Returns the module that the file belongs to.
-    pub fn module(&self) -> Option<&Arc<str>> {
+    pub fn module_name(&self) -> Option<&Arc<str>> {
         match self {
             CodePlace::Module { module, .. } => Some(module),
             _ => None,
@@ -102,9 +102,9 @@ impl CodePlace {
 
 /// Returns the modules of all environments: those on their module paths, and folders that look like
 /// modules in no environment's. In the order of `environments`.
-pub(in crate::workspace) fn modules(
+pub(in crate::workspace) fn find_modules(
     environments: &Environments,
-    names: &Names,
+    names: &DiskNames,
 ) -> Vec<CodeModules> {
     let of_path = |environment: &Arc<Environment>| {
         let modules = environment.modules.iter().filter(|(name, _)| is_module_name(name));
@@ -145,7 +145,7 @@ pub(in crate::workspace) fn modules(
 pub(in crate::workspace) fn code_files(
     environment: &Environment,
     modules: &CodeModules,
-    names: &Names,
+    names: &DiskNames,
 ) -> Vec<(FilePath, CodePlace)> {
     let mut files = Vec::new();
     for (name, module) in &modules.by_name {
@@ -173,14 +173,14 @@ pub(in crate::workspace) fn code_files(
             files.push((path, CodePlace::Environment));
         });
     }
-    files.extend(puppetfiles(root, names).map(|path| (path, CodePlace::Puppetfile)));
+    files.extend(find_puppetfiles(root, names).map(|path| (path, CodePlace::Puppetfile)));
     files
 }
 
 /// Returns the Puppetfiles in an environment's folder and in the folders right below it.
-fn puppetfiles<'a>(
+fn find_puppetfiles<'a>(
     root: &'a FilePath,
-    names: &'a Names,
+    names: &'a DiskNames,
 ) -> impl Iterator<Item = FilePath> + use<'a> {
     let in_folder = |folder: FilePath| {
         let children = names.children.get(&folder).map_or(&[][..], Vec::as_slice);
@@ -195,7 +195,7 @@ fn puppetfiles<'a>(
 }
 
 /// Gives each file of code below a folder.
-fn each_file(names: &Names, folder: &FilePath, take: &mut dyn FnMut(FilePath)) {
+fn each_file(names: &DiskNames, folder: &FilePath, take: &mut dyn FnMut(FilePath)) {
     for (name, kind) in names.children.get(folder).map_or(&[][..], Vec::as_slice) {
         let path = folder.join(name);
         match kind {

@@ -35,7 +35,7 @@ impl PartialEq for CodeFile {
 
 /// The place of a definition, call or use: its file and its number there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct DefinitionRef {
     pub(super) file: FilePath,
     pub(super) number: u32,
 }
@@ -43,7 +43,7 @@ pub(super) struct Place {
 /// Names and the places that belong to each; shared by maps whose other names are the same.
 pub(super) type Places = imbl::GenericHashMap<
     Arc<str>,
-    Arc<[Place]>,
+    Arc<[DefinitionRef]>,
     foldhash::fast::RandomState,
     imbl::shared_ptr::DefaultSharedPtr,
 >;
@@ -62,9 +62,9 @@ pub struct ManifestIndex {
     /// Calls with a literal key, by root key.
     pub(super) readers: Places,
     /// Calls with a partly known key.
-    pub(super) patterns: Arc<Vec<Place>>,
+    pub(super) patterns: Arc<Vec<DefinitionRef>>,
     /// Calls with an unknown key.
-    pub(super) dynamic: Arc<Vec<Place>>,
+    pub(super) dynamic: Arc<Vec<DefinitionRef>>,
     /// Declarations and references, by class.
     pub(super) uses: Places,
     /// The modules that Puppetfiles install.
@@ -144,16 +144,16 @@ impl ManifestIndex {
         if same < self.files.len() {
             let kept: HashSet<&FilePath> = files.iter().map(|file| &file.path).collect();
             let gone = self.files.keys().filter(|path| !kept.contains(path));
-            gone.for_each(|path| index.replace(path, None));
+            gone.for_each(|path| index.replace_file(path, None));
         }
         for file in files.into_iter().filter(|file| self.files.get(&file.path) != Some(file)) {
-            index.replace(&file.path.clone(), Some(file));
+            index.replace_file(&file.path.clone(), Some(file));
         }
         index
     }
 
     /// Replaces the entries of a file, or removes them.
-    pub(super) fn replace(&mut self, path: &FilePath, new: Option<CodeFile>) {
+    pub(super) fn replace_file(&mut self, path: &FilePath, new: Option<CodeFile>) {
         let old = match &new {
             Some(file) => self.files.insert(path.clone(), file.clone()),
             None => self.files.remove(path),
@@ -199,19 +199,19 @@ struct Collected {
     heirs: Named,
     aliases: Named,
     readers: Named,
-    patterns: Vec<Place>,
-    dynamic: Vec<Place>,
+    patterns: Vec<DefinitionRef>,
+    dynamic: Vec<DefinitionRef>,
     uses: Named,
     installed: BTreeSet<Arc<str>>,
     cut: BTreeSet<FilePath>,
 }
 
-type Named = foldhash::HashMap<Arc<str>, Vec<Place>>;
+type Named = foldhash::HashMap<Arc<str>, Vec<DefinitionRef>>;
 
 impl Collected {
     fn add(&mut self, file: &CodeFile) {
         let manifest = &file.manifest;
-        let place = |number: usize| Place {
+        let place = |number: usize| DefinitionRef {
             file: file.path.clone(),
             number: u32::try_from(number).unwrap_or(u32::MAX),
         };
@@ -241,7 +241,7 @@ impl Collected {
         self.cut.extend(manifest.is_cut.then(|| file.path.clone()));
     }
 
-    fn add_reader(&mut self, reader: &ReaderCall, place: &Place) {
+    fn add_reader(&mut self, reader: &ReaderCall, place: &DefinitionRef) {
         let Some(keys) = &reader.keys else { return self.dynamic.push(place.clone()) };
         for key in keys {
             match read_key(key) {
@@ -289,16 +289,17 @@ fn patch(places: &mut Places, path: &FilePath, gone: Named, mut come: Named) {
         if new == old {
             continue; // as with most names of a file that was edited
         }
-        put(places, path, name, new);
+        put_places(places, path, name, new);
     }
     for (name, new) in come {
-        put(places, path, name, new);
+        put_places(places, path, name, new);
     }
 }
 
 /// Has a name belong to these places of a file, in the order of paths.
-fn put(places: &mut Places, path: &FilePath, name: Arc<str>, new: Vec<Place>) {
-    let mut all: Vec<Place> = places.get(&name).map(|places| places.to_vec()).unwrap_or_default();
+fn put_places(places: &mut Places, path: &FilePath, name: Arc<str>, new: Vec<DefinitionRef>) {
+    let mut all: Vec<DefinitionRef> =
+        places.get(&name).map(|places| places.to_vec()).unwrap_or_default();
     replace_in(&mut all, path, new);
     if all.is_empty() {
         places.remove(&name)
@@ -307,13 +308,18 @@ fn put(places: &mut Places, path: &FilePath, name: Arc<str>, new: Vec<Place>) {
     };
 }
 
-fn patch_list(list: &mut Arc<Vec<Place>>, path: &FilePath, gone: &[Place], come: Vec<Place>) {
+fn patch_list(
+    list: &mut Arc<Vec<DefinitionRef>>,
+    path: &FilePath,
+    gone: &[DefinitionRef],
+    come: Vec<DefinitionRef>,
+) {
     if gone != come {
         replace_in(Arc::make_mut(list), path, come);
     }
 }
 
-fn replace_in(all: &mut Vec<Place>, path: &FilePath, new: Vec<Place>) {
+fn replace_in(all: &mut Vec<DefinitionRef>, path: &FilePath, new: Vec<DefinitionRef>) {
     all.retain(|place| place.file != *path);
     let at = all.partition_point(|place| place.file < *path);
     all.splice(at..at, new);

@@ -37,7 +37,7 @@ pub(super) enum Changed {
 }
 
 impl Changed {
-    fn then(&self, later: &Changed) -> Changed {
+    fn combine(&self, later: &Changed) -> Changed {
         match (self, later) {
             (Changed::Files(earlier), Changed::Files(later)) => {
                 Changed::Files(earlier.clone().union(later.clone()))
@@ -48,10 +48,10 @@ impl Changed {
 }
 
 impl LazyIndex {
-    fn after(&self, changed: &Changed) -> LazyIndex {
+    fn changed_after(&self, changed: &Changed) -> LazyIndex {
         let before = match (self.done.get(), &self.before) {
             (Some(done), _) => Some((done.clone(), changed.clone())),
-            (None, Some((before, earlier))) => Some((before.clone(), earlier.then(changed))),
+            (None, Some((before, earlier))) => Some((before.clone(), earlier.combine(changed))),
             (None, None) => None,
         };
         LazyIndex { done: OnceLock::new(), before }
@@ -60,7 +60,7 @@ impl LazyIndex {
 
 impl LazyManifests {
     /// Returns the indexes after these files changed.
-    pub(in crate::workspace) fn after(
+    pub(in crate::workspace) fn changed_after(
         before: &Arc<LazyManifests>,
         paths: &[FilePath],
     ) -> Arc<LazyManifests> {
@@ -71,7 +71,8 @@ impl LazyManifests {
         }
         let changed = Changed::Files(code);
         let indexes = before.indexes.iter();
-        let indexes = indexes.map(|(root, index)| (root.clone(), index.after(&changed))).collect();
+        let indexes =
+            indexes.map(|(root, index)| (root.clone(), index.changed_after(&changed))).collect();
         let modules = before.modules.clone();
         Arc::new(LazyManifests { indexes, modules, nothing: ManifestIndex::default() })
     }
@@ -83,7 +84,8 @@ impl LazyManifests {
     ) -> Arc<LazyManifests> {
         let index = |environment: &Arc<Environment>| {
             let known = before.indexes.get(&environment.root);
-            let index = known.map(|known| known.after(&Changed::Layout)).unwrap_or_default();
+            let index =
+                known.map(|known| known.changed_after(&Changed::Layout)).unwrap_or_default();
             (environment.root.clone(), index)
         };
         let indexes = environments.all.iter().map(index).collect();
@@ -91,7 +93,7 @@ impl LazyManifests {
     }
 
     /// Returns the index that was already made.
-    pub(in crate::workspace) fn done(&self, root: &FilePath) -> Option<&ManifestIndex> {
+    pub(in crate::workspace) fn finished_index(&self, root: &FilePath) -> Option<&ManifestIndex> {
         self.indexes.get(root)?.done.get()
     }
 }

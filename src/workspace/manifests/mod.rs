@@ -23,7 +23,7 @@ mod values;
 pub use asked::{CalledMerge, MergingCall, asked_strategy};
 pub use changes::CodeChanges;
 pub use files::{CodeModule, CodeModules, CodePlace};
-pub(in crate::workspace) use files::{code_files, modules};
+pub(in crate::workspace) use files::{code_files, find_modules};
 pub use index::{CodeFile, ManifestIndex};
 pub use query::{DefinitionAt, ModuleOrigin, ParameterAt, ReaderAt, UseAt, split_key};
 pub use standing::KeyStanding;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::files::{CodeModule, CodeModules};
-use super::index::{CodeFile, ManifestIndex, Place, ReadKey, literal_class, read_key};
+use super::index::{CodeFile, DefinitionRef, ManifestIndex, ReadKey, literal_class, read_key};
 use crate::manifest::model::{
     ClassUse, Definition, DefinitionKind, Parameter, ReaderCall, ReaderFunction, TextPattern,
     TextPiece, TypeAlias, UseKind,
@@ -137,7 +137,10 @@ impl ManifestIndex {
         self.installed.iter().any(|name| !self.modules.by_name.contains_key(name))
     }
 
-    fn at(&self, places: Option<&Arc<[Place]>>) -> impl Iterator<Item = (&CodeFile, usize)> {
+    fn declarations_at(
+        &self,
+        places: Option<&Arc<[DefinitionRef]>>,
+    ) -> impl Iterator<Item = (&CodeFile, usize)> {
         let places = places.map_or(&[][..], |places| &**places).to_vec();
         places
             .into_iter()
@@ -150,20 +153,20 @@ impl ManifestIndex {
     }
 
     /// Returns the classes that inherit a class, without those that inherit these.
-    pub(super) fn heirs(&self, class: &str) -> impl Iterator<Item = DefinitionAt<'_>> {
+    pub(super) fn heirs_of(&self, class: &str) -> impl Iterator<Item = DefinitionAt<'_>> {
         self.definitions_at(self.heirs.get(class))
     }
 
     fn definitions_at<'a>(
         &'a self,
-        places: Option<&'a Arc<[Place]>>,
+        places: Option<&'a Arc<[DefinitionRef]>>,
     ) -> impl Iterator<Item = DefinitionAt<'a>> {
-        self.at(places).filter_map(|(file, number)| {
+        self.declarations_at(places).filter_map(|(file, number)| {
             Some(DefinitionAt { file, definition: file.manifest.definitions.get(number)? })
         })
     }
 
-    fn loaded(&self, name: &str, kind: DefinitionKind) -> Option<DefinitionAt<'_>> {
+    fn loaded_definition(&self, name: &str, kind: DefinitionKind) -> Option<DefinitionAt<'_>> {
         let ranked = self.definitions(name).filter(|one| one.definition.kind == kind);
         let ranked = ranked.filter_map(|one| Some((one.file.place.autoload_rank(name)?, one)));
         // Of two definitions in one file, or of one rank, the first wins.
@@ -172,19 +175,19 @@ impl ManifestIndex {
     }
 
     /// Returns the class of this name that Puppet would load.
-    pub fn class(&self, name: &str) -> Option<DefinitionAt<'_>> {
-        self.loaded(name, DefinitionKind::Class)
+    pub fn loaded_class(&self, name: &str) -> Option<DefinitionAt<'_>> {
+        self.loaded_definition(name, DefinitionKind::Class)
     }
 
     /// Returns the defined type of this name that Puppet would load.
     pub fn defined_type(&self, name: &str) -> Option<DefinitionAt<'_>> {
-        self.loaded(name, DefinitionKind::DefinedType)
+        self.loaded_definition(name, DefinitionKind::DefinedType)
     }
 
     /// Returns the parameter that automatic parameter lookup asks a key for.
-    pub fn parameter(&self, key: &str) -> Option<ParameterAt<'_>> {
+    pub fn asking_parameter(&self, key: &str) -> Option<ParameterAt<'_>> {
         let (class, parameter) = split_key(key)?;
-        let DefinitionAt { file, definition } = self.class(class)?;
+        let DefinitionAt { file, definition } = self.loaded_class(class)?;
         let parameter = definition.find_parameter(parameter)?;
         Some(ParameterAt { file, class: definition, parameter })
     }
@@ -197,8 +200,8 @@ impl ManifestIndex {
     }
 
     /// Returns the calls that read a root key and name it.
-    pub fn readers(&self, root: &str) -> impl Iterator<Item = ReaderAt<'_>> {
-        self.at(self.readers.get(root)).filter_map(|(file, number)| {
+    pub fn readers_of_key(&self, root: &str) -> impl Iterator<Item = ReaderAt<'_>> {
+        self.declarations_at(self.readers.get(root)).filter_map(|(file, number)| {
             Some(ReaderAt { file, reader: file.manifest.readers.get(number)? })
         })
     }
@@ -212,15 +215,18 @@ impl ManifestIndex {
                 .flatten()
                 .any(|key| matches!(read_key(key), ReadKey::Pattern) && may_be(key, root))
         };
-        self.inexact(&self.patterns).filter(move |one| fits(one.reader))
+        self.inexact_readers(&self.patterns).filter(move |one| fits(one.reader))
     }
 
     /// Returns the calls with an unknown key.
     pub fn dynamic_readers(&self) -> impl Iterator<Item = ReaderAt<'_>> {
-        self.inexact(&self.dynamic)
+        self.inexact_readers(&self.dynamic)
     }
 
-    fn inexact<'a>(&'a self, places: &'a [Place]) -> impl Iterator<Item = ReaderAt<'a>> {
+    fn inexact_readers<'a>(
+        &'a self,
+        places: &'a [DefinitionRef],
+    ) -> impl Iterator<Item = ReaderAt<'a>> {
         places.iter().filter_map(|place| {
             let file = self.files.get(&place.file)?;
             Some(ReaderAt { file, reader: file.manifest.readers.get(place.number as usize)? })
@@ -232,12 +238,12 @@ impl ManifestIndex {
         let includes = |reader: &ReaderCall| {
             reader.includes || reader.function == ReaderFunction::HieraInclude
         };
-        self.readers(root).any(|one| includes(one.reader))
+        self.readers_of_key(root).any(|one| includes(one.reader))
     }
 
     /// Returns the places that declare, inherit or name a class.
-    pub fn uses(&self, class: &str) -> impl Iterator<Item = UseAt<'_>> {
-        self.at(self.uses.get(class)).filter_map(|(file, number)| {
+    pub fn uses_of(&self, class: &str) -> impl Iterator<Item = UseAt<'_>> {
+        self.declarations_at(self.uses.get(class)).filter_map(|(file, number)| {
             Some(UseAt { file, class_use: file.manifest.uses.get(number)? })
         })
     }
@@ -245,7 +251,7 @@ impl ManifestIndex {
     /// Whether some declaration of a class gives a parameter, or may give it, so that Puppet does not
     /// look it up there.
     pub fn may_be_given(&self, class: &str, parameter: &str) -> bool {
-        self.uses(class).any(|one| {
+        self.uses_of(class).any(|one| {
             let UseAt { class_use, .. } = one;
             class_use.gives_more || class_use.gives.iter().any(|given| given.name == parameter)
         })
@@ -288,11 +294,11 @@ impl ManifestIndex {
     }
 
     /// Returns the alias of this name, in any case, that Puppet would load.
-    pub fn alias(&self, name: &str) -> Option<(&CodeFile, &TypeAlias)> {
+    pub fn loaded_alias(&self, name: &str) -> Option<(&CodeFile, &TypeAlias)> {
         let lower = name.to_ascii_lowercase();
         let places = self.aliases.get(lower.as_str());
         let found = self
-            .at(places)
+            .declarations_at(places)
             .filter_map(|(file, number)| Some((file, file.manifest.aliases.get(number)?)));
         found.into_iter().find(|(file, _)| file.place.loads_alias(&lower))
     }
@@ -300,7 +306,7 @@ impl ManifestIndex {
 
 impl TypeNames for ManifestIndex {
     fn type_named(&self, name: &str) -> NamedType {
-        if let Some((_, alias)) = self.alias(name) {
+        if let Some((_, alias)) = self.loaded_alias(name) {
             let (name, text) = (alias.name.clone(), alias.data_type.text.clone());
             return NamedType::Alias { name, text };
         }

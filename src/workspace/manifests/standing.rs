@@ -30,15 +30,16 @@ pub enum KeyStanding<'a> {
 
 impl Snapshot {
     /// Returns the readers of a root key in an environment.
-    pub fn standing<'a>(&'a self, environment: &Environment, key: &str) -> KeyStanding<'a> {
+    pub fn key_standing<'a>(&'a self, environment: &Environment, key: &str) -> KeyStanding<'a> {
         let index = self.manifests(environment);
-        if let Some(parameter) = index.parameter(key) {
+        if let Some(parameter) = index.asking_parameter(key) {
             return KeyStanding::Parameter(parameter);
         }
         if key == LOOKUP_OPTIONS || self.keys().is_asked_for(key) {
             return KeyStanding::Data;
         }
-        if index.readers(key).next().is_some() || index.pattern_readers(key).next().is_some() {
+        if index.readers_of_key(key).next().is_some() || index.pattern_readers(key).next().is_some()
+        {
             return KeyStanding::Call;
         }
         if !index.has_code() || index.is_cut() {
@@ -46,7 +47,7 @@ impl Snapshot {
         }
         let Some((module, _)) = key.split_once("::") else { return KeyStanding::Plain };
         let Some((class, _)) = split_key(key) else { return KeyStanding::Unknown };
-        if let Some(found) = index.class(class) {
+        if let Some(found) = index.loaded_class(class) {
             let is_whole = !found.definition.recovered;
             return if is_whole { KeyStanding::NoParameter(found) } else { KeyStanding::Unknown };
         }

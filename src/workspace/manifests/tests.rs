@@ -53,24 +53,28 @@ fn an_environment_is_indexed() {
     let fixture = Fixture::new(REPO);
     let index = index(&fixture.snapshot);
     for name in ["m", "m::deep::er", "m::b", "from_site", "linked"] {
-        assert!(index.class(name).is_some(), "{name}");
+        assert!(index.loaded_class(name).is_some(), "{name}");
     }
     for name in ["m::lost", "n", "my_m", "m::d", "nothing"] {
-        assert!(index.class(name).is_none(), "{name}");
+        assert!(index.loaded_class(name).is_none(), "{name}");
     }
     assert!(index.defined_type("m::d").is_some() && index.definitions("m::lost").count() == 1);
     assert!(index.modules().by_name["linked"].is_assumed);
-    let parameter = index.parameter("m::x").expect("a parameter");
+    let parameter = index.asking_parameter("m::x").expect("a parameter");
     assert_eq!(parameter.parameter.data_type.as_ref().unwrap().text, "Integer");
-    assert!(index.parameter("m::z").is_none() && index.parameter("m::d::p").is_none());
+    assert!(
+        index.asking_parameter("m::z").is_none() && index.asking_parameter("m::d::p").is_none()
+    );
     for key in ["other", "plain", "in_epp", "in_erb"] {
-        assert_eq!(index.readers(key).count(), 1, "{key}");
+        assert_eq!(index.readers_of_key(key).count(), 1, "{key}");
     }
     assert_eq!(index.pattern_readers("m::ssh_port").count(), 1);
     assert_eq!(index.pattern_readers("m::ssh").count(), 0);
     assert_eq!(index.dynamic_readers().count(), 1);
-    assert_eq!(index.uses("m::b").count(), 1);
-    assert!(index.alias("m::port").is_some() && index.alias("M::Elsewhere").is_none());
+    assert_eq!(index.uses_of("m::b").count(), 1);
+    assert!(
+        index.loaded_alias("m::port").is_some() && index.loaded_alias("M::Elsewhere").is_none()
+    );
     assert_eq!(index.module_origin("m"), ModuleOrigin::Present);
     assert_eq!(index.module_origin("apt"), ModuleOrigin::Installed);
     assert_eq!(index.module_origin("ntp"), ModuleOrigin::Unknown);
@@ -149,11 +153,11 @@ fn files_that_come_and_go_are_indexed() {
     let path = FilePath::new("/modules/m/manifests/new.pp");
     workspace.apply(Change::Open(path.clone(), "class m::new($n) {}".into()));
     let with = workspace.snapshot();
-    assert!(index(&with).parameter("m::new::n").is_some());
+    assert!(index(&with).asking_parameter("m::new::n").is_some());
     workspace.apply(Change::Close(path));
     let without = workspace.snapshot();
-    assert!(index(&without).class("m::new").is_none());
-    assert!(index(&with).changes_to(index(&without)).concern("m::new::n"));
+    assert!(index(&without).loaded_class("m::new").is_none());
+    assert!(index(&with).changes_to(index(&without)).concerns_key("m::new::n"));
     assert_eq!(listing(index(&without)), listing(index(&fresh(workspace))));
 }
 
@@ -167,7 +171,7 @@ fn an_edit_concerns_the_keys_that_it_touches() {
         edit(workspace, path, old, new);
         let changes = index(&before).changes_to(index(&workspace.snapshot()));
         let keys = ["m::x", "m::b::p", "m::d::p", "linked::l", "plain", "other", "in_epp"];
-        keys.into_iter().filter(|key| changes.concern(key)).collect::<Vec<_>>()
+        keys.into_iter().filter(|key| changes.concerns_key(key)).collect::<Vec<_>>()
     };
     let b = "/modules/m/manifests/b.pp";
     assert_eq!(concerned(workspace, b, "3", "4"), ["plain"]);

@@ -38,7 +38,7 @@ pub enum ParameterValue {
 
 impl ParameterValue {
     /// Returns the value, as far as it is known; undef is a null.
-    pub fn value(self) -> Option<Value> {
+    pub fn into_value(self) -> Option<Value> {
         match self {
             ParameterValue::Found(value) => Some(value),
             ParameterValue::Default(value) => value,
@@ -58,7 +58,7 @@ impl Snapshot {
         parameter: ParameterAt<'_>,
     ) -> ParameterValue {
         Values { snapshot: self, environment, scope, index: self.manifests(environment) }
-            .of(parameter, DEPTH)
+            .value_of(parameter, DEPTH)
     }
 }
 
@@ -87,11 +87,11 @@ impl Values<'_> {
             scope.set_variable(name, from_json(&value.into()));
         }
         let view = self.snapshot.view(self.environment);
-        let context = self.snapshot.context(self.environment, &view, &scope);
+        let context = self.snapshot.lookup_context(self.environment, &view, &scope);
         Resolver::new(context).lookup(key, merge)
     }
 
-    fn of(&self, one: ParameterAt<'_>, depth: usize) -> ParameterValue {
+    fn value_of(&self, one: ParameterAt<'_>, depth: usize) -> ParameterValue {
         let key = LookupKey::of_root(&format!("{}::{}", one.class.name, one.parameter.name));
         let resolution = self.lookup(one, false, &key, None);
         if !is_settled(&resolution) {
@@ -114,32 +114,32 @@ impl Values<'_> {
         }
         let depth = depth.checked_sub(1)?;
         let default = one.parameter.default.as_ref()?;
-        if let Some(name) = variable(default) {
-            return self.variable(one, name, depth);
+        if let Some(name) = default_variable(default) {
+            return self.variable_value(one, name, depth);
         }
         let is_whole = |reader: &&ReaderCall| reader.range == default.range;
-        self.called(one, one.file.manifest.readers.iter().find(is_whole)?)
+        self.call_value(one, one.file.manifest.readers.iter().find(is_whole)?)
     }
 
     /// Returns the value of a parameter of this class, of one that it inherits, or of a class that
     /// the variable names.
-    fn variable(&self, one: ParameterAt<'_>, name: &str, depth: usize) -> Option<Value> {
+    fn variable_value(&self, one: ParameterAt<'_>, name: &str, depth: usize) -> Option<Value> {
         let own = one.class.find_parameter(name).map(|parameter| ParameterAt { parameter, ..one });
         let found = match split_key(name) {
-            Some(_) => self.index.parameter(name),
-            None => own.or_else(|| self.inherited(one, name)),
+            Some(_) => self.index.asking_parameter(name),
+            None => own.or_else(|| self.inherited_parameter(one, name)),
         }?;
         // A declaration that gives the parameter is stronger than data and default.
         let is_given = self.index.may_be_given(&found.class.name, &found.parameter.name)
             || self.index.may_be_used(&found.class.name);
-        if is_given { None } else { self.of(found, depth).value() }
+        if is_given { None } else { self.value_of(found, depth).into_value() }
     }
 
-    fn inherited(&self, one: ParameterAt<'_>, name: &str) -> Option<ParameterAt<'_>> {
+    fn inherited_parameter(&self, one: ParameterAt<'_>, name: &str) -> Option<ParameterAt<'_>> {
         let mut class = one.class;
         for _ in 0..DEPTH {
             let parent = class.inherits.as_ref()?.text.to_ascii_lowercase();
-            let DefinitionAt { file, definition } = self.index.class(&parent)?;
+            let DefinitionAt { file, definition } = self.index.loaded_class(&parent)?;
             if let Some(parameter) = definition.find_parameter(name) {
                 return Some(ParameterAt { file, class: definition, parameter });
             }
@@ -149,7 +149,7 @@ impl Values<'_> {
     }
 
     /// Returns the value of a call that reads data. A null that is found counts.
-    fn called(&self, one: ParameterAt<'_>, reader: &ReaderCall) -> Option<Value> {
+    fn call_value(&self, one: ParameterAt<'_>, reader: &ReaderCall) -> Option<Value> {
         let keys = reader.keys.as_ref().filter(|_| !reader.has_override)?;
         let merge = match &reader.merge {
             Some(_) => Some(super::asked_strategy(reader)?),
@@ -177,7 +177,7 @@ fn is_settled(resolution: &Resolution) -> bool {
 }
 
 /// Returns the name of the variable that a default is, without leading colons.
-fn variable(default: &Excerpt) -> Option<&str> {
+fn default_variable(default: &Excerpt) -> Option<&str> {
     let name = default.text.strip_prefix('$')?.trim_start_matches("::");
     let is_name = name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b':')
         && name != "facts";

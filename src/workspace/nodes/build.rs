@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::node::Node;
-use super::parts::{Facts, Parts, Said};
+use super::parts::{Facts, Parts, Sourced};
 use super::source::{SaidAs, VariableSource};
 use super::values::without_nulls;
 use crate::hiera::scope::{DeriveRule, Scope, Variable};
@@ -34,7 +34,7 @@ const OF_THE_CERTIFICATE: [&str; 2] = ["extensions", "external"];
 pub(in crate::workspace) type Inferred = (String, String, VariableSource);
 
 /// The input of a scope beyond the node.
-pub(in crate::workspace) struct Around<'a> {
+pub(in crate::workspace) struct NodeSurroundings<'a> {
     /// The environment's name, for nodes that state none.
     pub(in crate::workspace) environment: &'a str,
     pub(in crate::workspace) puppet: PuppetVersion,
@@ -48,18 +48,18 @@ impl Parts {
     /// that is known; a rule counts more than a part of the name.
     ///
     /// The scope is open unless all facts, or all variables, are given.
-    pub(in crate::workspace) fn node(
+    pub(in crate::workspace) fn build_node(
         self: Arc<Parts>,
         inferred: Vec<Inferred>,
-        around: &Around<'_>,
+        around: &NodeSurroundings<'_>,
     ) -> Node {
-        let mut making = Making { scope: Scope::open_node(&self.name), told: Vec::new() };
+        let mut making = NodeBuilder { scope: Scope::open_node(&self.name), told: Vec::new() };
         match &self.whole {
             Some(said) => {
                 let hash = said.value.as_hash().cloned().unwrap_or_default();
                 making.scope = literal_scope(&hash, &self.name, around.environment, around.puppet);
             }
-            None => making.parts(&self, around),
+            None => making.add_parts(&self, around),
         }
         let is_part = |(_, _, source): &Inferred| {
             matches!(source, VariableSource::NamePart | VariableSource::NoNamePart)
@@ -73,7 +73,7 @@ impl Parts {
         Node {
             name: self.name.clone(),
             scope: Arc::new(making.scope),
-            source: self.source().clone(),
+            source: self.main_source().clone(),
             environment: None,
             states_environment,
             is_given: false,
@@ -84,12 +84,12 @@ impl Parts {
 }
 
 /// A scope that is being made, with the sources of its variables.
-struct Making {
+struct NodeBuilder {
     scope: Scope,
     told: Vec<(Arc<str>, VariableSource)>,
 }
 
-impl Making {
+impl NodeBuilder {
     /// Sets a variable that nothing has set.
     fn set_new(&mut self, name: &str, value: Value, source: &VariableSource) {
         if !matches!(self.scope.get(name), Variable::Known(_)) {
@@ -108,11 +108,11 @@ impl Making {
         }
     }
 
-    fn parts(&mut self, parts: &Parts, around: &Around<'_>) {
+    fn add_parts(&mut self, parts: &Parts, around: &NodeSurroundings<'_>) {
         if parts.is_closed() {
             self.scope = Scope::new_closed(&parts.name, []);
         }
-        let certificate = parts.certificate();
+        let certificate = parts.stated_trusted();
         if let Some(said) = &parts.parameters {
             let source = VariableSource::Said(SaidAs::Parameter, said.by.clone());
             for (name, value) in variables_of(&said.value) {
@@ -120,7 +120,7 @@ impl Making {
             }
         }
         if let Some(said) = &parts.facts {
-            self.facts(said, certificate.is_some());
+            self.add_facts(said, certificate.is_some());
         }
         if let Some(said) = &parts.server_facts {
             let source = VariableSource::Said(SaidAs::ServerFact, said.by.clone());
@@ -130,7 +130,7 @@ impl Making {
             self.scope.set_variable("server_facts", said.value.clone());
             self.told.push(("server_facts".into(), source));
         }
-        self.trusted(parts, certificate);
+        self.add_trusted(parts, certificate);
         let environment =
             parts.environment.as_ref().map_or(around.environment, |said| &*said.value);
         self.scope.set_variable("environment", Value::from_argument(environment));
@@ -144,7 +144,7 @@ impl Making {
     }
 
     /// Each fact is a variable; of 200 facts one source is kept, as that of `facts`.
-    fn facts(&mut self, said: &Said<Facts>, without_trusted: bool) {
+    fn add_facts(&mut self, said: &Sourced<Facts>, without_trusted: bool) {
         let source = VariableSource::Said(SaidAs::Fact, said.by.clone());
         for (name, value) in variables_of(&said.value.values) {
             if !matches!(self.scope.get(&name), Variable::Known(_)) {
@@ -163,7 +163,7 @@ impl Making {
 
     /// Sets `$trusted`: the value that a source states, or one made from the certname. The latter's
     /// extensions are unknown, not empty: the certificate may have some.
-    fn trusted(&mut self, parts: &Parts, said: Option<(Value, FilePath)>) {
+    fn add_trusted(&mut self, parts: &Parts, said: Option<(Value, FilePath)>) {
         let is_said = said.is_some();
         if !is_said && !parts.is_certname {
             return;
@@ -205,7 +205,7 @@ impl Making {
 impl Parts {
     /// Returns `$trusted` as a source states it: by itself, or among the facts, where PuppetDB
     /// keeps it. Source: `Puppet::Node#sanitize`.
-    pub(super) fn certificate(&self) -> Option<(Value, FilePath)> {
+    pub(super) fn stated_trusted(&self) -> Option<(Value, FilePath)> {
         if let Some(said) = &self.trusted {
             return Some((said.value.clone(), said.by.clone()));
         }

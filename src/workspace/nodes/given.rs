@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::build::Around;
+use super::build::NodeSurroundings;
 use super::node::Node;
 use super::parts::Parts;
 use super::source::NodeSource;
@@ -13,7 +13,7 @@ use crate::workspace::config::WorkspaceConfig;
 
 /// A node by the environment whose settings name its file, the folder that the file lies in, and
 /// its certname. Two folders may be two checkouts of the repository of one fleet.
-type Place<'a> = (Option<&'a FilePath>, Option<&'a FilePath>, Arc<str>);
+type GivenNodeKey<'a> = (Option<&'a FilePath>, Option<&'a FilePath>, Arc<str>);
 
 /// Files with the reasons why they have no nodes.
 type Errors = Vec<(FilePath, String)>;
@@ -25,8 +25,8 @@ pub(in crate::workspace) fn nodes_of(
     config: &WorkspaceConfig,
     folders: &[FilePath],
 ) -> (Vec<Arc<Node>>, Errors) {
-    let mut joined: IndexMap<Place<'_>, Arc<Parts>> = IndexMap::new();
-    let failed = |source: &NodeSource| Some((source.path.clone(), source.error()?.to_owned()));
+    let mut joined: IndexMap<GivenNodeKey<'_>, Arc<Parts>> = IndexMap::new();
+    let failed = |source: &NodeSource| Some((source.path.clone(), source.read_error()?.to_owned()));
     let mut errors: Errors = sources.iter().filter_map(failed).collect();
     for source in sources.iter().filter(|source| source.step.is_none()) {
         let Ok(found) = &source.nodes else { continue };
@@ -44,14 +44,14 @@ pub(in crate::workspace) fn nodes_of(
                 .or_insert_with(|| parts.clone());
         }
     }
-    let node = |((environment, _, _), parts): (Place<'_>, Arc<Parts>)| {
-        let own = environment.map_or(&config.common, |root| config.of(root));
-        let around = Around {
+    let node = |((environment, _, _), parts): (GivenNodeKey<'_>, Arc<Parts>)| {
+        let own = environment.map_or(&config.common, |root| config.environment_config(root));
+        let around = NodeSurroundings {
             environment: own.environment_name(),
             puppet: own.puppet,
             rules: &own.nodes.derive,
         };
-        let node = parts.node(Vec::new(), &around);
+        let node = parts.build_node(Vec::new(), &around);
         Arc::new(Node { environment: environment.cloned(), is_given: true, ..node })
     };
     (joined.into_iter().map(node).collect(), errors)

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::build::{Around, Inferred};
+use super::build::{Inferred, NodeSurroundings};
 use super::node::Node;
 use super::parts::{Included, Parts};
-use super::positions::{KnownValues, Positions, Told};
+use super::positions::{KnownValues, Positions, StatedValue};
 use super::source::{SaidAs, VariableSource};
-use super::steps::Step;
+use super::steps::InferStep;
 use crate::hiera::config::Layer;
 use crate::hiera::interpolation::{TokenKind, parse_tokens};
 use crate::hiera::pattern::{Bindings, PatternMatch, variable_name};
@@ -81,7 +81,7 @@ pub(super) fn infer(
     let steps = config.nodes.infer;
     let locations = node_locations(snapshot, environment);
     let mut named = BTreeMap::new();
-    if steps.has(Step::FileNames) {
+    if steps.has_step(InferStep::FileNames) {
         named = named_nodes(snapshot, environment, &locations, is_own);
     }
     add_said(&mut named, said);
@@ -89,24 +89,24 @@ pub(super) fn infer(
     let known = known_values(snapshot, environment, &locations);
     let in_folders = with_values_in_folders(snapshot, environment, known.clone());
     let mut positions = Positions::default();
-    if steps.has(Step::NameParts) {
+    if steps.has_step(InferStep::NameParts) {
         let names: Vec<&str> = named.keys().map(String::as_str).collect();
-        positions = Positions::learn(&names, &known);
+        positions = Positions::learn_positions(&names, &known);
     }
-    let around = Around {
+    let around = NodeSurroundings {
         environment: &environment.name,
         puppet: config.puppet,
         rules: &config.nodes.derive,
     };
-    let node = |(name, found): (String, Found<'_>)| {
-        let mut inferred = found.inferred(&name);
+    let node = |(name, found): (String, NodeKnowledge<'_>)| {
+        let mut inferred = found.infer_variables(&name);
         if let Some(parts) = &found.parts {
             inferred.extend(of_blocks(parts, environment, &in_folders));
         }
         inferred.extend(of_positions(&positions, &name));
         let source = found.source.expect("a node has a data file, or another that tells of it");
-        let parts = found.parts.unwrap_or_else(|| Arc::new(Parts::called(&name, source)));
-        parts.node(inferred, &around)
+        let parts = found.parts.unwrap_or_else(|| Arc::new(Parts::of_name(&name, source)));
+        parts.build_node(inferred, &around)
     };
     named.into_iter().map(node).collect()
 }
@@ -231,7 +231,7 @@ fn with_values_in_folders(
         for path in snapshot.paths_starting_with(&prefix) {
             let value = path.as_str().get(prefix.len()..).and_then(|rest| rest.strip_suffix(end));
             let nested = value.filter(|value| value.contains('/') && !end.is_empty());
-            let is_bound = || environment.matches(path).next().is_some();
+            let is_bound = || environment.path_matches(path).next().is_some();
             if let Some(value) = nested.filter(|_| !is_bound()) {
                 known.entry(variable.clone()).or_default().insert(value.to_owned());
             }
@@ -242,7 +242,7 @@ fn with_values_in_folders(
 
 /// The knowledge about a node.
 #[derive(Default)]
-struct Found<'a> {
+struct NodeKnowledge<'a> {
     /// The data file of its own, or else the file that describes it.
     source: Option<&'a FilePath>,
     /// The variable that is its name, in the path of its data file.
@@ -253,15 +253,15 @@ struct Found<'a> {
     parts: Option<Arc<Parts>>,
 }
 
-impl Found<'_> {
+impl NodeKnowledge<'_> {
     /// Returns the variables that the paths of its files and its name contain.
-    fn inferred(&self, name: &str) -> Vec<Inferred> {
+    fn infer_variables(&self, name: &str) -> Vec<Inferred> {
         let mut all: Vec<Inferred> = Vec::new();
         for (variable, text) in &self.bindings {
             all.push((variable.clone(), text.clone(), VariableSource::Path));
         }
         let mut add = |variable: &str| {
-            let implied = implied(variable, name).into_iter();
+            let implied = implied_variables(variable, name).into_iter();
             all.extend(implied.map(|(name, text)| (name, text, VariableSource::Name)));
         };
         self.variable.iter().for_each(|variable| add(variable));
@@ -276,7 +276,10 @@ impl Found<'_> {
 
 /// Adds the parts of nodes that other files state. A data file that is called as the host of
 /// exactly one of them, without the domain, is that node's.
-fn add_said<'a>(named: &mut BTreeMap<String, Found<'a>>, said: &'a IndexMap<Arc<str>, Arc<Parts>>) {
+fn add_said<'a>(
+    named: &mut BTreeMap<String, NodeKnowledge<'a>>,
+    said: &'a IndexMap<Arc<str>, Arc<Parts>>,
+) {
     let mut hosts: BTreeMap<String, usize> = BTreeMap::new();
     let names: BTreeSet<&str> =
         said.keys().map(|name| &**name).chain(named.keys().map(String::as_str)).collect();
@@ -358,8 +361,8 @@ fn included_values(included: &[Included], known: &KnownValues) -> Vec<(String, S
 
 fn of_positions(positions: &Positions, name: &str) -> Vec<Inferred> {
     let inferred = |(variable, told)| match told {
-        Told::At(_, text) => (variable, text, VariableSource::NamePart),
-        Told::NoSuchPart => (variable, String::new(), VariableSource::NoNamePart),
+        StatedValue::At(_, text) => (variable, text, VariableSource::NamePart),
+        StatedValue::NoSuchPart => (variable, String::new(), VariableSource::NoNamePart),
     };
     positions.told_by(name).into_iter().map(inferred).collect()
 }
@@ -370,8 +373,8 @@ fn named_nodes<'a>(
     environment: &'a Environment,
     locations: &'a [NodeLocation<'a>],
     is_own: &dyn Fn(&FilePath) -> bool,
-) -> BTreeMap<String, Found<'a>> {
-    let mut named: BTreeMap<String, Found<'a>> = BTreeMap::new();
+) -> BTreeMap<String, NodeKnowledge<'a>> {
+    let mut named: BTreeMap<String, NodeKnowledge<'a>> = BTreeMap::new();
     for location in locations {
         for (path, bindings) in files_at(snapshot, location.reach) {
             let Some(name) = bindings.get(&location.variable).cloned() else { continue };
@@ -384,7 +387,8 @@ fn named_nodes<'a>(
             match named.get_mut(&name) {
                 None => {
                     let variable = Some(location.variable.as_str());
-                    let found = Found { source: Some(path), variable, bindings, parts: None };
+                    let found =
+                        NodeKnowledge { source: Some(path), variable, bindings, parts: None };
                     named.insert(name, found);
                 }
                 Some(known) => {
@@ -403,7 +407,9 @@ fn named_nodes<'a>(
 
 /// Leaves out host names that are also known with a domain: `web01` beside `web01.example.net` is
 /// the same node.
-fn without_short_names(mut named: BTreeMap<String, Found<'_>>) -> BTreeMap<String, Found<'_>> {
+fn without_short_names(
+    mut named: BTreeMap<String, NodeKnowledge<'_>>,
+) -> BTreeMap<String, NodeKnowledge<'_>> {
     let with_domain: std::collections::HashSet<String> =
         named.keys().filter_map(|name| Some(name.split_once('.')?.0.to_owned())).collect();
     named.retain(|name, _| name.contains('.') || !with_domain.contains(name));
@@ -433,7 +439,7 @@ fn known_values(
 }
 
 /// Returns the variables that follow from a node's name, where `variable` holds it.
-fn implied(variable: &str, name: &str) -> Vec<(String, String)> {
+fn implied_variables(variable: &str, name: &str) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut add = |names: &[&str], text: &str| {
         all.extend(names.iter().map(|name| ((*name).to_owned(), text.to_owned())));

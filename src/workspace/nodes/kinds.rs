@@ -11,7 +11,7 @@ use super::inferred::{files_at, is_shared_name, node_locations};
 use super::node::{Kinds, Node};
 use super::parts::Parts;
 use super::source::VariableSource;
-use super::steps::Step;
+use super::steps::InferStep;
 use crate::hiera::config::Layer;
 use crate::hiera::scope::Scope;
 use crate::puppet::Value;
@@ -39,7 +39,7 @@ pub fn same_fact(name: &str) -> Option<String> {
 type Values = BTreeMap<String, String>;
 
 /// A location whose files show values of variables.
-struct Shown<'a> {
+struct VariableFiles<'a> {
     reach: &'a Reach,
     /// Its variables, each once; facts by the first name under which a location uses them.
     variables: Vec<String>,
@@ -48,7 +48,7 @@ struct Shown<'a> {
 
 /// Returns the kinds of an environment without known nodes.
 pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environment) -> Kinds {
-    let is_on = snapshot.config_of(environment).nodes.infer.has(Step::Kinds);
+    let is_on = snapshot.config_of(environment).nodes.infer.has_step(InferStep::Kinds);
     if !is_on || !snapshot.nodes_of(environment).is_empty() {
         return Kinds::default();
     }
@@ -76,14 +76,14 @@ pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environm
         }
     }
     combined.retain(|values| !values.is_empty());
-    let kind = |values: &Values| Arc::new(kind(environment, values, &kinds.variables));
+    let kind = |values: &Values| Arc::new(new_kind(environment, values, &kinds.variables));
     kinds.all = combined.iter().map(kind).collect();
     kinds
 }
 
 /// Returns the values that the files of each location show. A file that several locations can name
 /// is one of the most literal of them.
-fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<Shown<'a>> {
+fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<VariableFiles<'a>> {
     let of_nodes = node_locations(snapshot, environment);
     let is_of_nodes =
         |reach: &Reach| of_nodes.iter().any(|location| std::ptr::eq(location.reach, reach));
@@ -93,13 +93,13 @@ fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<Sh
             if same_fact(name).is_some() { name.trim_start_matches("facts.") } else { name };
         names.entry(plain.to_owned()).or_insert_with(|| name.to_owned()).clone()
     };
-    let mut shown: Vec<Shown<'a>> = Vec::new();
+    let mut shown: Vec<VariableFiles<'a>> = Vec::new();
     for reach in environment.reach.iter().filter(|reach| !is_of_nodes(reach)) {
         if reach.pattern.variables().is_empty() || matches!(reach.layer, Layer::Module(_)) {
             continue;
         }
         let is_its_own = |path: &FilePath| {
-            let mut others = environment.matches(path);
+            let mut others = environment.path_matches(path);
             others.all(|(it, _)| it.pattern.literal_len() <= reach.pattern.literal_len())
         };
         let mut combinations = BTreeSet::new();
@@ -123,7 +123,7 @@ fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<Sh
             }
         }
         if !variables.is_empty() {
-            shown.push(Shown { reach, variables, combinations });
+            shown.push(VariableFiles { reach, variables, combinations });
         }
     }
     shown
@@ -131,7 +131,7 @@ fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<Sh
 
 /// Returns the variables: those that a location has alone first, otherwise in the order of the
 /// levels.
-fn in_order(shown: &[Shown<'_>]) -> Vec<String> {
+fn in_order(shown: &[VariableFiles<'_>]) -> Vec<String> {
     let mut fewest: Vec<(usize, String)> = Vec::new();
     for location in shown {
         for name in &location.variables {
@@ -145,14 +145,18 @@ fn in_order(shown: &[Shown<'_>]) -> Vec<String> {
     fewest.into_iter().map(|(_, name)| name).collect()
 }
 
-fn values_of<'s>(variable: &str, shown: &'s [Shown<'_>]) -> BTreeSet<&'s String> {
+fn values_of<'s>(variable: &str, shown: &'s [VariableFiles<'_>]) -> BTreeSet<&'s String> {
     let all = shown.iter().flat_map(|location| &location.combinations);
     all.filter_map(|values| values.get(variable)).collect()
 }
 
 /// Combines each of these with each value that a variable may have beside it; `None` where there
 /// would be too many.
-fn combined_with(combined: &[Values], variable: &str, shown: &[Shown<'_>]) -> Option<Vec<Values>> {
+fn combined_with(
+    combined: &[Values],
+    variable: &str,
+    shown: &[VariableFiles<'_>],
+) -> Option<Vec<Values>> {
     let is_alone = shown.iter().any(|location| location.variables == [variable]);
     let all = values_of(variable, shown);
     let beside = |known: &Values| -> BTreeSet<&String> {
@@ -180,7 +184,7 @@ fn combined_with(combined: &[Values], variable: &str, shown: &[Shown<'_>]) -> Op
     Some(next)
 }
 
-fn kind(environment: &Environment, values: &Values, variables: &[String]) -> Node {
+fn new_kind(environment: &Environment, values: &Values, variables: &[String]) -> Node {
     let own = variables.iter().filter_map(|name| Some((name, values.get(name)?)));
     let texts: Vec<String> = own.clone().map(|(name, value)| format!("{name} = {value}")).collect();
     let name: Arc<str> = texts.join(", ").into();
@@ -205,7 +209,7 @@ fn kind(environment: &Environment, values: &Values, variables: &[String]) -> Nod
         states_environment,
         is_given: false,
         told: told.into(),
-        parts: Arc::new(Parts::called(&name, &source)),
+        parts: Arc::new(Parts::of_name(&name, &source)),
     }
 }
 

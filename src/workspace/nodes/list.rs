@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::build::Around;
+use super::build::NodeSurroundings;
 use super::inferred::{infer, node_locations};
 use super::node::Node;
 use super::parts::Parts;
 use super::sources::shapes;
-use super::steps::{Step, Steps};
+use super::steps::{InferStep, Steps};
 use crate::hiera::hierarchy::locate_levels;
 use crate::hiera::hierarchy::located::LevelTarget;
 use crate::text::FilePath;
@@ -31,7 +31,7 @@ pub(in crate::workspace) fn nodes_of(
         return nodes.into();
     }
     let mut said = said_of(snapshot, environment);
-    let around = Around {
+    let around = NodeSurroundings {
         environment: &environment.name,
         puppet: config.puppet,
         rules: &config.nodes.derive,
@@ -40,11 +40,12 @@ pub(in crate::workspace) fn nodes_of(
         let Some(mut parts) = said.shift_remove(&node.name) else { continue };
         Arc::make_mut(&mut parts).join(&node.parts);
         let environment = node.environment.clone();
-        *node = Arc::new(Node { environment, is_given: true, ..parts.node(Vec::new(), &around) });
+        *node =
+            Arc::new(Node { environment, is_given: true, ..parts.build_node(Vec::new(), &around) });
     }
     let (closed, open): (IndexMap<_, _>, IndexMap<_, _>) =
         said.into_iter().partition(|(_, parts)| parts.is_closed());
-    let node = |parts: Arc<Parts>| Arc::new(parts.node(Vec::new(), &around));
+    let node = |parts: Arc<Parts>| Arc::new(parts.build_node(Vec::new(), &around));
     let mut others: Vec<Arc<Node>> = closed.into_values().map(node).collect();
     let known = [&nodes[..], &others[..]].concat();
     let names: HashSet<&str> = known.iter().map(|node| &*node.name).collect();
@@ -59,12 +60,18 @@ pub(in crate::workspace) fn nodes_of(
 /// Returns the parts of an environment's nodes that files state which no setting names, by the
 /// names of the nodes. More certain sources come later and win.
 fn said_of(snapshot: &Snapshot, environment: &Environment) -> IndexMap<Arc<str>, Arc<Parts>> {
-    const ORDER: [Step; 6] =
-        [Step::NodeBlocks, Step::Rspec, Step::Bolt, Step::Classifier, Step::Facts, Step::Puppetdb];
+    const ORDER: [InferStep; 6] = [
+        InferStep::NodeBlocks,
+        InferStep::Rspec,
+        InferStep::Bolt,
+        InferStep::Classifier,
+        InferStep::Facts,
+        InferStep::Puppetdb,
+    ];
     let steps = snapshot.config_of(environment).nodes.infer;
     let is_of = |path: &FilePath| shapes::is_of(path, environment, snapshot.environments());
     let mut joined: IndexMap<Arc<str>, Arc<Parts>> = IndexMap::new();
-    for step in ORDER.into_iter().filter(|step| steps.has(*step)) {
+    for step in ORDER.into_iter().filter(|step| steps.has_step(*step)) {
         let of_step = snapshot.node_sources().iter().filter(|source| source.step == Some(step));
         for source in of_step.filter(|source| is_of(&source.path)) {
             for parts in source.nodes.iter().flatten() {
@@ -92,7 +99,7 @@ fn files_of(
     let mut files = HashSet::new();
     for location in node_locations(snapshot, environment) {
         let layer = &location.reach.layer;
-        let Some((_, config)) = environment.configs().find(|(other, _)| other == layer) else {
+        let Some((_, config)) = environment.all_configs().find(|(other, _)| other == layer) else {
             continue;
         };
         for node in given {

@@ -55,7 +55,7 @@ impl Node {
 
     /// Returns the classes that the node classifier gives, and the file that states them. Hiera is
     /// not asked for the parameters that it gives to them.
-    pub fn classes(&self) -> Option<(&Value, &FilePath)> {
+    pub fn classifier_classes(&self) -> Option<(&Value, &FilePath)> {
         self.parts.classes.as_ref().map(|said| (&said.value, &said.by))
     }
 

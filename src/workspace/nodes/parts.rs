@@ -7,7 +7,7 @@ use crate::text::FilePath;
 
 /// A part and the file that states it.
 #[derive(Clone, Debug)]
-pub(in crate::workspace) struct Said<T> {
+pub(in crate::workspace) struct Sourced<T> {
     pub(in crate::workspace) value: T,
     pub(in crate::workspace) by: FilePath,
 }
@@ -39,33 +39,33 @@ pub(in crate::workspace) struct Parts {
     pub(in crate::workspace) is_certname: bool,
     /// The first file that names the node.
     pub(in crate::workspace) named_by: FilePath,
-    pub(in crate::workspace) facts: Option<Said<Facts>>,
+    pub(in crate::workspace) facts: Option<Sourced<Facts>>,
     /// A hash: `$trusted`, or some members of it.
-    pub(in crate::workspace) trusted: Option<Said<Value>>,
+    pub(in crate::workspace) trusted: Option<Sourced<Value>>,
     /// A hash: the classifier's parameters; each is a variable.
-    pub(in crate::workspace) parameters: Option<Said<Value>>,
+    pub(in crate::workspace) parameters: Option<Sourced<Value>>,
     /// A hash or a list: the classes that the classifier gives.
-    pub(in crate::workspace) classes: Option<Said<Value>>,
+    pub(in crate::workspace) classes: Option<Sourced<Value>>,
     /// The name of the environment that the node is in.
-    pub(in crate::workspace) environment: Option<Said<Arc<str>>>,
+    pub(in crate::workspace) environment: Option<Sourced<Arc<str>>>,
     /// A hash: the facts of the server about itself.
-    pub(in crate::workspace) server_facts: Option<Said<Value>>,
+    pub(in crate::workspace) server_facts: Option<Sourced<Value>>,
     /// A hash: all variables, literally. All other parts are ignored beside it.
-    pub(in crate::workspace) whole: Option<Said<Value>>,
+    pub(in crate::workspace) whole: Option<Sourced<Value>>,
     /// A hash: variables that the node's block in a manifest sets.
-    pub(in crate::workspace) block: Option<Said<Value>>,
+    pub(in crate::workspace) block: Option<Sourced<Value>>,
     /// The classes of that block.
-    pub(in crate::workspace) included: Option<Said<Arc<[Included]>>>,
+    pub(in crate::workspace) included: Option<Sourced<Arc<[Included]>>>,
 }
 
 impl Parts {
     /// Creates a node whose certname a file states.
-    pub(in crate::workspace) fn named(name: &str, by: &FilePath) -> Parts {
-        Parts { is_certname: true, ..Parts::called(name, by) }
+    pub(in crate::workspace) fn of_certname(name: &str, by: &FilePath) -> Parts {
+        Parts { is_certname: true, ..Parts::of_name(name, by) }
     }
 
     /// Creates a node with some name that a file states.
-    pub(in crate::workspace) fn called(name: &str, by: &FilePath) -> Parts {
+    pub(in crate::workspace) fn of_name(name: &str, by: &FilePath) -> Parts {
         Parts {
             name: name.into(),
             is_certname: false,
@@ -85,25 +85,25 @@ impl Parts {
     /// Takes the parts that `other`, a later source, states for the same node: part by part, never
     /// member by member. Of facts, all of them win over some.
     pub(in crate::workspace) fn join(&mut self, other: &Parts) {
-        fn later<T: Clone>(mine: &mut Option<T>, other: &Option<T>) {
+        fn replace_later<T: Clone>(mine: &mut Option<T>, other: &Option<T>) {
             if other.is_some() {
                 mine.clone_from(other);
             }
         }
         let are_all =
-            |facts: &Option<Said<Facts>>| facts.as_ref().is_some_and(|it| it.value.are_all);
+            |facts: &Option<Sourced<Facts>>| facts.as_ref().is_some_and(|it| it.value.are_all);
         if are_all(&other.facts) || !are_all(&self.facts) {
-            later(&mut self.facts, &other.facts);
+            replace_later(&mut self.facts, &other.facts);
         }
         self.is_certname |= other.is_certname;
-        later(&mut self.trusted, &other.trusted);
-        later(&mut self.parameters, &other.parameters);
-        later(&mut self.classes, &other.classes);
-        later(&mut self.environment, &other.environment);
-        later(&mut self.server_facts, &other.server_facts);
-        later(&mut self.whole, &other.whole);
-        later(&mut self.block, &other.block);
-        later(&mut self.included, &other.included);
+        replace_later(&mut self.trusted, &other.trusted);
+        replace_later(&mut self.parameters, &other.parameters);
+        replace_later(&mut self.classes, &other.classes);
+        replace_later(&mut self.environment, &other.environment);
+        replace_later(&mut self.server_facts, &other.server_facts);
+        replace_later(&mut self.whole, &other.whole);
+        replace_later(&mut self.block, &other.block);
+        replace_later(&mut self.included, &other.included);
     }
 
     /// Whether no variable is unknown, except those of the certificate and of the server.
@@ -112,7 +112,7 @@ impl Parts {
     }
 
     /// Returns the file with most parts of the node.
-    pub(in crate::workspace) fn source(&self) -> &FilePath {
+    pub(in crate::workspace) fn main_source(&self) -> &FilePath {
         None.or(self.whole.as_ref().map(|said| &said.by))
             .or(self.facts.as_ref().map(|said| &said.by))
             .or(self.parameters.as_ref().map(|said| &said.by))

@@ -27,7 +27,7 @@ pub(super) enum Position {
 
 /// The number of labels of a name, and the number of parts of its first label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Shape {
+struct NameShape {
     labels: usize,
     parts: usize,
 }
@@ -36,12 +36,12 @@ struct Shape {
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     /// The variables at positions, for each shape of name.
-    claims: BTreeMap<Shape, Vec<(Position, String)>>,
+    claims: BTreeMap<NameShape, Vec<(Position, String)>>,
 }
 
 /// The value of a variable that a name states.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum StatedValue {
     /// The text at a position.
     At(Position, String),
     /// Longer names have a part for it, this one has none.
@@ -50,28 +50,31 @@ pub(super) enum Told {
 
 impl Positions {
     /// Learns the positions from all names and the known values.
-    pub(super) fn learn(names: &[&str], known: &KnownValues) -> Positions {
-        let mut by_shape: BTreeMap<Shape, Vec<&str>> = BTreeMap::new();
+    pub(super) fn learn_positions(names: &[&str], known: &KnownValues) -> Positions {
+        let mut by_shape: BTreeMap<NameShape, Vec<&str>> = BTreeMap::new();
         for name in names {
-            by_shape.entry(shape(name)).or_default().push(name);
+            by_shape.entry(name_shape(name)).or_default().push(name);
         }
         let claims = by_shape
             .into_iter()
             .filter(|(_, names)| names.len() >= MIN_NAMES)
-            .map(|(shape, names)| (shape, claims(shape, &names, known)))
+            .map(|(shape, names)| (shape, find_claims(shape, &names, known)))
             .collect();
         Positions { claims }
     }
 
     /// Returns the values of variables that a name states, each variable once.
-    pub(super) fn told_by(&self, name: &str) -> Vec<(String, Told)> {
-        let shape = shape(name);
+    pub(super) fn told_by(&self, name: &str) -> Vec<(String, StatedValue)> {
+        let shape = name_shape(name);
         let claims = self.claims.get(&shape);
-        let mut told: Vec<(String, Told)> = claims
+        let mut told: Vec<(String, StatedValue)> = claims
             .into_iter()
             .flatten()
             .filter_map(|(position, variable)| {
-                Some((variable.clone(), Told::At(*position, at(name, *position)?.to_owned())))
+                Some((
+                    variable.clone(),
+                    StatedValue::At(*position, text_at(name, *position)?.to_owned()),
+                ))
             })
             .collect();
         let longer = self.claims.iter().filter(|(other, _)| {
@@ -80,7 +83,7 @@ impl Positions {
         for (position, variable) in longer.flat_map(|(_, claims)| claims) {
             let is_part = !matches!(position, Position::Label(_));
             if is_part && !told.iter().any(|(known, _)| known == variable) {
-                told.push((variable.clone(), Told::NoSuchPart));
+                told.push((variable.clone(), StatedValue::NoSuchPart));
             }
         }
         told
@@ -90,12 +93,12 @@ impl Positions {
 /// Returns the variables that positions of these names, all of one shape, stand for. A position
 /// that two variables fit equally well stands for none, and so does a variable that fits two
 /// positions.
-fn claims(shape: Shape, names: &[&str], known: &KnownValues) -> Vec<(Position, String)> {
+fn find_claims(shape: NameShape, names: &[&str], known: &KnownValues) -> Vec<(Position, String)> {
     let mut fitting: Vec<(usize, Position, &String)> = Vec::new();
-    for position in positions(shape) {
+    for position in shape_positions(shape) {
         for (variable, values) in known {
             let has_known =
-                |name: &&&str| at(name, position).is_some_and(|part| values.contains(part));
+                |name: &&&str| text_at(name, position).is_some_and(|part| values.contains(part));
             let count = names.iter().filter(has_known).count();
             if count * 100 >= names.len() * MIN_SHARE {
                 fitting.push((count, position, variable));
@@ -104,7 +107,7 @@ fn claims(shape: Shape, names: &[&str], known: &KnownValues) -> Vec<(Position, S
     }
     let is_best = |one: &&(usize, Position, &String)| {
         let rivals = fitting.iter().filter(|other| {
-            (place(other.1) == place(one.1)) != (other.2 == one.2) // the same place or variable
+            (stem_place(other.1) == stem_place(one.1)) != (other.2 == one.2) // the same place or variable
         });
         rivals.clone().all(|other| other.0 < one.0)
     };
@@ -117,28 +120,28 @@ fn claims(shape: Shape, names: &[&str], known: &KnownValues) -> Vec<(Position, S
 }
 
 /// Returns the place of a position: a part and its stem are at the same.
-fn place(position: Position) -> Position {
+fn stem_place(position: Position) -> Position {
     match position {
         Position::Stem(number) => Position::Part(number),
         other => other,
     }
 }
 
-fn positions(shape: Shape) -> impl Iterator<Item = Position> {
+fn shape_positions(shape: NameShape) -> impl Iterator<Item = Position> {
     let labels = (1..shape.labels).map(Position::Label);
     let parts =
         (0..shape.parts).flat_map(|number| [Position::Part(number), Position::Stem(number)]);
     labels.chain(parts)
 }
 
-fn shape(name: &str) -> Shape {
+fn name_shape(name: &str) -> NameShape {
     let first = name.split('.').next().unwrap_or_default();
-    Shape { labels: name.split('.').count(), parts: first.split('-').count() }
+    NameShape { labels: name.split('.').count(), parts: first.split('-').count() }
 }
 
 /// Returns the text at a position; `None` where there is none, or a part has no digits to leave
 /// out.
-fn at(name: &str, position: Position) -> Option<&str> {
+fn text_at(name: &str, position: Position) -> Option<&str> {
     let part = |number| name.split('.').next()?.split('-').nth(number);
     match position {
         Position::Label(number) => name.split('.').nth(number),
@@ -163,10 +166,10 @@ mod tests {
     }
 
     fn told(names: &[&str], values: &[(&str, &[&str])], name: &str) -> Vec<String> {
-        let told = Positions::learn(names, &known(values)).told_by(name);
-        let line = |(variable, told): (String, Told)| match told {
-            Told::At(_, text) => format!("{variable}={text}"),
-            Told::NoSuchPart => format!("{variable}="),
+        let told = Positions::learn_positions(names, &known(values)).told_by(name);
+        let line = |(variable, told): (String, StatedValue)| match told {
+            StatedValue::At(_, text) => format!("{variable}={text}"),
+            StatedValue::NoSuchPart => format!("{variable}="),
         };
         told.into_iter().map(line).collect()
     }

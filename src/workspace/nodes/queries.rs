@@ -31,7 +31,7 @@ impl Snapshot {
 
     /// Returns the first node with this certname, or kind of nodes of this name, in any
     /// environment.
-    pub fn node(&self, name: &str) -> Option<&Node> {
+    pub fn find_node(&self, name: &str) -> Option<&Node> {
         let of = |nodes: &'_ [Arc<Node>]| nodes.iter().position(|node| &*node.name == name);
         match of(&self.nodes) {
             Some(number) => Some(&self.nodes[number]),
@@ -46,8 +46,8 @@ impl Snapshot {
 
     /// Returns the node that was chosen, or that the settings choose; `None` also for one that is
     /// not known, or no longer.
-    pub fn selected(&self) -> Option<&Node> {
-        self.node(self.selected_node()?)
+    pub fn chosen_node(&self) -> Option<&Node> {
+        self.find_node(self.selected_node()?)
     }
 
     /// Returns the selected node among those that an environment has, by its own settings.

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::build::{Around, trusted_of_lookup};
-use super::parts::{Facts, Parts, Said};
+use super::build::{NodeSurroundings, trusted_of_lookup};
+use super::parts::{Facts, Parts, Sourced};
 use super::sources::bolt;
-use super::steps::Step;
+use super::steps::InferStep;
 use super::values::{from_json, read_values};
 use crate::hiera::scope::Scope;
 use crate::puppet::PuppetVersion;
@@ -15,7 +15,7 @@ use crate::text::FilePath;
 
 /// The format of a hash that describes a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum NodeFormat {
     /// PuppetDB's `inventory`: `certname`, `facts`, perhaps `trusted` and `environment`.
     Inventory,
     /// A whole scope: `facts` and every other variable.
@@ -34,39 +34,39 @@ pub(super) enum Shape {
     Facts,
 }
 
-impl Shape {
+impl NodeFormat {
     /// Returns the shape of a hash. Source: the output of the programs, in the order in which their
     /// formats can be distinguished.
-    pub(super) fn of(hash: &Value) -> Shape {
+    pub(super) fn of_hash(hash: &Value) -> NodeFormat {
         let is_hash = |value: Option<&Value>| value.is_some_and(|it| it.as_hash().is_some());
         let has = |name: &str| hash.get(name).is_some();
         let facts = hash.get("facts");
         if facts.and_then(|facts| facts.get("data")).and_then(Value::as_array).is_some() {
-            Shape::Factset
+            NodeFormat::Factset
         } else if has("certname") && is_hash(facts) {
-            Shape::Inventory
+            NodeFormat::Inventory
         } else if is_hash(facts) && !bolt::is_inventory(hash) {
-            Shape::Scope
+            NodeFormat::Scope
         } else if has("name") && is_hash(hash.get("values")) {
-            Shape::Found
+            NodeFormat::Found
         } else if has("name") && is_hash(hash.get("parameters")) {
-            Shape::Node
+            NodeFormat::Node
         } else if bolt::is_inventory(hash) {
-            Shape::Bolt
+            NodeFormat::Bolt
         } else if !has("name") && is_classified(hash) {
-            Shape::Classified
+            NodeFormat::Classified
         } else {
-            Shape::Facts
+            NodeFormat::Facts
         }
     }
 
     /// Returns the step of `nodes.infer` that reads files of this shape unasked.
-    pub(super) fn step(self) -> Step {
+    pub(super) fn infer_step(self) -> InferStep {
         match self {
-            Shape::Inventory | Shape::Factset => Step::Puppetdb,
-            Shape::Scope | Shape::Found | Shape::Facts => Step::Facts,
-            Shape::Node | Shape::Classified => Step::Classifier,
-            Shape::Bolt => Step::Bolt,
+            NodeFormat::Inventory | NodeFormat::Factset => InferStep::Puppetdb,
+            NodeFormat::Scope | NodeFormat::Found | NodeFormat::Facts => InferStep::Facts,
+            NodeFormat::Node | NodeFormat::Classified => InferStep::Classifier,
+            NodeFormat::Bolt => InferStep::Bolt,
         }
     }
 }
@@ -100,10 +100,10 @@ pub(in crate::workspace) fn read_parts(path: &FilePath, text: &str) -> Result<Ve
         if value.as_hash().is_none() {
             return Err(format!("item {} is no hash of facts", index + 1));
         }
-        let stem = stem(path);
+        let stem = file_stem(path);
         let fallback = if single { stem.to_owned() } else { format!("{stem}#{}", index + 1) };
-        match Shape::of(value) {
-            Shape::Bolt => all.extend(bolt::targets(value, path)?),
+        match NodeFormat::of_hash(value) {
+            NodeFormat::Bolt => all.extend(bolt::read_targets(value, path)?),
             shape => all.push(parts_of(value, shape, &fallback, path)?),
         }
     }
@@ -111,62 +111,68 @@ pub(in crate::workspace) fn read_parts(path: &FilePath, text: &str) -> Result<Ve
 }
 
 /// Returns the shape of the first hash in a file, and that hash; `None` where there is none.
-pub(super) fn first_shape(path: &FilePath, text: &str) -> Option<(Shape, Value)> {
+pub(super) fn first_shape(path: &FilePath, text: &str) -> Option<(NodeFormat, Value)> {
     let values = read_values(path, text).ok()?;
     let first = values.into_iter().next().filter(|value| value.as_hash().is_some())?;
-    Some((Shape::of(&first), first))
+    Some((NodeFormat::of_hash(&first), first))
 }
 
 /// Returns the name of a file without its extension; a certname keeps its dots.
-fn stem(path: &FilePath) -> &str {
+fn file_stem(path: &FilePath) -> &str {
     path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem)
 }
 
 /// Returns the parts of a node that a hash states; the node is called `fallback` where the hash
 /// does not name it. Errors: why it is no hash of facts.
-fn parts_of(hash: &Value, shape: Shape, fallback: &str, path: &FilePath) -> Result<Parts, String> {
+fn parts_of(
+    hash: &Value,
+    shape: NodeFormat,
+    fallback: &str,
+    path: &FilePath,
+) -> Result<Parts, String> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let at = |value: &Value, names: &[&str]| {
         text(names.iter().try_fold(value, |value, name| value.get(name)))
     };
     let own_name = match shape {
-        Shape::Inventory | Shape::Factset => at(hash, &["certname"]),
-        Shape::Scope => {
+        NodeFormat::Inventory | NodeFormat::Factset => at(hash, &["certname"]),
+        NodeFormat::Scope => {
             at(hash, &["trusted", "certname"]).or_else(|| at(hash, &["facts", "clientcert"]))
         }
-        Shape::Found => at(hash, &["values", "clientcert"]).or_else(|| at(hash, &["name"])),
-        Shape::Node => at(hash, &["name"]),
-        Shape::Classified | Shape::Bolt => None,
-        Shape::Facts if path.extension() == Some("facts") => None, // all are `foo.example.com`
-        Shape::Facts => at(hash, &["clientcert"])
+        NodeFormat::Found => at(hash, &["values", "clientcert"]).or_else(|| at(hash, &["name"])),
+        NodeFormat::Node => at(hash, &["name"]),
+        NodeFormat::Classified | NodeFormat::Bolt => None,
+        NodeFormat::Facts if path.extension() == Some("facts") => None, // all are `foo.example.com`
+        NodeFormat::Facts => at(hash, &["clientcert"])
             .or_else(|| at(hash, &["fqdn"]))
             .or_else(|| at(hash, &["networking", "fqdn"])),
     };
-    let mut parts = Parts::named(&own_name.unwrap_or_else(|| fallback.to_owned()), path);
-    let said = |value: Value| Some(Said { value, by: path.clone() });
+    let mut parts = Parts::of_certname(&own_name.unwrap_or_else(|| fallback.to_owned()), path);
+    let said = |value: Value| Some(Sourced { value, by: path.clone() });
     let part = |name: &str| hash.get(name).filter(|value| !matches!(value.data(), Data::Null));
-    let environment =
-        || text(part("environment")).map(|name| Said { value: Arc::from(name), by: path.clone() });
+    let environment = || {
+        text(part("environment")).map(|name| Sourced { value: Arc::from(name), by: path.clone() })
+    };
     let facts =
-        |values: Value| Some(Said { value: Facts { values, are_all: true }, by: path.clone() });
+        |values: Value| Some(Sourced { value: Facts { values, are_all: true }, by: path.clone() });
     match shape {
-        Shape::Scope => parts.whole = said(hash.clone()),
-        Shape::Inventory => {
+        NodeFormat::Scope => parts.whole = said(hash.clone()),
+        NodeFormat::Inventory => {
             parts.facts = part("facts").cloned().and_then(facts);
             parts.trusted = part("trusted").cloned().and_then(said);
             parts.environment = environment();
         }
-        Shape::Factset => {
+        NodeFormat::Factset => {
             parts.facts = hash.get("facts").and_then(of_data).and_then(facts);
             parts.environment = environment();
         }
-        Shape::Found => parts.facts = part("values").cloned().and_then(facts),
-        Shape::Node | Shape::Classified => {
+        NodeFormat::Found => parts.facts = part("values").cloned().and_then(facts),
+        NodeFormat::Node | NodeFormat::Classified => {
             parts.parameters = part("parameters").cloned().and_then(said);
             parts.classes = part("classes").cloned().and_then(said);
             parts.environment = environment();
         }
-        Shape::Facts => {
+        NodeFormat::Facts => {
             let members = hash.as_hash().into_iter().flatten();
             let dotted = members.map(|(key, _)| key.to_text()).find(|name| name.contains('.'));
             if let Some(name) = dotted {
@@ -176,7 +182,7 @@ fn parts_of(hash: &Value, shape: Shape, fallback: &str, path: &FilePath) -> Resu
             }
             parts.facts = facts(hash.clone());
         }
-        Shape::Bolt => {}
+        NodeFormat::Bolt => {}
     }
     Ok(parts)
 }
@@ -205,15 +211,15 @@ pub fn scope_of(
 ) -> Result<(String, Scope), String> {
     let value = Value::hash(hash.clone(), Provenance::from_source(None));
     let path = FilePath::new(&format!("/{fallback}"));
-    let mut parts = parts_of(&value, Shape::of(&value), fallback, &path)?;
+    let mut parts = parts_of(&value, NodeFormat::of_hash(&value), fallback, &path)?;
     if let Some(certname) = certname {
         parts.name = certname.into();
     }
-    if parts.whole.is_none() && parts.certificate().is_none() {
-        parts.trusted = Some(Said { value: trusted_of_lookup(&parts.name), by: path });
+    if parts.whole.is_none() && parts.stated_trusted().is_none() {
+        parts.trusted = Some(Sourced { value: trusted_of_lookup(&parts.name), by: path });
     }
-    let around = Around { environment, puppet, rules: &Arc::default() };
-    let node = Arc::new(parts).node(Vec::new(), &around);
+    let around = NodeSurroundings { environment, puppet, rules: &Arc::default() };
+    let node = Arc::new(parts).build_node(Vec::new(), &around);
     Ok((node.name.to_string(), (*node.scope).clone()))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::parts::Parts;
-use super::steps::Step;
+use super::steps::InferStep;
 use crate::text::FilePath;
 use crate::workspace::fs::Stamp;
 
@@ -50,7 +50,7 @@ pub enum SaidAs {
 
 impl VariableSource {
     /// In words: `part of its name`, `fact in facts/web01.json`, with paths relative to `root`.
-    pub fn phrase(&self, root: &FilePath) -> String {
+    pub fn source_phrase(&self, root: &FilePath) -> String {
         match self {
             VariableSource::Said(said_as, path) => {
                 let what = match said_as {
@@ -82,7 +82,7 @@ pub struct NodeSource {
     /// The folder of the environment whose own settings name it; `None` where the workspace's do.
     pub environment: Option<FilePath>,
     /// The step of `nodes.infer` that found it; `None` where settings name it.
-    pub step: Option<Step>,
+    pub step: Option<InferStep>,
     /// The version of it that was read.
     pub stamp: Option<Stamp>,
     /// The parts of its nodes, or why it has none.
@@ -91,7 +91,7 @@ pub struct NodeSource {
 
 impl NodeSource {
     /// Returns the reason why no nodes were read from it.
-    pub fn error(&self) -> Option<&str> {
+    pub fn read_error(&self) -> Option<&str> {
         self.nodes.as_ref().err().map(String::as_str)
     }
 }

@@ -2,7 +2,7 @@
 
 /// A way in which nodes become known without settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum InferStep {
     /// The files of a node level are nodes.
     FileNames,
     /// Parts of nodes' names are values of variables.
@@ -23,18 +23,18 @@ pub enum Step {
     Kinds,
 }
 
-impl Step {
+impl InferStep {
     /// All steps, and the words that `nodes.infer` has for them.
-    pub const ALL: [(Step, &'static str); 9] = [
-        (Step::FileNames, "fileNames"),
-        (Step::NameParts, "nameParts"),
-        (Step::Rspec, "rspec"),
-        (Step::Bolt, "bolt"),
-        (Step::NodeBlocks, "nodeBlocks"),
-        (Step::Facts, "facts"),
-        (Step::Classifier, "classifier"),
-        (Step::Puppetdb, "puppetdb"),
-        (Step::Kinds, "kinds"),
+    pub const ALL: [(InferStep, &'static str); 9] = [
+        (InferStep::FileNames, "fileNames"),
+        (InferStep::NameParts, "nameParts"),
+        (InferStep::Rspec, "rspec"),
+        (InferStep::Bolt, "bolt"),
+        (InferStep::NodeBlocks, "nodeBlocks"),
+        (InferStep::Facts, "facts"),
+        (InferStep::Classifier, "classifier"),
+        (InferStep::Puppetdb, "puppetdb"),
+        (InferStep::Kinds, "kinds"),
     ];
     /// The words alone, in the same order.
     pub const WORDS: [&'static str; 9] = [
@@ -49,13 +49,13 @@ impl Step {
         "kinds",
     ];
 
-    fn bit(self) -> u16 {
+    fn step_bit(self) -> u16 {
         1 << (self as u16)
     }
 
     /// Returns the step that a word stands for.
-    pub fn named(word: &str) -> Option<Step> {
-        Step::ALL.iter().find(|(_, name)| *name == word).map(|(step, _)| *step)
+    pub fn from_word(word: &str) -> Option<InferStep> {
+        InferStep::ALL.iter().find(|(_, name)| *name == word).map(|(step, _)| *step)
     }
 }
 
@@ -70,26 +70,26 @@ impl Steps {
     pub const NONE: Steps = Steps(0);
 
     /// Whether a step is one of them.
-    pub fn has(self, step: Step) -> bool {
-        self.0 & step.bit() != 0
+    pub fn has_step(self, step: InferStep) -> bool {
+        self.0 & step.step_bit() != 0
     }
 
     /// Returns these steps and one more.
-    pub fn with(self, step: Step) -> Steps {
-        Steps(self.0 | step.bit())
+    pub fn with_step(self, step: InferStep) -> Steps {
+        Steps(self.0 | step.step_bit())
     }
 
     /// Whether any step reads files that no level reads.
     pub(in crate::workspace) fn reads_files(self) -> bool {
         let reading = [
-            Step::Rspec,
-            Step::Bolt,
-            Step::NodeBlocks,
-            Step::Facts,
-            Step::Classifier,
-            Step::Puppetdb,
+            InferStep::Rspec,
+            InferStep::Bolt,
+            InferStep::NodeBlocks,
+            InferStep::Facts,
+            InferStep::Classifier,
+            InferStep::Puppetdb,
         ];
-        reading.iter().any(|step| self.has(*step))
+        reading.iter().any(|step| self.has_step(*step))
     }
 }
 
@@ -99,10 +99,10 @@ mod tests {
 
     #[test]
     fn each_step_has_its_word() {
-        for ((step, word), listed) in Step::ALL.iter().zip(Step::WORDS) {
-            assert_eq!((*word, Step::named(word)), (listed, Some(*step)));
-            assert!(Steps::ALL.has(*step) && !Steps::NONE.has(*step));
-            assert!(Steps::NONE.with(*step).has(*step));
+        for ((step, word), listed) in InferStep::ALL.iter().zip(InferStep::WORDS) {
+            assert_eq!((*word, InferStep::from_word(word)), (listed, Some(*step)));
+            assert!(Steps::ALL.has_step(*step) && !Steps::NONE.has_step(*step));
+            assert!(Steps::NONE.with_step(*step).has_step(*step));
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::build::Around;
+use super::build::NodeSurroundings;
 use super::parts::Parts;
 use super::*;
 use crate::hiera::scope::Variable;
@@ -18,12 +18,12 @@ fn nodes_in(version: u8, files: &[(&str, &str)]) -> Vec<Node> {
             }
         }
     }
-    let around = Around {
+    let around = NodeSurroundings {
         environment: "production",
         puppet: PuppetVersion::of_major(version),
         rules: &Arc::default(),
     };
-    joined.into_values().map(|parts| Arc::new(parts).node(Vec::new(), &around)).collect()
+    joined.into_values().map(|parts| Arc::new(parts).build_node(Vec::new(), &around)).collect()
 }
 
 fn nodes(name: &str, text: &str) -> Vec<Node> {
@@ -188,13 +188,13 @@ fn n3_a_parameter_of_the_classifier_wins_over_a_fact_and_that_over_a_server_fact
         ["enc", "fact", "enc", "Undefined", "", "staging", "of the facts", "Undefined"]
     );
     let root = FilePath::new("/");
-    let source = |name: &str| found[0].source_of(name).map(|source| source.phrase(&root));
+    let source = |name: &str| found[0].source_of(name).map(|source| source.source_phrase(&root));
     assert_eq!(source("x").as_deref(), Some("parameter in a.yaml"));
     assert_eq!(source("facts.x").as_deref(), Some("fact in facts.json"));
     assert_eq!(source("serverversion").as_deref(), Some("fact in facts.json"));
     assert_eq!(source("environment").as_deref(), Some("environment in a.yaml"));
     assert_eq!(source("trusted.certname").as_deref(), Some("its name"));
-    let (classes, file) = found[0].classes().unwrap();
+    let (classes, file) = found[0].classifier_classes().unwrap();
     assert_eq!((classes.get("ntp").is_some(), file.name()), (true, "a.yaml"));
 }
 

@@ -13,7 +13,7 @@ const TIMES: [&str; 3] = ["Time", "Date", "DateTime"];
 pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
     if matches!(path.extension(), Some("jsonl" | "ndjson")) {
         let line = |(number, line): (usize, &str)| {
-            json(line).map_err(|error| format!("line {}: {error}", number + 1))
+            parse_json(line).map_err(|error| format!("line {}: {error}", number + 1))
         };
         return text
             .lines()
@@ -25,9 +25,9 @@ pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
     // As `puppet lookup --facts` does: the file's extension decides the format; with any other
     // extension, both are tried.
     let value = match path.extension() {
-        Some("json") => json(text)?,
+        Some("json") => parse_json(text)?,
         Some("yaml" | "yml") => from_yaml(text)?,
-        _ => json(text).or_else(|_| from_yaml(text))?,
+        _ => parse_json(text).or_else(|_| from_yaml(text))?,
     };
     Ok(match value.data() {
         Data::Array(items) => items.to_vec(),
@@ -36,7 +36,7 @@ pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
 }
 
 /// Parses a JSON text. Errors: why it is none.
-fn json(text: &str) -> Result<Value, String> {
+fn parse_json(text: &str) -> Result<Value, String> {
     if !has_long_number(text) {
         let parsed: Result<serde_json::Value, _> = serde_json::from_str(text);
         return parsed.map(|value| from_json(&value)).map_err(|error| error.to_string());

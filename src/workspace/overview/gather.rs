@@ -11,19 +11,22 @@ impl Snapshot {
     /// Returns the environments in few words.
     pub fn overviews(&self) -> &[Overview] {
         self.environments.overviews.get_or_init(|| {
-            self.environments.all.iter().map(|one| Overview::of(self, one)).collect()
+            self.environments.all.iter().map(|one| Overview::from_environment(self, one)).collect()
         })
     }
 }
 
 impl Overview {
     /// Returns the overview of an environment.
-    pub fn of(snapshot: &Snapshot, environment: &Environment) -> Overview {
+    pub fn from_environment(snapshot: &Snapshot, environment: &Environment) -> Overview {
         Overview {
             root: environment.root.clone(),
-            config: governing(environment),
-            data_files: snapshot.files().filter(|file| environment.reaches(&file.path)).count(),
-            assumed: assumed(snapshot, environment),
+            config: governing_config(environment),
+            data_files: snapshot
+                .files()
+                .filter(|file| environment.reaches_file(&file.path))
+                .count(),
+            assumed: assumed_variables(snapshot, environment),
             nodes: nodes_from(snapshot, environment),
             kinds: snapshot.kinds_of(environment).all.len(),
             kinds_from: snapshot.kinds_of(environment).folders.clone(),
@@ -31,7 +34,7 @@ impl Overview {
     }
 }
 
-fn governing(environment: &Environment) -> Option<FilePath> {
+fn governing_config(environment: &Environment) -> Option<FilePath> {
     if let Some(own) = &environment.config {
         return Some(own.path.clone());
     }
@@ -40,7 +43,7 @@ fn governing(environment: &Environment) -> Option<FilePath> {
     Some(only.path.clone())
 }
 
-fn assumed(snapshot: &Snapshot, environment: &Environment) -> Vec<String> {
+fn assumed_variables(snapshot: &Snapshot, environment: &Environment) -> Vec<String> {
     let is_told =
         environment.is_named_by_folder() || snapshot.config_of(environment).name.is_some();
     let asks = !is_told
@@ -79,7 +82,7 @@ fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> 
     };
     for (path, (count, is_called_so)) in by_file {
         let folder = path.parent().unwrap_or_else(|| path.clone());
-        if environment.reaches(path) {
+        if environment.reaches_file(path) {
             below(&mut data, folder, count);
         } else if path.name().ends_with("_spec.rb") {
             below(&mut specs, folder, count);

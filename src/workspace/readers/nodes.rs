@@ -32,7 +32,7 @@ pub struct NodesReading {
 impl NodesReading {
     /// Returns all nodes that read the file, or may read it, in order, each with a number. Two
     /// nodes with equal numbers read it in the same way.
-    pub fn all(&self) -> impl Iterator<Item = (usize, u32)> {
+    pub fn all_nodes(&self) -> impl Iterator<Item = (usize, u32)> {
         self.ways.iter().copied()
     }
 }
@@ -59,7 +59,7 @@ impl NodesByValue {
     }
 
     /// Returns the nodes for which the variable may mean this text.
-    pub(super) fn with(&self, text: &str) -> Vec<usize> {
+    pub(super) fn nodes_with(&self, text: &str) -> Vec<usize> {
         self.plain.get(text).into_iter().flatten().chain(&self.others).copied().collect()
     }
 }

@@ -81,7 +81,7 @@ fn explained_by_hiera_ls(tree: &Written<'_>, asked: &[&Question], ready: &Ready)
     let functions = Functions::new(ready.config(), root, puppet);
     tree.resolved(puppet, |context| {
         let one = |question: &&Question| {
-            let session = functions.session("production", context.scope);
+            let session = functions.open_session("production", context.scope);
             let backends = Some(&session as &dyn Backends);
             explained(tree, &Context { backends, ..context.clone() }, question)
         };
@@ -143,7 +143,7 @@ fn asked_of_hiera_ls(tree: &Written<'_>, scenario: &Scenario, ready: &Ready) -> 
     tree.resolved(puppet, |context| {
         let asked = scenario.questions.iter().map(|question| {
             // The oracle forgets between questions, too.
-            let session = functions.session("production", context.scope);
+            let session = functions.open_session("production", context.scope);
             let backends = Some(&session as &dyn Backends);
             let resolver = Resolver::new(Context { backends, ..context.clone() });
             tree.tidy(answer_of(&resolver, question))

@@ -121,7 +121,7 @@ impl Tally {
             }
         }
         for key in answer["asked"].as_object().expect("an object").keys() {
-            if index.parameter(key).is_none() {
+            if index.asking_parameter(key).is_none() {
                 self.wrong.push(format!("{key} is looked up for a parameter that is not known"));
             }
         }
@@ -129,7 +129,8 @@ impl Tally {
 }
 
 fn parameters<'a>(index: &'a ManifestIndex, class: &str) -> Vec<ParameterAt<'a>> {
-    let found = index.class(class).unwrap_or_else(|| panic!("the class {class} is not known"));
+    let found =
+        index.loaded_class(class).unwrap_or_else(|| panic!("the class {class} is not known"));
     let all = found.definition.parameters.iter();
     all.map(|parameter| ParameterAt { file: found.file, class: found.definition, parameter })
         .collect()

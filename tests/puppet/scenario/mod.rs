@@ -179,9 +179,13 @@ impl Written<'_> {
             "production",
             puppet,
         );
-        let keys = snapshot.decryptor(environment);
+        let keys = snapshot.eyaml_decryptor(environment);
         let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
-        ask(Context { tolerant: false, decryptor, ..snapshot.context(environment, &view, &scope) })
+        ask(Context {
+            tolerant: false,
+            decryptor,
+            ..snapshot.lookup_context(environment, &view, &scope)
+        })
     }
 
     /// The tree as hiera-ls reads it.

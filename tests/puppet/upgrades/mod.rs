@@ -62,7 +62,7 @@ fn upgrade(
     let written = scenario.write(dir);
     let snapshot = written.workspace(topic.puppet()).snapshot();
     let mut configs: BTreeMap<FilePath, Refactoring> = BTreeMap::new();
-    let written_configs = snapshot.environments().all.iter().flat_map(|it| it.configs());
+    let written_configs = snapshot.environments().all.iter().flat_map(|it| it.all_configs());
     for path in written_configs.map(|(_, config)| config.path.clone()) {
         let wanted = Wanted {
             path: &path,

@@ -162,7 +162,7 @@ impl Session {
     pub fn apply(&mut self, step: &Step) {
         self.happen(step);
         let path = step.path();
-        if FileKind::of(&in_repo(path), &self.config).shapes_environments()
+        if FileKind::of_path(&in_repo(path), &self.config).shapes_environments()
             && let Some(text) = self.open.get(path).cloned()
         {
             self.look(Width::Open);

@@ -33,10 +33,10 @@ pub struct Last {
 
 /// The place of a span: its file, and bytes from the start of that.
 fn place(snapshot: &Snapshot, span: Span) -> String {
-    let range = snapshot.place(span);
+    let range = snapshot.span_bytes(span);
     format!(
         "{}[{}..{}]",
-        snapshot.path(span.file).map_or("?", FilePath::as_str),
+        snapshot.path_of(span.file).map_or("?", FilePath::as_str),
         range.start,
         range.end
     )
@@ -58,7 +58,7 @@ pub fn told(
     for path in paths {
         if let Some(file) = snapshot.file(path) {
             let _ = writeln!(out, "{path} is read");
-            facts(&mut out, snapshot, &file.data(file.format()));
+            facts(&mut out, snapshot, &file.data_as(file.format()));
         }
     }
     index(&mut out, snapshot, paths);
@@ -80,16 +80,17 @@ fn layers(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
             "environment {} {}, datadirs {:?}",
             environment.name, environment.root, environment.datadirs
         );
-        for (layer, config) in environment.configs() {
+        for (layer, config) in environment.all_configs() {
             let _ = writeln!(out, "  {layer:?}: {}", config.path);
         }
         for path in paths {
-            let (governs, reaches) = (environment.governs(path), environment.reaches(path));
+            let (governs, reaches) =
+                (environment.governs_file(path), environment.reaches_file(path));
             let _ = writeln!(
                 out,
                 "  {path} governed {governs}, reached {reaches} by {:?}, {:?}",
-                environment.layer(path),
-                environment.reader(path)
+                environment.layer_of(path),
+                environment.data_reader(path)
             );
         }
         let _ = writeln!(
@@ -170,7 +171,7 @@ fn index(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
     }
     let mut edges = BTreeSet::new();
     for file in paths.iter().filter_map(|path| snapshot.file(path)) {
-        let data = file.data(file.format());
+        let data = file.data_as(file.format());
         for token in data.tokens() {
             if let Reference::Key { key, .. } = &token.reference {
                 edges.insert((token.root.to_string(), key.root_text().to_string()));

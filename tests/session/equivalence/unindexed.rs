@@ -91,7 +91,7 @@ pub fn compare(snapshot: &Snapshot) -> (usize, Option<String>) {
             )));
         }
         for scope in scopes {
-            let context = || snapshot.context(environment, &view, &scope);
+            let context = || snapshot.lookup_context(environment, &view, &scope);
             let [trusting, looking] = [
                 Resolver::new(context()),
                 Resolver::new(Context { sources: &unindexed, ..context() }),

@@ -26,11 +26,11 @@ fn nearly_all_files_of_the_corpus_have_a_known_node_in_their_hover() {
     let environment = &snapshot.environments().all[0];
     let config = HoverConfig { max_value_lines: 10, max_locations: 5, ..HoverConfig::default() };
     let (mut known, mut without, mut empty) = (0, Vec::new(), 0);
-    for file in snapshot.files().filter(|file| environment.reaches(&file.path)) {
-        let data = file.data(file.format());
+    for file in snapshot.files().filter(|file| environment.reaches_file(&file.path)) {
+        let data = file.data_as(file.format());
         let first = data.keys().filter_map(|key| key.as_str()).find(|key| *key != "lookup_options");
         let span = first.and_then(|key| data.definition_span(key));
-        let Some(offset) = span.map(|span| snapshot.place(span).start) else {
+        let Some(offset) = span.map(|span| snapshot.span_bytes(span).start) else {
             empty += 1;
             continue;
         };

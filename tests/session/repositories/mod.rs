@@ -117,7 +117,7 @@ fn governing(case: &Case) -> Vec<String> {
 fn data_files(case: &Case) -> Vec<String> {
     let environments = case.snapshot.environments();
     let line = |path: &FilePath| {
-        let environment = environments.environment_of(path).filter(|it| it.reaches(path))?;
+        let environment = environments.environment_of(path).filter(|it| it.reaches_file(path))?;
         let config = environment.governing_config().map_or("", |config| relative(&config.path));
         Some(match environments.all.len() {
             1 => relative(path).to_owned(),
@@ -133,7 +133,7 @@ fn findings(case: &Case) -> Vec<String> {
     let found = check_all(snapshot, &case.opened.settings.rules);
     let lines = found.iter().map(|finding| {
         let file = snapshot.file_by_id(finding.span.file).expect("a file of the workspace");
-        let start = snapshot.place(finding.span).start;
+        let start = snapshot.span_bytes(finding.span).start;
         let line = file.text().map_or(0, |text| text.line_of(start)) + 1;
         let (path, severity) = (relative(&file.path), finding.severity.name());
         format!("{path}:{line} {severity} {}: {}", finding.rule.code, finding.message)
@@ -146,7 +146,7 @@ fn answers(case: &Case) -> Vec<String> {
     let snapshot = &case.snapshot;
     let Some(environment) = snapshot.environments().all.first() else { return Vec::new() };
     let (view, scope) = (snapshot.view(environment), Scope::open("any node"));
-    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
     let line = |key: &String| {
         let resolution = resolver.lookup(&LookupKey::parse(key).expect("a key"), None);
         let value = match &resolution.value {
@@ -185,7 +185,7 @@ fn variables(case: &Case) -> Vec<String> {
     let root = FilePath::new(ROOT);
     let of = |node: &Node| {
         let line = |variable: &str| {
-            let source = node.source_of(variable)?.phrase(&root);
+            let source = node.source_of(variable)?.source_phrase(&root);
             let Variable::Known(value) = node.scope.get_path(variable) else { return None };
             let value = print::print_inline(&value, &PrintOptions::default());
             Some(format!("{variable} = {value}, {source}"))

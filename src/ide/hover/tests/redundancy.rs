@@ -100,7 +100,7 @@ fn effective(text: &str) -> String {
     let environment = snapshot.environments().environment_of(&path).expect("it is governed");
     let scope = snapshot.scope_for(environment, &path);
     let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
     match resolver.lookup(&LookupKey::of_root("k"), None).value {
         Ok(value) => value.map_or_else(String::new, |it| print_json(&it, &PrintOptions::default())),
         Err(error) => error.to_string(),

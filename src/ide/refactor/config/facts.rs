@@ -29,7 +29,7 @@ impl ConfigFile<'_> {
         let mut all: Vec<Legacy> = levels
             .flat_map(|level| templates(level))
             .filter_map(|template| template.span)
-            .flat_map(|span| self.legacy_in(self.snapshot.place(span)))
+            .flat_map(|span| self.legacy_in(self.snapshot.span_bytes(span)))
             .collect();
         all.sort_by_key(|one| one.range.start);
         all.dedup_by_key(|one| one.range.start);

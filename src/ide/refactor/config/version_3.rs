@@ -143,7 +143,7 @@ impl ConfigFile<'_> {
         for environment in self.snapshot.environments().all.iter().filter(is_own) {
             let view = self.snapshot.view(environment);
             let files = self.snapshot.files().map(|file| &file.path);
-            for path in files.filter(|path| environment.layer(path) == Some(&Layer::Global)) {
+            for path in files.filter(|path| environment.layer_of(path) == Some(&Layer::Global)) {
                 let place = path.relative_to(&environment.root).unwrap_or(path.as_str());
                 let Some(data) = view.data_of(path) else { continue };
                 found.extend(data.tokens().filter_map(|token| match &token.reference {
@@ -187,7 +187,7 @@ impl Comments {
         let items: Vec<TextRange> = match file.config.hierarchy.first() {
             Some(level) => {
                 let templates = level.locations.templates().iter();
-                templates.filter_map(|it| Some(file.snapshot.place(it.span?))).collect()
+                templates.filter_map(|it| Some(file.snapshot.span_bytes(it.span?))).collect()
             }
             None => Vec::new(),
         };

@@ -15,9 +15,11 @@ fn check(fixture: &str, expected: Expect) {
             .told
             .iter()
             .filter_map(|(name, source)| match node.scope.get_path(name) {
-                crate::hiera::scope::Variable::Known(value) => {
-                    Some(format!("{name}={} ({})", Value::to_text(&value), source.phrase(root)))
-                }
+                crate::hiera::scope::Variable::Known(value) => Some(format!(
+                    "{name}={} ({})",
+                    Value::to_text(&value),
+                    source.source_phrase(root)
+                )),
                 _ => None,
             })
             .collect();

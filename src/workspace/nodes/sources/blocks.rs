@@ -5,7 +5,7 @@ use crate::manifest::Manifest;
 use crate::manifest::model::{NodeBlock, NodeName};
 use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
-use crate::workspace::nodes::parts::{Included, Parts, Said};
+use crate::workspace::nodes::parts::{Included, Parts, Sourced};
 
 /// The most names that a regular expression may stand for.
 const MAX_NAMES: usize = 64;
@@ -15,7 +15,7 @@ const MAX_NAMES: usize = 64;
 pub(in crate::workspace::nodes) fn nodes_in(path: &FilePath, manifest: &Manifest) -> Vec<Parts> {
     let (mut literal, mut expanded) = (Vec::new(), Vec::new());
     for (number, block) in manifest.nodes.iter().enumerate() {
-        let parts = |name: &str| parts(name, number, block, path, manifest);
+        let parts = |name: &str| block_parts(name, number, block, path, manifest);
         for (name, _) in &block.names {
             match name {
                 NodeName::Literal(name) => literal.push(parts(name)),
@@ -33,21 +33,21 @@ pub(in crate::workspace::nodes) fn nodes_in(path: &FilePath, manifest: &Manifest
     literal
 }
 
-fn parts(
+fn block_parts(
     name: &str,
     number: usize,
     block: &NodeBlock,
     path: &FilePath,
     manifest: &Manifest,
 ) -> Parts {
-    let mut parts = Parts::named(name, path);
+    let mut parts = Parts::of_certname(name, path);
     let variable = |(name, literal): &(String, _)| {
         Some((Key::new_string(name), Member { key_origin: None, value: super::value_of(literal)? }))
     };
     let variables: Hash = block.variables.iter().filter_map(variable).collect();
     if !variables.is_empty() {
         let value = Value::hash(variables, Provenance::from_source(None));
-        parts.block = Some(Said { value, by: path.clone() });
+        parts.block = Some(Sourced { value, by: path.clone() });
     }
     let uses = manifest.uses.iter().filter(|one| one.node == Some(number));
     let classes = uses
@@ -59,7 +59,7 @@ fn parts(
     });
     let included: Vec<Included> = classes.chain(calls).collect();
     if !included.is_empty() {
-        parts.included = Some(Said { value: included.into(), by: path.clone() });
+        parts.included = Some(Sourced { value: included.into(), by: path.clone() });
     }
     parts
 }
@@ -71,7 +71,7 @@ fn names_of(regex: &str) -> Option<Vec<String>> {
     let start = ["^", "\\A"].iter().find_map(|anchor| regex.strip_prefix(anchor))?;
     let body = ["$", "\\z", "\\Z"].iter().find_map(|anchor| start.strip_suffix(anchor))?;
     let mut expander = Expander { rest: body.chars().peekable() };
-    let names = expander.alternatives()?;
+    let names = expander.expand_alternatives()?;
     expander.rest.next().is_none().then_some(names)
 }
 
@@ -82,19 +82,19 @@ struct Expander<'t> {
 
 impl Expander<'_> {
     /// Reads `a|b`, up to a closing bracket or the end.
-    fn alternatives(&mut self) -> Option<Vec<String>> {
-        let mut all = self.sequence()?;
+    fn expand_alternatives(&mut self) -> Option<Vec<String>> {
+        let mut all = self.expand_sequence()?;
         while self.rest.next_if_eq(&'|').is_some() {
-            all.extend(self.sequence()?);
+            all.extend(self.expand_sequence()?);
         }
         (all.len() <= MAX_NAMES).then_some(all)
     }
 
-    fn sequence(&mut self) -> Option<Vec<String>> {
+    fn expand_sequence(&mut self) -> Option<Vec<String>> {
         let mut all = vec![String::new()];
         while self.rest.peek().is_some_and(|next| !matches!(next, '|' | ')')) {
-            let part = self.part()?;
-            let part = self.repeated(part)?;
+            let part = self.expand_part()?;
+            let part = self.expand_repeated(part)?;
             if all.len() * part.len() > MAX_NAMES {
                 return None;
             }
@@ -106,14 +106,14 @@ impl Expander<'_> {
         Some(all)
     }
 
-    fn part(&mut self) -> Option<Vec<String>> {
+    fn expand_part(&mut self) -> Option<Vec<String>> {
         match self.rest.next()? {
-            '[' => self.set(),
+            '[' => self.expand_set(),
             '(' => {
                 if self.rest.next_if_eq(&'?').is_some() {
                     self.rest.next_if_eq(&':')?; // others look around, or name the group
                 }
-                let all = self.alternatives()?;
+                let all = self.expand_alternatives()?;
                 self.rest.next_if_eq(&')').map(|_| all)
             }
             '\\' => match self.rest.next()? {
@@ -127,7 +127,7 @@ impl Expander<'_> {
     }
 
     /// Reads a set such as `[a-c1]`.
-    fn set(&mut self) -> Option<Vec<String>> {
+    fn expand_set(&mut self) -> Option<Vec<String>> {
         let mut all = Vec::new();
         loop {
             let first = match self.rest.next()? {
@@ -154,7 +154,7 @@ impl Expander<'_> {
     }
 
     /// Reads a part with `?` or `{n}` behind it.
-    fn repeated(&mut self, part: Vec<String>) -> Option<Vec<String>> {
+    fn expand_repeated(&mut self, part: Vec<String>) -> Option<Vec<String>> {
         match self.rest.peek() {
             Some('?') => {
                 self.rest.next();

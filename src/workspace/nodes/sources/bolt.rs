@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
 use crate::workspace::nodes::inferred::is_host_name;
-use crate::workspace::nodes::parts::{Facts, Parts, Said};
+use crate::workspace::nodes::parts::{Facts, Parts, Sourced};
 
 /// The greatest depth of groups in each other; Bolt's own inventories have two or three.
 const MAX_DEPTH: usize = 32;
@@ -25,7 +25,7 @@ pub(in crate::workspace::nodes) fn is_inventory(hash: &Value) -> bool {
 
 /// The facts and vars of a target so far.
 #[derive(Default)]
-struct Target {
+struct BoltTarget {
     facts: Hash,
     vars: Hash,
 }
@@ -36,21 +36,21 @@ struct Target {
 /// Facts and vars of a target are left out where two groups contradict each other and neither
 /// contains the other. Errors: groups nest deeper than [`MAX_DEPTH`], so that not all targets would
 /// be known.
-pub(in crate::workspace::nodes) fn targets(
+pub(in crate::workspace::nodes) fn read_targets(
     inventory: &Value,
     path: &FilePath,
 ) -> Result<Vec<Parts>, String> {
     let mut found = IndexMap::new();
-    group(inventory, &Target::default(), &mut found, MAX_DEPTH)?;
+    group(inventory, &BoltTarget::default(), &mut found, MAX_DEPTH)?;
     let hash = |hash: Hash| Value::hash(hash, Provenance::from_source(None));
-    let parts = |(name, target): (String, Target)| {
-        let mut parts = Parts::named(&name, path);
+    let parts = |(name, target): (String, BoltTarget)| {
+        let mut parts = Parts::of_certname(&name, path);
         if !target.facts.is_empty() {
             let facts = Facts { values: hash(target.facts), are_all: false };
-            parts.facts = Some(Said { value: facts, by: path.clone() });
+            parts.facts = Some(Sourced { value: facts, by: path.clone() });
         }
         if !target.vars.is_empty() {
-            parts.parameters = Some(Said { value: hash(target.vars), by: path.clone() });
+            parts.parameters = Some(Sourced { value: hash(target.vars), by: path.clone() });
         }
         parts
     };
@@ -59,27 +59,27 @@ pub(in crate::workspace::nodes) fn targets(
 
 fn group(
     group_of: &Value,
-    above: &Target,
-    found: &mut IndexMap<String, Target>,
+    above: &BoltTarget,
+    found: &mut IndexMap<String, BoltTarget>,
     depth: usize,
 ) -> Result<(), String> {
-    let facts = merged(&above.facts, literal(group_of.get("facts")));
-    let vars = over(&above.vars, literal(group_of.get("vars")));
+    let facts = merge_deep(&above.facts, literal_members(group_of.get("facts")));
+    let vars = merge_members(&above.vars, literal_members(group_of.get("vars")));
     for target in group_of.get("targets").and_then(Value::as_array).unwrap_or_default() {
         let (Some(name), own) = (target_name(target), target) else { continue };
-        let said = Target {
-            facts: merged(&facts, literal(own.get("facts"))),
-            vars: over(&vars, literal(own.get("vars"))),
+        let said = BoltTarget {
+            facts: merge_deep(&facts, literal_members(own.get("facts"))),
+            vars: merge_members(&vars, literal_members(own.get("vars"))),
         };
         match found.get_mut(&name) {
             None => drop(found.insert(name, said)),
             Some(known) => {
-                known.facts = agreed(&known.facts, &said.facts);
-                known.vars = agreed(&known.vars, &said.vars);
+                known.facts = agreed_members(&known.facts, &said.facts);
+                known.vars = agreed_members(&known.vars, &said.vars);
             }
         }
     }
-    let here = Target { facts, vars };
+    let here = BoltTarget { facts, vars };
     for inner in group_of.get("groups").and_then(Value::as_array).unwrap_or_default() {
         let Some(depth) = depth.checked_sub(1) else {
             return Err(format!("its groups are nested more than {MAX_DEPTH} deep"));
@@ -93,13 +93,14 @@ fn group(
 /// host, such as a container or an address.
 fn target_name(target: &Value) -> Option<String> {
     let text = |name: &str| target.get(name).and_then(Value::as_str);
-    let name = text("name").or_else(|| target.as_str().or_else(|| text("uri")).and_then(host))?;
+    let name =
+        text("name").or_else(|| target.as_str().or_else(|| text("uri")).and_then(uri_host))?;
     let is_address = name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     (is_host_name(name) && !is_address && name != "localhost").then(|| name.to_owned())
 }
 
 /// Returns the host of `ssh://user@host:22`, of `host:22`, or of `host`.
-fn host(uri: &str) -> Option<&str> {
+fn uri_host(uri: &str) -> Option<&str> {
     let rest = match uri.split_once("://") {
         Some(("ssh" | "winrm" | "pcp", rest)) => rest,
         Some(_) => return None,
@@ -111,7 +112,7 @@ fn host(uri: &str) -> Option<&str> {
 }
 
 /// Returns a hash without the members that a plugin computes.
-fn literal(value: Option<&Value>) -> Hash {
+fn literal_members(value: Option<&Value>) -> Hash {
     let mut hash = value.and_then(Value::as_hash).cloned().unwrap_or_default();
     if hash.get("_plugin").is_some() {
         return Hash::default();
@@ -131,14 +132,14 @@ fn holds_plugin(value: &Value) -> bool {
 }
 
 /// Merges two hashes recursively; `higher` wins.
-fn merged(lower: &Hash, higher: Hash) -> Hash {
+fn merge_deep(lower: &Hash, higher: Hash) -> Hash {
     let mut all = lower.clone();
     for (key, member) in higher {
         let both =
             all.get(&key).and_then(|known| known.value.as_hash()).zip(member.value.as_hash());
         let value = match both {
             Some((known, more)) => {
-                Value::hash(merged(known, more.clone()), Provenance::from_source(None))
+                Value::hash(merge_deep(known, more.clone()), Provenance::from_source(None))
             }
             None => member.value,
         };
@@ -148,14 +149,14 @@ fn merged(lower: &Hash, higher: Hash) -> Hash {
 }
 
 /// Merges both hashes; `higher` wins.
-fn over(lower: &Hash, higher: Hash) -> Hash {
+fn merge_members(lower: &Hash, higher: Hash) -> Hash {
     let mut all = lower.clone();
     all.extend(higher);
     all
 }
 
 /// Returns the members of both hashes that the other hash does not contradict.
-fn agreed(one: &Hash, other: &Hash) -> Hash {
+fn agreed_members(one: &Hash, other: &Hash) -> Hash {
     let contradicts = |key: &Key, member: &Member, of: &Hash| {
         of.get(key).is_some_and(|known| known.value != member.value)
     };

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::super::inferred::{is_host_name, is_shared_name};
 use super::super::parts::Parts;
-use super::super::read::{Shape, first_shape, read_parts};
-use super::super::steps::Step;
+use super::super::read::{NodeFormat, first_shape, read_parts};
+use super::super::steps::InferStep;
 use super::{blocks, specs};
 use crate::manifest::Manifest;
 use crate::text::FilePath;
@@ -59,7 +59,7 @@ pub(in crate::workspace) enum Candidate {
 
 /// Returns the way in which the file at `path` is read for nodes; `None` for all other files.
 /// `folders` are those of the workspace.
-pub(in crate::workspace) fn candidate(
+pub(in crate::workspace) fn source_candidate(
     path: &FilePath,
     environments: &Environments,
     folders: &[FilePath],
@@ -84,7 +84,7 @@ pub(in crate::workspace) fn candidate(
         return None;
     }
     let is_data_of = |environment: &Arc<Environment>| {
-        environment.governs(path) || environment.lies_in_datadir(path)
+        environment.governs_file(path) || environment.lies_in_datadir(path)
     };
     (!environments.all.iter().any(is_data_of)).then_some(Candidate::Data)
 }
@@ -126,7 +126,7 @@ pub(in crate::workspace::nodes) fn is_of(
 }
 
 /// The nodes that a file states, or why they are not known.
-pub(in crate::workspace) type Told = Result<Vec<Arc<Parts>>, String>;
+pub(in crate::workspace) type StatedNodes = Result<Vec<Arc<Parts>>, String>;
 
 /// Reads a file: the step that it belongs to, and its nodes; `None` where its content does not fit
 /// its name.
@@ -134,14 +134,14 @@ pub(in crate::workspace) fn read(
     candidate: Candidate,
     path: &FilePath,
     text: &str,
-) -> Option<(Step, Told)> {
+) -> Option<(InferStep, StatedNodes)> {
     let (step, found) = match candidate {
-        Candidate::Spec => (Step::Rspec, Ok(specs::nodes_in(path, text))),
+        Candidate::Spec => (InferStep::Rspec, Ok(specs::nodes_in(path, text))),
         Candidate::Data => {
             let (shape, first) = first_shape(path, text)?;
             let is_sure = match shape {
-                Shape::Facts => USUAL_FACTS.iter().any(|name| first.get(name).is_some()),
-                Shape::Scope => first.get("trusted").is_some(),
+                NodeFormat::Facts => USUAL_FACTS.iter().any(|name| first.get(name).is_some()),
+                NodeFormat::Scope => first.get("trusted").is_some(),
                 _ => true,
             };
             if !is_sure || path.name() == METADATA {
@@ -149,10 +149,10 @@ pub(in crate::workspace) fn read(
             }
             let found = read_parts(path, text);
             // A refused file of another shape is taken for a file that is not about nodes.
-            if found.is_err() && shape != Shape::Bolt {
+            if found.is_err() && shape != NodeFormat::Bolt {
                 return None;
             }
-            (shape.step(), found)
+            (shape.infer_step(), found)
         }
     };
     Some((step, found.map(of_nodes)))

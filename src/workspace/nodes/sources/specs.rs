@@ -5,28 +5,29 @@ use crate::manifest::model::Literal;
 use crate::manifest::{DescribedHost, parse_hosts};
 use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
-use crate::workspace::nodes::parts::{Facts, Parts, Said};
+use crate::workspace::nodes::parts::{Facts, Parts, Sourced};
 
 /// Reads the hosts that a spec describes. Their facts are some of the facts: a spec gives those
 /// that the code under test needs.
 pub(in crate::workspace::nodes) fn nodes_in(path: &FilePath, text: &str) -> Vec<Parts> {
-    parse_hosts(text).iter().map(|host| parts(host, path)).collect()
+    parse_hosts(text).iter().map(|host| host_parts(host, path)).collect()
 }
 
-fn parts(host: &DescribedHost, path: &FilePath) -> Parts {
-    let mut parts = Parts::named(&host.name, path);
+fn host_parts(host: &DescribedHost, path: &FilePath) -> Parts {
+    let mut parts = Parts::of_certname(&host.name, path);
     let value = |literal: &Option<Literal>| literal.as_ref().and_then(value_of);
-    fn said<T>(value: T, path: &FilePath) -> Option<Said<T>> {
-        Some(Said { value, by: path.clone() })
+    fn new_said<T>(value: T, path: &FilePath) -> Option<Sourced<T>> {
+        Some(Sourced { value, by: path.clone() })
     }
     parts.facts =
-        value(&host.facts).and_then(|values| said(Facts { values, are_all: false }, path));
-    parts.parameters = value(&host.node_params).and_then(|value| said(value, path));
+        value(&host.facts).and_then(|values| new_said(Facts { values, are_all: false }, path));
+    parts.parameters = value(&host.node_params).and_then(|value| new_said(value, path));
     parts.trusted = value(&host.trusted_facts).and_then(|extensions| {
         let member = Member { key_origin: None, value: extensions };
         let hash: Hash = [(Key::new_string("extensions"), member)].into_iter().collect();
-        said(Value::hash(hash, Provenance::from_source(None)), path)
+        new_said(Value::hash(hash, Provenance::from_source(None)), path)
     });
-    parts.environment = host.environment.as_ref().and_then(|name| said(name.as_str().into(), path));
+    parts.environment =
+        host.environment.as_ref().and_then(|name| new_said(name.as_str().into(), path));
     parts
 }

@@ -96,9 +96,9 @@ fn sources_are_known_by_their_shape() {
             "web01.example.net web Debian web01",
         ]
     );
-    let web = snapshot.node("web01.example.net").unwrap();
+    let web = snapshot.find_node("web01.example.net").unwrap();
     let root = FilePath::new("/");
-    let source = |name: &str| web.source_of(name).map(|source| source.phrase(&root));
+    let source = |name: &str| web.source_of(name).map(|source| source.source_phrase(&root));
     assert_eq!(source("role").as_deref(), Some("class in its node block in manifests/site.pp"));
     assert_eq!(source("facts.os").as_deref(), Some("fact in spec/hosts/web/web01_spec.rb"));
     assert_eq!(
@@ -106,7 +106,7 @@ fn sources_are_known_by_their_shape() {
         Variable::Known("w".into()),
         "a spec's trusted facts are extensions"
     );
-    let overview = Overview::of(&snapshot, &snapshot.environments().all[0]);
+    let overview = Overview::from_environment(&snapshot, &snapshot.environments().all[0]);
     assert_eq!(
         overview.nodes_phrase(),
         "8 nodes, from manifests/site.pp, dump/puppetdb.json, inventory.yaml, spec/factsets, data/nodes and spec/hosts/web"

@@ -4,7 +4,7 @@
 //! The values of the variables come from the names of the files. The answers do not describe a
 //! node: each answer states its assumption.
 
-use super::groups::Question;
+use super::groups::FleetQuestion;
 use crate::hiera::config::Locations;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::resolution::{Outcome, Resolution, Unevaluated, Unsettled};
@@ -35,22 +35,22 @@ pub struct Case {
 ///
 /// `is_foreign` is true for values that only other nodes have. Each lookup takes one from
 /// `lookups`.
-pub fn alternatives(
-    question: &Question<'_>,
+pub fn find_alternatives(
+    question: &FleetQuestion<'_>,
     scope: &Scope,
     resolution: &Resolution,
     is_foreign: &dyn Fn(&str) -> bool,
     lookups: &mut usize,
 ) -> Vec<Case> {
-    let mut exploring = Exploring { question, is_foreign, lookups, cases: Vec::new() };
+    let mut exploring = AlternativeSearch { question, is_foreign, lookups, cases: Vec::new() };
     let (scope, resolution) = (scope.clone(), resolution.clone());
     let pinned = exploring.pinned_values(&scope);
     exploring.explore(scope, resolution, &pinned, Assumed::new());
     if exploring.cases.len() < 2 { Vec::new() } else { exploring.cases }
 }
 
-struct Exploring<'a> {
-    question: &'a Question<'a>,
+struct AlternativeSearch<'a> {
+    question: &'a FleetQuestion<'a>,
     is_foreign: &'a dyn Fn(&str) -> bool,
     lookups: &'a mut usize,
     cases: Vec<Case>,
@@ -66,7 +66,7 @@ struct Branch {
 }
 
 /// A way in which a location with unknown variables could name a file.
-struct Reading<'a> {
+struct LocationReading<'a> {
     unsettled: &'a Unsettled,
     reach: &'a Reach,
     /// The paths that its location can name where all that is known is filled in.
@@ -75,7 +75,7 @@ struct Reading<'a> {
     is_bound: bool,
 }
 
-impl Exploring<'_> {
+impl AlternativeSearch<'_> {
     /// `pinned` has the values of adjacent variables in the path that the scope is pinned to,
     /// `when` the assumptions of the scope.
     fn explore(
@@ -87,12 +87,12 @@ impl Exploring<'_> {
     ) {
         let contradicting = self.contradicting_files(&scope, &resolution, pinned, &when);
         if !contradicting.is_empty() {
-            resolution = without(resolution, &contradicting);
+            resolution = remove_files(resolution, &contradicting);
             scope.assume_unread(contradicting);
         }
         let branches = match *self.lookups {
             0 => Vec::new(),
-            _ => self.branches(&scope, &resolution, pinned, &when),
+            _ => self.find_branches(&scope, &resolution, pinned, &when),
         };
         if branches.is_empty() {
             return self.cases.push(Case { when, resolution: Some(resolution) });
@@ -124,7 +124,7 @@ impl Exploring<'_> {
         let resolution = if resolution.unsettled.iter().any(decides) {
             (self.question.lookup)(&scope)
         } else {
-            without(resolution, &files)
+            remove_files(resolution, &files)
         };
         self.explore(scope, resolution, pinned, when);
     }
@@ -155,7 +155,7 @@ impl Exploring<'_> {
             return Vec::new();
         }
         let contradicts = |file: &&Unsettled| {
-            let reading = self.reading(scope, file);
+            let reading = self.matching_reading(scope, file);
             let values = reading.and_then(|it| joined_values(&it.pattern, &file.path));
             values.into_iter().flatten().any(|(name, value)| {
                 value_of(&name, pinned, when).is_some_and(|known| *known != value)
@@ -167,7 +167,7 @@ impl Exploring<'_> {
 
     /// Returns the files that the first location with unknown variables may name, grouped by the
     /// values of these variables.
-    fn branches(
+    fn find_branches(
         &self,
         scope: &Scope,
         resolution: &Resolution,
@@ -179,7 +179,7 @@ impl Exploring<'_> {
         }
         let own = |file: &&Unsettled| !file.when.values().any(|value| (self.is_foreign)(value));
         let readings = resolution.unsettled.iter().filter(own);
-        let readings = readings.filter_map(|file| self.reading(scope, file));
+        let readings = readings.filter_map(|file| self.matching_reading(scope, file));
         let mut branches: Vec<Branch> = Vec::new();
         let mut names: Option<Vec<String>> = None;
         for mut branch in readings.filter_map(|reading| branch_of(scope, &reading)) {
@@ -201,7 +201,11 @@ impl Exploring<'_> {
 
     /// Returns the reading of a file that agrees with the known variables; `None` where it cannot
     /// be distinguished from others.
-    fn reading<'u>(&'u self, scope: &Scope, unsettled: &'u Unsettled) -> Option<Reading<'u>> {
+    fn matching_reading<'u>(
+        &'u self,
+        scope: &Scope,
+        unsettled: &'u Unsettled,
+    ) -> Option<LocationReading<'u>> {
         let known = |name: &String| match scope.get_path(name) {
             Variable::Known(value) => Some((name.clone(), value.to_text().into_owned())),
             Variable::Undefined => Some((name.clone(), String::new())),
@@ -218,7 +222,7 @@ impl Exploring<'_> {
                 true => !unsettled.when.is_empty(),
                 false => matches!(reach.level.locations, Locations::Paths(_)),
             };
-            (is_it && is_told).then_some(Reading { unsettled, reach, pattern, is_bound })
+            (is_it && is_told).then_some(LocationReading { unsettled, reach, pattern, is_bound })
         })
     }
 }
@@ -231,8 +235,8 @@ fn value_of<'a>(name: &str, pinned: &'a Bindings, assumed: &'a Assumed) -> Optio
 
 /// Returns the branch that a reading leads to, with its assumption. `None` where the text of the
 /// path does not show it.
-fn branch_of(scope: &Scope, reading: &Reading<'_>) -> Option<Branch> {
-    let Reading { unsettled, reach, pattern, is_bound } = reading;
+fn branch_of(scope: &Scope, reading: &LocationReading<'_>) -> Option<Branch> {
+    let LocationReading { unsettled, reach, pattern, is_bound } = reading;
     let in_order = |values: &Bindings, names: &[String]| {
         let mut when = Assumed::new();
         for name in names {
@@ -288,7 +292,7 @@ fn with_same_facts(scope: &Scope, when: &Assumed) -> Bindings {
 
 /// Returns the lookup where none of these files is read: unknown locations gave nothing to it
 /// already.
-fn without(mut resolution: Resolution, files: &[FilePath]) -> Resolution {
+fn remove_files(mut resolution: Resolution, files: &[FilePath]) -> Resolution {
     let is_gone = |path: &FilePath| files.contains(path);
     resolution.unsettled.retain(|file| !is_gone(&file.path));
     resolution.unsettled_levels.retain_mut(|level| match &mut level.reason {

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::groups::{Group, Groups, Question, group_by_answer};
+use super::groups::{FleetQuestion, Group, Groups, group_by_answer};
 use crate::hiera::data::DataFile;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
@@ -97,11 +97,11 @@ pub fn compare(
             continue;
         }
         let sides = Sides { before: (before, environment), after: (after, later), effort };
-        let mut keys = sides.keys(&files);
+        let mut keys = sides.affected_keys(&files);
         keys.retain(|key| !new_keys.contains(key));
         if keys.is_empty() {
-            all.nodes += sides.nodes().0.len();
-            all.are_kinds |= sides.nodes().1;
+            all.nodes += sides.compared_nodes().0.len();
+            all.are_kinds |= sides.compared_nodes().1;
             continue;
         }
         sides.compare(&keys, &files, &mut all);
@@ -122,7 +122,7 @@ struct Sides<'a> {
 
 impl<'a> Sides<'a> {
     /// Returns the nodes that are compared, and whether they are kinds of nodes.
-    fn nodes(&self) -> (&'a [Arc<Node>], bool) {
+    fn compared_nodes(&self) -> (&'a [Arc<Node>], bool) {
         let (snapshot, environment) = self.before;
         match snapshot.nodes_of(environment) {
             [] => (&snapshot.kinds_of(environment).all, true),
@@ -131,7 +131,7 @@ impl<'a> Sides<'a> {
     }
 
     /// Returns the keys that a lookup may find another value for.
-    fn keys(&self, files: &[&FilePath]) -> BTreeSet<Arc<str>> {
+    fn affected_keys(&self, files: &[&FilePath]) -> BTreeSet<Arc<str>> {
         let (before, environment) = self.before;
         let (after, later) = self.after;
         let is_config =
@@ -195,10 +195,10 @@ impl<'a> Sides<'a> {
     }
 
     fn compare(&self, keys: &BTreeSet<Arc<str>>, files: &[&FilePath], all: &mut Comparison) {
-        let (nodes, are_kinds) = self.nodes();
+        let (nodes, are_kinds) = self.compared_nodes();
         let mut changed: HashSet<usize> = HashSet::new();
         let mut left_out: HashSet<usize> = HashSet::new();
-        for key in keys.iter().flat_map(|key| self.ways(key)) {
+        for key in keys.iter().flat_map(|key| self.lookup_ways(key)) {
             if self.before.0.cancel_token().is_cancelled() {
                 return;
             }
@@ -208,7 +208,7 @@ impl<'a> Sides<'a> {
                 continue;
             }
             for (number, kind) in nodes.iter().enumerate() {
-                match self.differs(key, &kind.scope) {
+                match self.has_other_value(key, &kind.scope) {
                     Some(true) => drop(changed.insert(number)),
                     Some(false) => {}
                     None => drop(left_out.insert(number)),
@@ -223,17 +223,17 @@ impl<'a> Sides<'a> {
 
     /// Returns the ways in which a key is looked up: as code calls for it, and as tokens do, where
     /// these differ.
-    fn ways<'k>(&self, key: &'k str) -> impl Iterator<Item = Asked<'k>> + use<'k> {
+    fn lookup_ways<'k>(&self, key: &'k str) -> impl Iterator<Item = ComparedLookup<'k>> + use<'k> {
         let (snapshot, environment) = self.before;
         let called = snapshot.manifests(environment).called_merge(key);
         let is_called = matches!(called, CalledMerge::One(_));
         let ways = if is_called { &[true, false][..] } else { &[false] };
-        ways.iter().map(move |as_called| Asked { key, as_called: *as_called })
+        ways.iter().map(move |as_called| ComparedLookup { key, as_called: *as_called })
     }
 
     /// Whether a key has another value for a node without any known variable, or for one of which
     /// only the path of one of the files is known.
-    fn differs_for_others(&self, key: Asked<'_>, files: &[&FilePath]) -> bool {
+    fn differs_for_others(&self, key: ComparedLookup<'_>, files: &[&FilePath]) -> bool {
         let (before, environment) = self.before;
         let any = before.any_scope(environment);
         let inferred = |path: &&FilePath| {
@@ -241,29 +241,29 @@ impl<'a> Sides<'a> {
         };
         let scopes = files.iter().filter_map(inferred).chain([Arc::new(any)]);
         // A key that was not looked up may have another value.
-        scopes.into_iter().any(|scope| self.differs(key, &scope) != Some(false))
+        scopes.into_iter().any(|scope| self.has_other_value(key, &scope) != Some(false))
     }
 
     /// Whether a key has another value in a scope; `None` where that is not known.
-    fn differs(&self, key: Asked<'_>, scope: &Arc<Scope>) -> Option<bool> {
+    fn has_other_value(&self, key: ComparedLookup<'_>, scope: &Arc<Scope>) -> Option<bool> {
         if !self.effort.take() {
             return None;
         }
-        let before = Answer::of(&lookup(self.before, key, scope), self.before);
-        let after = Answer::of(&lookup(self.after, key, scope), self.after);
+        let before = ComparedValue::from_resolution(&lookup(self.before, key, scope), self.before);
+        let after = ComparedValue::from_resolution(&lookup(self.after, key, scope), self.after);
         before.is_same(&after).map(|is_same| !is_same)
     }
 
     fn nodes_that_differ(
         &self,
-        key: Asked<'_>,
+        key: ComparedLookup<'_>,
         nodes: &[Arc<Node>],
         changed: &mut HashSet<usize>,
         left_out: &mut HashSet<usize>,
     ) {
         let (after, later) = self.after;
         let numbers: Vec<usize> = (0..nodes.len()).collect();
-        let old = self.answers(self.before, key, &numbers);
+        let old = self.group_answers(self.before, key, &numbers);
         // Discovery may have found other nodes, too.
         let later_nodes = after.nodes_of(later);
         let by_name: HashMap<&str, usize> =
@@ -271,7 +271,7 @@ impl<'a> Sides<'a> {
         let same: Vec<Option<usize>> =
             nodes.iter().map(|node| by_name.get(&*node.name).copied()).collect();
         let asked: Vec<usize> = same.iter().flatten().copied().collect();
-        let new = self.answers(self.after, key, &asked);
+        let new = self.group_answers(self.after, key, &asked);
         let mut pairs: HashMap<(usize, usize), Option<bool>> = HashMap::new();
         for (number, later_number) in same.iter().enumerate() {
             let (Some(one), Some(other)) =
@@ -292,14 +292,14 @@ impl<'a> Sides<'a> {
     }
 
     /// Returns the answers of the nodes with these numbers, as far as the effort reaches.
-    fn answers(
+    fn group_answers(
         &self,
         side: (&Snapshot, &Environment),
-        key: Asked<'_>,
+        key: ComparedLookup<'_>,
         numbers: &[usize],
     ) -> Answers {
         let (snapshot, environment) = side;
-        let question = Question {
+        let question = FleetQuestion {
             snapshot,
             environment,
             root: key.key,
@@ -313,7 +313,7 @@ impl<'a> Sides<'a> {
         let mut answers = Answers::default();
         for Group { nodes, resolution, .. } in groups {
             answers.of.extend(nodes.iter().map(|node| (*node, answers.answers.len())));
-            answers.answers.push(Answer::of(&resolution, side));
+            answers.answers.push(ComparedValue::from_resolution(&resolution, side));
         }
         answers
     }
@@ -321,7 +321,7 @@ impl<'a> Sides<'a> {
 
 /// A root key, and a way to look it up.
 #[derive(Clone, Copy)]
-struct Asked<'k> {
+struct ComparedLookup<'k> {
     key: &'k str,
     /// With the merge strategy that calls in code ask for.
     as_called: bool,
@@ -330,13 +330,13 @@ struct Asked<'k> {
 /// The answers of nodes.
 #[derive(Default)]
 struct Answers {
-    answers: Vec<Answer>,
+    answers: Vec<ComparedValue>,
     /// The number of the answer of each node.
     of: HashMap<usize, usize>,
 }
 
 /// An answer without its places.
-struct Answer {
+struct ComparedValue {
     /// The value. All errors are equal, as their messages name places.
     value: Result<Option<Value>, ()>,
     conversions: usize,
@@ -347,9 +347,9 @@ struct Answer {
     has_unknown: bool,
 }
 
-impl Answer {
+impl ComparedValue {
     /// Whether two answers are the same; `None` where unknown variables decide that.
-    fn is_same(&self, other: &Answer) -> Option<bool> {
+    fn is_same(&self, other: &ComparedValue) -> Option<bool> {
         if self.value == other.value {
             return Some(
                 self.conversions == other.conversions && self.unsettled == other.unsettled,
@@ -359,7 +359,10 @@ impl Answer {
         (!are_open).then_some(false)
     }
 
-    fn of(resolution: &Resolution, (snapshot, environment): (&Snapshot, &Environment)) -> Answer {
+    fn from_resolution(
+        resolution: &Resolution,
+        (snapshot, environment): (&Snapshot, &Environment),
+    ) -> ComparedValue {
         let view = snapshot.view(environment);
         let value = resolution.value.clone().map_err(|_| ());
         let is_same = |one: &Unsettled| {
@@ -373,7 +376,7 @@ impl Answer {
         let unsettled = resolution.unsettled.iter().filter(|_| !is_settled);
         let unsettled =
             unsettled.map(|one| (one.key.clone(), one.when.clone(), one.path.clone())).collect();
-        Answer {
+        ComparedValue {
             value,
             conversions: resolution.unapplied_conversions.len(),
             unsettled,
@@ -388,7 +391,7 @@ fn all_keys(data: &DataFile) -> impl Iterator<Item = Arc<str>> {
 
 fn lookup(
     (snapshot, environment): (&Snapshot, &Environment),
-    asked: Asked<'_>,
+    asked: ComparedLookup<'_>,
     scope: &Scope,
 ) -> Resolution {
     let view = snapshot.view(environment);

@@ -38,7 +38,7 @@ pub struct Groups {
 }
 
 /// A lookup to make for nodes.
-pub struct Question<'a> {
+pub struct FleetQuestion<'a> {
     /// The snapshot.
     pub snapshot: &'a Snapshot,
     /// The environment in which keys are looked up for the nodes.
@@ -56,19 +56,19 @@ pub struct Question<'a> {
 type FilesRead = Vec<(u32, u32)>;
 
 /// Groups these nodes, given by their numbers, by the answer to a question.
-pub fn group_by_answer(question: &Question<'_>, nodes: &[usize]) -> Groups {
+pub fn group_by_answer(question: &FleetQuestion<'_>, nodes: &[usize]) -> Groups {
     let mut files = Files::default();
     files.add_definitions(question, question.root);
     files.add_definitions(question, LOOKUP_OPTIONS);
-    let mut waiting = classes(question, &files.paths, nodes);
+    let mut waiting = split_classes(question, &files.paths, nodes);
     let mut found = Groups::default();
-    while let Some(class) = largest(&mut waiting) {
+    while let Some(class) = take_largest(&mut waiting) {
         let is_enough = found.groups.len() >= question.max_lookups;
         if is_enough || question.snapshot.cancel_token().is_cancelled() {
             found.rest.extend(class);
             continue;
         }
-        let (group, others) = answer(question, &files, class);
+        let (group, others) = answer_class(question, &files, class);
         found.groups.push(group);
         waiting.push(others);
     }
@@ -77,14 +77,18 @@ pub fn group_by_answer(question: &Question<'_>, nodes: &[usize]) -> Groups {
     found
 }
 
-fn largest(waiting: &mut Vec<Vec<usize>>) -> Option<Vec<usize>> {
+fn take_largest(waiting: &mut Vec<Vec<usize>>) -> Option<Vec<usize>> {
     let (number, _) = waiting.iter().enumerate().max_by_key(|(_, class)| class.len())?;
     let class = waiting.swap_remove(number);
     if class.is_empty() { None } else { Some(class) }
 }
 
 /// Returns the group of the first node of a class, and the nodes of the class that are not in it.
-fn answer(question: &Question<'_>, files: &Files, class: Vec<usize>) -> (Group, Vec<usize>) {
+fn answer_class(
+    question: &FleetQuestion<'_>,
+    files: &Files,
+    class: Vec<usize>,
+) -> (Group, Vec<usize>) {
     let nodes = question.snapshot.nodes_of(question.environment);
     let scope_of = |number: usize| nodes[number].scope_in(&question.environment.name);
     let scope = scope_of(class[0]);
@@ -112,7 +116,7 @@ fn answer(question: &Question<'_>, files: &Files, class: Vec<usize>) -> (Group, 
 /// Returns the variables that may decide whether the files that an answer leaves open are read. For
 /// nodes of one group the same ones are unknown, so that they have the same alternatives.
 fn deciding_variables<'a>(
-    question: &Question<'a>,
+    question: &FleetQuestion<'a>,
     resolution: &Resolution,
 ) -> BTreeSet<&'a String> {
     let environment = question.environment;
@@ -133,7 +137,7 @@ struct Files {
 }
 
 impl Files {
-    fn add_definitions(&mut self, question: &Question<'_>, root: &str) {
+    fn add_definitions(&mut self, question: &FleetQuestion<'_>, root: &str) {
         for path in question.snapshot.keys().definitions(root) {
             if question.environment.reaches_file(path) && self.known.insert(path.clone()) {
                 self.paths.push(path.clone());
@@ -142,7 +146,7 @@ impl Files {
     }
 
     /// Returns the files beyond these that define keys that a lookup has read.
-    fn with_keys(&self, question: &Question<'_>, keys: &BTreeSet<String>) -> Vec<FilePath> {
+    fn with_keys(&self, question: &FleetQuestion<'_>, keys: &BTreeSet<String>) -> Vec<FilePath> {
         let mut more = Files::default();
         for key in keys {
             let root = LookupKey::parse(key).map(|key| key.root_text().to_string());
@@ -154,7 +158,11 @@ impl Files {
 }
 
 /// Returns the nodes in classes that read the same of these files.
-fn classes(question: &Question<'_>, files: &[FilePath], nodes: &[usize]) -> Vec<Vec<usize>> {
+fn split_classes(
+    question: &FleetQuestion<'_>,
+    files: &[FilePath],
+    nodes: &[usize],
+) -> Vec<Vec<usize>> {
     let mut read = files_read(question, files, nodes);
     let mut classes: BTreeMap<FilesRead, Vec<usize>> = BTreeMap::new();
     for number in nodes {
@@ -166,7 +174,7 @@ fn classes(question: &Question<'_>, files: &[FilePath], nodes: &[usize]) -> Vec<
 /// Returns the files among `files` that each of these nodes reads; nodes that read none of them are
 /// left out.
 fn files_read(
-    question: &Question<'_>,
+    question: &FleetQuestion<'_>,
     files: &[FilePath],
     nodes: &[usize],
 ) -> foldhash::HashMap<usize, FilesRead> {

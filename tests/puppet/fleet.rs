@@ -11,8 +11,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hiera_ls::fleet::alternatives::{Assumed, Case, alternatives};
-use hiera_ls::fleet::groups::{Group, Question as GroupQuestion, group_by_answer};
+use hiera_ls::fleet::alternatives::{Assumed, Case, find_alternatives};
+use hiera_ls::fleet::groups::{FleetQuestion as GroupQuestion, Group, group_by_answer};
 use hiera_ls::hiera::error::LookupError;
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
@@ -195,7 +195,8 @@ fn cases(question: &GroupQuestion<'_>, group: &Group) -> Vec<Case> {
     let (scope, resolution) = (&group.scope, &group.resolution);
     let mut cases = Vec::new();
     if !resolution.unsettled.is_empty() {
-        cases = alternatives(question, scope, resolution, &|_| false, &mut MAX_LOOKUPS.clone());
+        cases =
+            find_alternatives(question, scope, resolution, &|_| false, &mut MAX_LOOKUPS.clone());
     }
     if cases.is_empty() {
         cases.push(Case { when: Assumed::new(), resolution: Some(resolution.clone()) });

@@ -17,14 +17,20 @@ fn check(text: &str, known: &[(&str, &str)], mut lookups: usize, expect: Expect)
         Resolver::new(snapshot.lookup_context(environment, &view, scope))
             .lookup(&LookupKey::of_root("k"), None)
     };
-    let question =
-        Question { snapshot, environment, root: "k", lookup: &lookup, max_lookups: usize::MAX };
+    let question = FleetQuestion {
+        snapshot,
+        environment,
+        root: "k",
+        lookup: &lookup,
+        max_lookups: usize::MAX,
+    };
     let mut scope = Scope::open("test");
     scope.assume_values(
         &known.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
     );
     let first = lookup(&scope);
-    let cases = alternatives(&question, &scope, &first, &|value| value == "foreign", &mut lookups);
+    let cases =
+        find_alternatives(&question, &scope, &first, &|value| value == "foreign", &mut lookups);
     let line = |case: &Case| {
         let when: Vec<String> =
             case.when.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -239,10 +245,15 @@ fn the_first_case_that_holds_is_the_answer_of_each_node() {
             let context = snapshot.lookup_context(environment, &view, scope);
             Resolver::new(context).lookup(&LookupKey::of_root("k"), None)
         };
-        let question =
-            Question { snapshot, environment, root: "k", lookup: &lookup, max_lookups: usize::MAX };
+        let question = FleetQuestion {
+            snapshot,
+            environment,
+            root: "k",
+            lookup: &lookup,
+            max_lookups: usize::MAX,
+        };
         let unknown = Scope::open("test");
-        let cases = alternatives(&question, &unknown, &lookup(&unknown), &|_| false, &mut 100);
+        let cases = find_alternatives(&question, &unknown, &lookup(&unknown), &|_| false, &mut 100);
         let mut values = std::collections::BTreeSet::new();
         for role in ["web", "db"] {
             for name in ["RedHat", "Debian", "Suse"] {

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use super::answer::Shown;
 use super::markup::counted;
 use super::{Asked, Writer};
-use crate::fleet::alternatives::{Assumed, Case, alternatives};
-use crate::fleet::groups::Question;
+use crate::fleet::alternatives::{Assumed, Case, find_alternatives};
+use crate::fleet::groups::FleetQuestion;
 use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::hiera::scope::Scope;
 use crate::workspace::nodes::InferStep;
@@ -81,14 +81,15 @@ impl<'a> Writer<'a> {
         let elsewhere = trying.elsewhere.get_or_init(|| self.names_elsewhere());
         let is_foreign = |value: &str| names.contains(value);
         if is_on {
-            let question = Question {
+            let question = FleetQuestion {
                 snapshot: self.snapshot,
                 environment,
                 root: &asked.root.root_text(),
                 lookup: &|scope| self.resolve(&asked.root, scope),
                 max_lookups: 0,
             };
-            cases = alternatives(&question, scope, resolution, &is_foreign, &mut trying.lookups);
+            cases =
+                find_alternatives(&question, scope, resolution, &is_foreign, &mut trying.lookups);
         }
         let others = |found: &Resolution| {
             let is_own = |file: &&Unsettled| match scope.is_node {

@@ -8,7 +8,7 @@ use super::answer::Shown;
 use super::cases::{Row, Trying};
 use super::markup::counted;
 use super::{Asked, Found, Writer};
-use crate::fleet::groups::{Group, Question, group_by_answer};
+use crate::fleet::groups::{FleetQuestion, Group, group_by_answer};
 use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::hiera::scope::Scope;
 use crate::ide::audience::Audience;
@@ -59,7 +59,7 @@ impl Writer<'_> {
         let audience =
             Audience::known(environment, self.scope, &self.subject.path, (readers.len(), of));
         let found = group_by_answer(
-            &Question {
+            &FleetQuestion {
                 snapshot: self.snapshot,
                 environment,
                 root: &asked.root.root_text(),

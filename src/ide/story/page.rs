@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::PageLink;
-use crate::fleet::groups::{Group, Question, group_by_answer};
+use crate::fleet::groups::{FleetQuestion, Group, group_by_answer};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::pattern::condition_phrase;
@@ -138,7 +138,7 @@ impl<'a> Page<'a> {
     pub(super) fn results(&mut self, readers: &[usize], lookup: &dyn Fn(&Scope) -> Resolution) {
         let root = self.key.root_text();
         let found = group_by_answer(
-            &Question {
+            &FleetQuestion {
                 snapshot: self.snapshot,
                 environment: self.environment,
                 root: &root,

@@ -19,7 +19,7 @@ use std::time::Instant;
 
 pub use anchors::carries_anchor;
 pub use rule::{Finding, Related, Rule, Severity, Suggestion, Tag};
-pub use session::{Findings, Told};
+pub use session::{Findings, ReportedFindings};
 
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{
@@ -66,7 +66,7 @@ pub type Severities = BTreeMap<String, Severity>;
 
 impl RulesConfig {
     /// Returns the severities in the environment in this folder.
-    pub fn of(&self, environment: &FilePath) -> &Severities {
+    pub fn severities_in(&self, environment: &FilePath) -> &Severities {
         self.environments.get(environment).unwrap_or(&self.severities)
     }
 }
@@ -77,12 +77,12 @@ impl RulesConfig {
 /// Until the workspace has been read, only rules that need no other file run.
 pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
     let all = |check: &FileCheck<'_>| {
-        let mut findings = check.file();
-        findings.extend(check.cycles());
-        findings.extend(check.data.parts().iter().flat_map(|part| check.entry(&part.data)));
+        let mut findings = check.check_file();
+        findings.extend(check.check_cycles());
+        findings.extend(check.data.parts().iter().flat_map(|part| check.check_entry(&part.data)));
         in_order(snapshot, findings)
     };
-    match FileCheck::of(snapshot, path, config, all) {
+    match FileCheck::check_with(snapshot, path, config, all) {
         Some(findings) => findings,
         None => in_order(snapshot, of_other_file(snapshot, path, config)),
     }
@@ -103,12 +103,13 @@ pub fn check_range(
             let of_part = parts.part_range(part.id, length);
             of_part.unwrap_or(TextRange::new(0, length)).meets_range(range)
         };
-        let mut findings = check.file();
-        findings.extend(parts.iter().filter(is_there).flat_map(|part| check.entry(&part.data)));
+        let mut findings = check.check_file();
+        findings
+            .extend(parts.iter().filter(is_there).flat_map(|part| check.check_entry(&part.data)));
         findings.retain(|finding| snapshot.span_bytes(finding.span).meets_range(range));
         in_order(snapshot, findings)
     };
-    FileCheck::of(snapshot, path, config, all).unwrap_or_default()
+    FileCheck::check_with(snapshot, path, config, all).unwrap_or_default()
 }
 
 /// Returns the findings in a file that no environment governs: a settings file, or the
@@ -120,12 +121,12 @@ fn of_other_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> 
     let is_told = !wrong.is_empty() || refused.is_some();
     let Some(file) = snapshot.file(path).filter(|_| is_told) else { return Vec::new() };
     let severities = match (refused, path.parent()) {
-        (Some((environment, _)), _) => config.of(&environment.root),
-        (None, Some(folder)) => config.of(&folder),
+        (Some((environment, _)), _) => config.severities_in(&environment.root),
+        (None, Some(folder)) => config.severities_in(&folder),
         (None, None) => &config.severities,
     };
     let mut findings = Vec::new();
-    for (rule, severity) in enabled(severities) {
+    for (rule, severity) in enabled_rules(severities) {
         let found = match rule.check {
             Check::Setting(check) => wrong.iter().map(|wrong| check(wrong, file)).collect(),
             Check::Module(check) => refused.iter().map(|(_, it)| check(it, file)).collect(),
@@ -177,7 +178,7 @@ fn concerns_config(problem: &Problem) -> bool {
 type EnabledRules = Vec<(&'static Rule, Option<Severity>)>;
 
 /// Those that these severities leave on.
-fn enabled(severities: &Severities) -> EnabledRules {
+fn enabled_rules(severities: &Severities) -> EnabledRules {
     let with_severity = |rule: &&'static Rule| (*rule, severities.get(rule.code).copied());
     let is_on = |(rule, given): &(&'static Rule, Option<Severity>)| {
         given.unwrap_or(rule.severity) != Severity::Off
@@ -218,7 +219,7 @@ struct FileCheck<'a> {
 
 impl FileCheck<'_> {
     /// Checks the file at `path`; `None` for one that has nothing to do with Hiera.
-    fn of<T>(
+    fn check_with<T>(
         snapshot: &Snapshot,
         path: &FilePath,
         rules: &RulesConfig,
@@ -245,7 +246,7 @@ impl FileCheck<'_> {
         };
         let layer = environment.layer_of(path).filter(|_| own_config.is_none());
         let scope = LazyCell::new(|| snapshot.inferred_scope(environment, path));
-        let enabled = || enabled(rules.of(&environment.root));
+        let enabled = || enabled_rules(rules.severities_in(&environment.root));
         let resolver =
             LazyCell::new(|| Resolver::new(snapshot.lookup_context(environment, &view, &scope)));
         let strategy = |key: &str| resolver.strategy_of_key(&LookupKey::of_root(key)).ok();
@@ -275,12 +276,14 @@ impl FileCheck<'_> {
     }
 
     /// Returns the findings about the file as a whole, or about several of its entries.
-    fn file(&self) -> Vec<Finding> {
+    fn check_file(&self) -> Vec<Finding> {
         let complete = self.context.snapshot.complete;
         let mut found = self.each_rule(|check, findings| match check {
-            Check::Problem(check) => {
-                self.problems(check, &self.data.duplicate_problems().collect::<Vec<_>>(), findings)
-            }
+            Check::Problem(check) => self.check_problems(
+                check,
+                &self.data.duplicate_problems().collect::<Vec<_>>(),
+                findings,
+            ),
             // In a config that cannot be read, a missing setting may stand in the unreadable part.
             Check::Config(check) if self.data.refusal().is_none() => {
                 self.own_config
@@ -317,7 +320,7 @@ impl FileCheck<'_> {
     }
 
     /// Returns the findings about one entry.
-    fn entry(&self, entry: &EntryData) -> Vec<Finding> {
+    fn check_entry(&self, entry: &EntryData) -> Vec<Finding> {
         let layer = self.layer.filter(|_| self.context.snapshot.complete);
         let context = layer.map(|layer| EntryContext {
             file: self.context,
@@ -328,9 +331,9 @@ impl FileCheck<'_> {
             options: self.options,
             lookup: self.lookup,
         });
-        let options = context.as_ref().and_then(EntryContext::options);
+        let options = context.as_ref().and_then(EntryContext::lookup_options);
         let mut found = self.each_rule(|check, findings| match (check, &context) {
-            (Check::Problem(check), _) => self.problems(check, &entry.problems, findings),
+            (Check::Problem(check), _) => self.check_problems(check, &entry.problems, findings),
             (Check::Entry(check), Some(context)) => check(context, findings),
             (Check::Options(check), Some(EntryContext { file, layer, .. })) => {
                 let context = DataContext { file: *file, data: &self.data, layer };
@@ -365,7 +368,7 @@ impl FileCheck<'_> {
     }
 
     /// Returns the findings for lookup cycles that the tokens of the file close.
-    fn cycles(&self) -> Vec<Finding> {
+    fn check_cycles(&self) -> Vec<Finding> {
         let layer = self.layer.filter(|_| self.context.snapshot.complete);
         self.each_rule(|check, findings| {
             if let (Check::Cycles(check), Some(layer)) = (check, layer) {
@@ -384,7 +387,7 @@ impl FileCheck<'_> {
         self.data.tokens().take_while(|_| !cancel.is_cancelled()).any(is_part)
     }
 
-    fn problems(
+    fn check_problems(
         &self,
         check: fn(&Problem, &FileContext<'_>, &mut Vec<Finding>),
         problems: &[Problem],

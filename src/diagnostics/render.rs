@@ -47,7 +47,7 @@ impl<'a> LineSpans<'a> {
     }
 
     /// Returns the span with columns in characters.
-    pub(crate) fn of(&self, span: Span) -> LineSpan {
+    pub(crate) fn line_span(&self, span: Span) -> LineSpan {
         self.in_columns(span, Encoding::Utf32)
     }
 
@@ -91,21 +91,21 @@ pub(crate) fn write_findings(
 }
 
 fn write_finding(finding: &Finding, spans: &LineSpans<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let span = spans.of(finding.span);
+    let span = spans.line_span(finding.span);
     let (severity, message) = (finding.severity.name(), escape_terminal(&finding.message));
     let LineSpan { path, line, column, .. } = &span;
     let path = escape_terminal(path);
     writeln!(out, "{path}:{line}:{column}: {severity}: {message} [{}]", finding.rule.code)?;
-    if !spans.secret.hold(finding.span) {
+    if !spans.secret.may_hold_secret(finding.span) {
         write_line(&span, out)?;
     }
     for related in &finding.related {
-        let LineSpan { path, line, column, text, .. } = spans.of(related.span);
+        let LineSpan { path, line, column, text, .. } = spans.line_span(related.span);
         let path = escape_terminal(&path);
         writeln!(out, "    {path}:{line}:{column}: {}", escape_terminal(&related.message))?;
-        if related.is_quoted && line != span.line && !spans.secret.hold(related.span) {
+        if related.is_quoted && line != span.line && !spans.secret.may_hold_secret(related.span) {
             let text = text.trim();
-            let shown = visible(text.chars().take(LINE_WIDTH));
+            let shown = make_visible(text.chars().take(LINE_WIDTH));
             let more = if text.chars().nth(LINE_WIDTH).is_some() { "…" } else { "" };
             writeln!(out, "      {line} | {shown}{more}")?;
         }
@@ -128,7 +128,7 @@ fn write_line(span: &LineSpan, out: &mut dyn Write) -> io::Result<()> {
     let start = if column > LINE_WIDTH * 3 / 4 { column - LINE_WIDTH / 2 } else { 0 };
     let end = start + LINE_WIDTH;
     let part = |from, to: usize| {
-        visible(span.text.chars().skip(from).take(to.min(end).saturating_sub(from)))
+        make_visible(span.text.chars().skip(from).take(to.min(end).saturating_sub(from)))
     };
     let marked_end = column + (width as usize).min(MARK_WIDTH);
     let (before, marked) = (part(start, column), part(column, marked_end));
@@ -143,7 +143,7 @@ fn write_line(span: &LineSpan, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Returns a part of a line as it is shown: a tab takes one column.
-fn visible(text: impl Iterator<Item = char>) -> String {
+fn make_visible(text: impl Iterator<Item = char>) -> String {
     let text: String = text.map(|c| if c == '\t' { ' ' } else { c }).collect();
     escape_terminal(&text).into_owned()
 }

@@ -161,7 +161,7 @@ pub struct EntryContext<'a> {
 impl<'a> EntryContext<'a> {
     /// Returns the root keys of the entry and their values; without those that another entry
     /// overwrites.
-    pub fn members(&self) -> impl Iterator<Item = (&'a Key, &'a Member)> + use<'a> {
+    pub fn root_members(&self) -> impl Iterator<Item = (&'a Key, &'a Member)> + use<'a> {
         let (data, entry) = (self.data, self.entry);
         entry
             .members
@@ -171,8 +171,8 @@ impl<'a> EntryContext<'a> {
     }
 
     /// Returns the `lookup_options` of the file, if this is their entry.
-    pub fn options(&self) -> Option<&'a Member> {
-        self.members()
+    pub fn lookup_options(&self) -> Option<&'a Member> {
+        self.root_members()
             .find(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS))
             .map(|(_, member)| member)
     }
@@ -251,7 +251,7 @@ impl Finding {
     }
 
     /// Returns the finding with a change of `wrong` that probably fixes it, if there is one.
-    pub fn suggesting(mut self, wrong: &str, right: Option<&str>) -> Finding {
+    pub fn suggest(mut self, wrong: &str, right: Option<&str>) -> Finding {
         self.suggestion =
             right.map(|right| Suggestion { wrong: wrong.to_owned(), right: right.to_owned() });
         self

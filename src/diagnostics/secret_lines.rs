@@ -30,7 +30,7 @@ impl<'a> SecretLines<'a> {
     }
 
     /// Whether the first line of a place may hold the value of a secret, or a part of it.
-    pub(crate) fn hold(&self, span: Span) -> bool {
+    pub(crate) fn may_hold_secret(&self, span: Span) -> bool {
         let keys = self.snapshot.keys();
         if !keys.has_sensitive() {
             return false;
@@ -40,7 +40,7 @@ impl<'a> SecretLines<'a> {
         };
         let line = text.line_of(self.snapshot.span_bytes(span).start);
         let Some(line_range) = text.line_range(line) else { return false };
-        let entries = self.entries(span.file, text);
+        let entries = self.file_entries(span.file, text);
         let next = entries.secret.partition_point(|entry| entry.end <= line_range.start);
         let is_on_line = |entry: &TextRange| entry.start < line_range.end;
         let above = entries.begins.partition_point(|begin| *begin <= line);
@@ -50,7 +50,7 @@ impl<'a> SecretLines<'a> {
     }
 
     /// Returns the entries of a file: each reaches to the next.
-    fn entries(&self, id: FileId, text: &Text) -> Rc<Entries> {
+    fn file_entries(&self, id: FileId, text: &Text) -> Rc<Entries> {
         let secret = || {
             let file = self.snapshot.file_by_id(id)?;
             let data = file.data_as(file.format());

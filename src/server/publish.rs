@@ -37,7 +37,7 @@ use super::state::Shared;
 use super::status::{Status, StatusNotification};
 use super::to_lsp;
 use super::transport::Outlet;
-use crate::diagnostics::{Findings, RulesConfig, Told};
+use crate::diagnostics::{Findings, ReportedFindings, RulesConfig};
 use crate::settings::Run;
 use crate::text::CancelToken;
 use crate::text::FilePath;
@@ -259,7 +259,12 @@ fn keep(
 }
 
 /// Keeps the findings of closed files for a client that asks for them.
-fn keep_closed(shared: &Shared, findings: &Findings, writer: &mut Writer, told: Vec<Told>) {
+fn keep_closed(
+    shared: &Shared,
+    findings: &Findings,
+    writer: &mut Writer,
+    told: Vec<ReportedFindings>,
+) {
     let Some(snapshot) = findings.snapshot() else { return };
     let (features, documents) =
         shared.with(|state| (state.features.clone(), state.documents.clone()));
@@ -315,7 +320,7 @@ fn check(
     if round.features.announced.pulls_findings {
         told.retain_mut(|told| has_news(findings, round, told));
     }
-    let mut diagnostics = |(path, findings): Told| {
+    let mut diagnostics = |(path, findings): ReportedFindings| {
         let written = writer.write(snapshot, &path, &findings, &round.features, &round.documents);
         (path, written)
     };
@@ -334,8 +339,8 @@ fn check(
 
 /// Gives a file that is no longer open the findings that it has as a closed one; `false` where these
 /// come later.
-fn has_news(findings: &Findings, round: &Round, (path, told): &mut Told) -> bool {
-    if round.documents.contains(path) || !told.is_empty() || findings.watches(path) {
+fn has_news(findings: &Findings, round: &Round, (path, told): &mut ReportedFindings) -> bool {
+    if round.documents.contains(path) || !told.is_empty() || findings.watches_file(path) {
         return true;
     }
     let closed = findings.of_closed(path);

@@ -13,7 +13,7 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for finding in findings {
-        let place = spans.of(finding.span);
+        let place = spans.line_span(finding.span);
         let command = match finding.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",

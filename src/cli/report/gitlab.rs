@@ -14,7 +14,7 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let issue = |(finding, fingerprint): (&Finding, String)| {
-        let place = spans.of(finding.span);
+        let place = spans.line_span(finding.span);
         json!({
             "description": finding.message,
             "check_name": finding.rule.code,

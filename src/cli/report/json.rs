@@ -31,12 +31,12 @@ fn object(finding: &Finding, spans: &LineSpans<'_>) -> Value {
         .related
         .iter()
         .map(|related| {
-            let mut place = place(&spans.of(related.span));
+            let mut place = place(&spans.line_span(related.span));
             place["message"] = related.message.as_str().into();
             place
         })
         .collect();
-    let mut object = place(&spans.of(finding.span));
+    let mut object = place(&spans.line_span(finding.span));
     object["severity"] = finding.severity.name().into();
     object["code"] = finding.rule.code.into();
     object["message"] = finding.message.as_str().into();

@@ -24,7 +24,7 @@ pub(super) fn write(
         writeln!(out, "    <testcase classname=\"hiera-ls\" name=\"nothing found\"/>")?;
     }
     for finding in findings {
-        let place = spans.of(finding.span);
+        let place = spans.line_span(finding.span);
         let path = xml(&place.path);
         let message = xml(&finding.message);
         let at = format!("{path}:{}:{}", place.line, place.column);

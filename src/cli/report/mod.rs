@@ -77,7 +77,7 @@ pub(in crate::cli) fn write(
 fn fingerprints(findings: &[Finding], spans: &LineSpans<'_>) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let fingerprint = |finding: &Finding| {
-        let span = spans.of(finding.span);
+        let span = spans.line_span(finding.span);
         let what = format!("{}\n{}\n{}", finding.rule.code, span.path, span.text.trim());
         let number = seen.entry(what.clone()).or_default();
         *number += 1;

@@ -70,7 +70,7 @@ fn level(severity: Severity) -> &'static str {
 }
 
 fn location(span: Span, spans: &LineSpans<'_>) -> Value {
-    let LineSpan { path, line, column, end_line, end_column, .. } = spans.of(span);
+    let LineSpan { path, line, column, end_line, end_column, .. } = spans.line_span(span);
     json!({
         "physicalLocation": {
             "artifactLocation": {"uri": uri(&path), "uriBaseId": "%SRCROOT%"},

@@ -15,11 +15,11 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     for custom in custom_levels(config, context) {
-        let Some(refused) = custom.refused(context).filter(|it| it.is_of_options) else { continue };
+        let Some(refused) = custom.refusal(context).filter(|it| it.is_of_options) else { continue };
         let options = custom.level.options.as_ref().and_then(|options| options.origin);
-        let severity = custom.severity(context, Severity::Error);
+        let severity = custom.bounded_severity(context, Severity::Error);
         let span = options.filter(|span| span.file == context.file.id).unwrap_or(custom.span);
         let finding = Finding { severity, ..Finding::new(&RULE, span, refused.message) };
-        findings.push(finding.with_related(custom.declaration(context), DECLARED_HERE));
+        findings.push(finding.with_related(custom.declaration_span(context), DECLARED_HERE));
     }
 }

@@ -16,17 +16,18 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     for custom in custom_levels(config, context) {
-        let Some(message) = refused(&custom, context) else { continue };
-        let severity = custom.severity(context, Severity::Error);
+        let Some(message) = return_type_error(&custom, context) else { continue };
+        let severity = custom.bounded_severity(context, Severity::Error);
         let finding = Finding { severity, ..Finding::new(&RULE, custom.span, message) };
-        findings.push(finding.with_related(custom.declaration(context), DECLARED_HERE));
+        findings.push(finding.with_related(custom.declaration_span(context), DECLARED_HERE));
     }
 }
 
 /// Returns Puppet's message about the declared return type, if it has one. `None` also for a
 /// function without a declared type, or with several signatures.
-fn refused(custom: &CustomLevel<'_>, context: &FileContext<'_>) -> Option<String> {
-    let (_, function) = custom.declared(context).filter(|(_, it)| it.name == custom.name)?;
+fn return_type_error(custom: &CustomLevel<'_>, context: &FileContext<'_>) -> Option<String> {
+    let (_, function) =
+        custom.declared_function(context).filter(|(_, it)| it.name == custom.name)?;
     let [signature] = function.signatures?.try_into().ok()?;
     let index = context.snapshot.manifests(context.environment);
     let declared = index.judged_type(signature.return_type.as_deref()?)?;

@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     for custom in custom_levels(config, context) {
-        let Some(refused) = custom.refused(context).filter(|it| !it.is_of_options) else {
+        let Some(refused) = custom.refusal(context).filter(|it| !it.is_of_options) else {
             continue;
         };
         let message = format!(
@@ -24,8 +24,8 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
             custom.level.backend.kind.key(),
             custom.level.backend.kind.argument_phrase()
         );
-        let severity = custom.severity(context, Severity::Error);
+        let severity = custom.bounded_severity(context, Severity::Error);
         let finding = Finding { severity, ..Finding::new(&RULE, custom.span, message) };
-        findings.push(finding.with_related(custom.declaration(context), DECLARED_HERE));
+        findings.push(finding.with_related(custom.declaration_span(context), DECLARED_HERE));
     }
 }

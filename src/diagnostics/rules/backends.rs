@@ -46,7 +46,7 @@ pub(super) struct Refused {
 impl CustomLevel<'_> {
     /// Returns the file in which Puppet looks for the function, and the function that the file
     /// declares, which may have another name.
-    pub(super) fn declared(
+    pub(super) fn declared_function(
         &self,
         context: &FileContext<'_>,
     ) -> Option<(&FilePath, DeclaredFunction)> {
@@ -55,14 +55,14 @@ impl CustomLevel<'_> {
     }
 
     /// Returns the place of the function's name in its source.
-    pub(super) fn declaration(&self, context: &FileContext<'_>) -> Option<Span> {
-        let (path, function) = self.declared(context)?;
+    pub(super) fn declaration_span(&self, context: &FileContext<'_>) -> Option<Span> {
+        let (path, function) = self.declared_function(context)?;
         Some(Span::in_file(context.snapshot.file(path)?.id, function.name_range))
     }
 
     /// Returns the severity of an error that every lookup gets from the level: a hint where the
     /// level is called only for existing files, and none exists.
-    pub(super) fn severity(&self, context: &FileContext<'_>, most: Severity) -> Severity {
+    pub(super) fn bounded_severity(&self, context: &FileContext<'_>, most: Severity) -> Severity {
         let levels = context.snapshot.levels_without_files(context.environment);
         let is_asked = !levels.iter().any(|name| **name == *self.level.name);
         if is_asked { most } else { most.min(Severity::Hint) }
@@ -70,13 +70,14 @@ impl CustomLevel<'_> {
 
     /// Returns the reason why the function refuses Puppet's arguments; `None` where it accepts
     /// them, or where its declaration does not decide it.
-    pub(super) fn refused(&self, context: &FileContext<'_>) -> Option<Refused> {
-        let (_, function) = self.declared(context).filter(|(_, it)| it.name == self.name)?;
+    pub(super) fn refusal(&self, context: &FileContext<'_>) -> Option<Refused> {
+        let (_, function) =
+            self.declared_function(context).filter(|(_, it)| it.name == self.name)?;
         let declared = function.signatures?;
         let arguments = self.level.level_arguments();
         let signatures: Vec<Signature> =
-            declared.iter().map(|one| signature(one, &arguments, context)).collect();
-        let given: Vec<DataType> = arguments.iter().map(given).collect();
+            declared.iter().map(|one| declared_signature(one, &arguments, context)).collect();
+        let given: Vec<DataType> = arguments.iter().map(argument_type).collect();
         if declared.iter().any(|one| one.needs_block) {
             let needs_block =
                 declared.len() == 1 && refuse_arguments("", &signatures, &given).is_none();
@@ -99,7 +100,7 @@ impl CustomLevel<'_> {
 
 /// Returns a declared way to call a function for these arguments. A parameter whose type cannot be
 /// decided here, or takes some values of the argument, takes it.
-fn signature(
+fn declared_signature(
     declared: &FunctionSignature,
     arguments: &[FunctionArgument],
     context: &FileContext<'_>,
@@ -137,7 +138,7 @@ fn may_take(data_type: &DataType, argument: &FunctionArgument) -> bool {
 }
 
 /// Returns the type of an argument, as Puppet shows it.
-fn given(argument: &FunctionArgument) -> DataType {
+fn argument_type(argument: &FunctionArgument) -> DataType {
     match argument {
         FunctionArgument::Key => DataType::String(StringType::Any),
         FunctionArgument::Segments => {

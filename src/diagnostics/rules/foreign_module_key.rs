@@ -19,7 +19,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     {
         return; // Only data_hash functions are held to the rule.
     }
-    for (key, member) in context.members() {
+    for (key, member) in context.root_members() {
         let Some(text) = key.as_str() else { continue };
         if let (Some(module), Some(span)) =
             (environment.module_passing_over(path, text), member.key_origin)

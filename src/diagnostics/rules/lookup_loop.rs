@@ -5,7 +5,7 @@ mod circles;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use circles::{Circles, Hop};
+use circles::{CycleGraph, Hop};
 
 use super::limit_reached;
 use crate::diagnostics::rule::{Check, DataContext, Finding, Related, Rule, Severity};
@@ -86,11 +86,11 @@ fn of_scope<'a>(
     let file = &context.file;
     let resolver = Resolver::new(file.snapshot.lookup_context(file.environment, file.view, scope));
     let roots = parts.iter().map(|token| token.root.clone());
-    let circles = Circles::new(context, &resolver, tokens, roots, max_keys);
-    let mut told: HashMap<Arc<str>, Option<Circle>> = HashMap::new();
+    let circles = CycleGraph::new(context, &resolver, tokens, roots, max_keys);
+    let mut told: HashMap<Arc<str>, Option<LookupCycle>> = HashMap::new();
     let mut others = Vec::new();
     for token in parts {
-        if !circles.closes(token) {
+        if !circles.closes_cycle(token) {
             others.push(token);
             continue;
         }
@@ -102,7 +102,7 @@ fn of_scope<'a>(
             false => None,
         };
         findings.push(match told.entry(token.root.clone()).or_insert_with(ask) {
-            Some(circle) if is_short => finding(context, token, circle),
+            Some(circle) if is_short => cycle_finding(context, token, circle),
             _ => long_finding(token, &way, is_short),
         });
     }
@@ -126,10 +126,11 @@ fn of_other_scopes<'a>(
         let (steps, max_steps) = (0, MAX_STEPS.min(steps_left));
         let seen = HashSet::new();
         let mut search =
-            Search { context, token, tokens, steps, max_steps, seen, too_long_in: None };
-        let start = Place { path: context.file.file.path.clone(), root: token.root.clone() };
+            CycleSearch { context, token, tokens, steps, max_steps, seen, too_long_in: None };
+        let start =
+            CycleDefinition { path: context.file.file.path.clone(), root: token.root.clone() };
         if let Some(circle) = search.follow(&mut vec![start], &key.root_text()) {
-            findings.push(finding(context, token, &circle));
+            findings.push(cycle_finding(context, token, &circle));
         } else if search.steps > max_steps {
             cut_short.get_or_insert(token);
         }
@@ -154,7 +155,7 @@ struct TokensOf<'a> {
 
 impl TokensOf<'_> {
     /// Those that ask for keys in the value of a root key.
-    fn of(&mut self, path: &FilePath, root: &str) -> Arc<[TokenUse]> {
+    fn tokens_of(&mut self, path: &FilePath, root: &str) -> Arc<[TokenUse]> {
         if !self.by_root.contains_key(path) {
             let mut by_root: HashMap<Arc<str>, Vec<TokenUse>> = HashMap::new();
             if let Some(data) = self.context.file.view.data_of(path) {
@@ -171,10 +172,10 @@ impl TokensOf<'_> {
 }
 
 /// Returns the cycle that a lookup runs into.
-fn circle_of(resolver: &Resolver<'_>, root: &str) -> Option<Circle> {
+fn circle_of(resolver: &Resolver<'_>, root: &str) -> Option<LookupCycle> {
     let resolution = resolver.lookup(&LookupKey::of_root(root), None);
     match *resolution.value.err()?.kind {
-        LookupErrorKind::Recursion { frames, again } => Some(Circle { frames, again }),
+        LookupErrorKind::Recursion { frames, again } => Some(LookupCycle { frames, again }),
         _ => None,
     }
 }
@@ -189,7 +190,7 @@ fn long_finding(token: &TokenUse, way: &[&Hop], comes_back: bool) -> Finding {
     if !comes_back {
         names.push_str(&format!(" -> ... -> {root}"));
     }
-    let mut finding = Finding::new(&RULE, token.span, said(&names));
+    let mut finding = Finding::new(&RULE, token.span, cycle_message(&names));
     let mut from = root;
     let shown = if comes_back { way.len() } else { MAX_SHOWN };
     for hop in way.iter().take(shown) {
@@ -200,14 +201,14 @@ fn long_finding(token: &TokenUse, way: &[&Hop], comes_back: bool) -> Finding {
     finding
 }
 
-fn said(names: &str) -> String {
+fn cycle_message(names: &str) -> String {
     format!("lookups go round in a circle: {names}; Puppet fails with a recursive lookup")
 }
 
-fn finding(context: &DataContext<'_>, token: &TokenUse, circle: &Circle) -> Finding {
+fn cycle_finding(context: &DataContext<'_>, token: &TokenUse, circle: &LookupCycle) -> Finding {
     let frames: Vec<&LookupFrame> = circle.frames.iter().chain([&circle.again]).collect();
     let names: Vec<&str> = frames.iter().map(|frame| &*frame.text).collect();
-    let mut finding = Finding::new(&RULE, token.span, said(&names.join(" -> ")));
+    let mut finding = Finding::new(&RULE, token.span, cycle_message(&names.join(" -> ")));
     for hop in frames.windows(2) {
         let Some(span) = hop[1].asked_by.map(|string| token_in(context, string, &hop[1].text))
         else {
@@ -231,7 +232,7 @@ fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
 }
 
 /// A cycle that the resolver ran into.
-struct Circle {
+struct LookupCycle {
     /// The lookups in progress, the first one first.
     frames: Vec<LookupFrame>,
     /// The one that would begin again.
@@ -240,27 +241,27 @@ struct Circle {
 
 /// A definition on a cycle: a root key in a file.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Place {
+struct CycleDefinition {
     path: FilePath,
     root: Arc<str>,
 }
 
-struct Search<'s, 'a> {
+struct CycleSearch<'s, 'a> {
     context: &'a DataContext<'a>,
     token: &'a TokenUse,
     tokens: &'s mut TokensOf<'a>,
     steps: usize,
     max_steps: usize,
-    seen: HashSet<(Place, Vec<FilePath>)>,
+    seen: HashSet<(CycleDefinition, Vec<FilePath>)>,
     /// The scope that sees all files on a way that is too long to be followed one by one.
     too_long_in: Option<Scope>,
 }
 
-impl Search<'_, '_> {
+impl CycleSearch<'_, '_> {
     /// Follows tokens from definition to definition, as long as some node can read all their files,
     /// until the first key is reached again. Then the resolver checks whether a lookup for such a
     /// node runs into the cycle.
-    fn follow(&mut self, way: &mut Vec<Place>, target: &str) -> Option<Circle> {
+    fn follow(&mut self, way: &mut Vec<CycleDefinition>, target: &str) -> Option<LookupCycle> {
         let file = &self.context.file;
         if way[0].root.as_ref() == target {
             return self.confirm(way);
@@ -279,7 +280,7 @@ impl Search<'_, '_> {
             .cloned()
             .collect();
         for path in definitions {
-            let place = Place { path, root: target.into() };
+            let place = CycleDefinition { path, root: target.into() };
             self.steps += 1;
             if self.steps > self.max_steps
                 || self.too_long_in.is_some()
@@ -300,7 +301,7 @@ impl Search<'_, '_> {
                 continue;
             }
             way.push(place.clone());
-            for next in self.tokens.of(&place.path, &place.root).iter() {
+            for next in self.tokens.tokens_of(&place.path, &place.root).iter() {
                 let Some(key) = next.reference.key() else { continue };
                 let next_root = key.root_text();
                 if file.snapshot.keys().in_one_cycle(&place.root, &next_root)
@@ -314,7 +315,7 @@ impl Search<'_, '_> {
         None
     }
 
-    fn confirm(&self, way: &[Place]) -> Option<Circle> {
+    fn confirm(&self, way: &[CycleDefinition]) -> Option<LookupCycle> {
         let file = &self.context.file;
         let files: Vec<&FilePath> = way.iter().map(|place| &place.path).collect();
         let scope = file.snapshot.scope_reading(file.environment, &files)?;

@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let (snapshot, environment) = (context.file.snapshot, context.file.environment);
     let index = snapshot.manifests(environment);
-    for (key, member) in context.members() {
+    for (key, member) in context.root_members() {
         let Some((key, span)) = key.as_str().zip(member.key_origin) else { continue };
         let Some(found) = index.asking_parameter(key).filter(|found| !found.class.recovered) else {
             continue;

@@ -31,7 +31,7 @@ const MAX_OTHERS: usize = 50;
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let file = &context.file;
     let index = file.snapshot.keys();
-    let members = context.members().filter_map(|(key, member)| Some((key.as_str()?, member)));
+    let members = context.root_members().filter_map(|(key, member)| Some((key.as_str()?, member)));
     let code = file.snapshot.manifests(file.environment);
     for (key, member) in members.filter(|(key, _)| *key != LOOKUP_OPTIONS) {
         // A key that a single file defines is not merged. Most values merge with any other value:
@@ -49,7 +49,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         if others.is_empty() || !merges_strictly(context, key) {
             continue;
         }
-        findings.extend(conflict(context, key, &others));
+        findings.extend(find_conflict(context, key, &others));
     }
 }
 
@@ -74,7 +74,7 @@ fn is_strict(strategy: &Strategy) -> bool {
 
 /// Returns the resolver's own verdict: the first node that sees this file and another, and whose
 /// lookup fails for the value in this file.
-fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Option<Finding> {
+fn find_conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Option<Finding> {
     let file = &context.file;
     // Files whose values one lookup merged need no other one.
     let mut merged: HashSet<FilePath> = HashSet::new();
@@ -85,7 +85,7 @@ fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Opti
         }
         if tried == MAX_OTHERS {
             tried += 1;
-            return untried(context, key);
+            return untried_finding(context, key);
         }
         let scope = file.snapshot.scope_reading(file.environment, &[&file.file.path, other])?;
         let resolver =
@@ -134,7 +134,7 @@ fn place_of_strategy(context: &EntryContext<'_>, resolution: &Resolution) -> Opt
 }
 
 /// Returns the finding that a key is merged for more nodes than it was tried for.
-fn untried(context: &EntryContext<'_>, key: &str) -> Option<Finding> {
+fn untried_finding(context: &EntryContext<'_>, key: &str) -> Option<Finding> {
     let file = &context.file;
     let span = file.view.data_of(&file.file.path)?.definition_span(key)?;
     let message = format!(

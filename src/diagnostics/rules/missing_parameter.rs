@@ -31,7 +31,7 @@ pub(in crate::diagnostics) fn names_classes(index: &ManifestIndex, entry: &Entry
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let index = context.file.snapshot.manifests(context.file.environment);
-    for (key, member) in context.members() {
+    for (key, member) in context.root_members() {
         let Some(key) = key.as_str().filter(|key| index.is_included(key)) else { continue };
         let own = std::slice::from_ref(&member.value);
         let names =
@@ -44,7 +44,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
             else {
                 continue;
             };
-            required(context, key, span, class, findings);
+            report_required(context, key, span, class, findings);
         }
     }
 }
@@ -58,7 +58,7 @@ fn is_looked_up(index: &ManifestIndex, class: &DefinitionAt<'_>) -> bool {
 }
 
 /// Reports the required parameters of a class that no level has, for the nodes that include it.
-fn required(
+fn report_required(
     context: &EntryContext<'_>,
     key: &str,
     span: Span,
@@ -69,7 +69,7 @@ fn required(
     let name = &class.definition.name;
     for parameter in parameters.filter(|one| one.default.is_none() && !one.captures_rest) {
         let wanted = LookupKey::of_root(&format!("{name}::{}", parameter.name));
-        let Some(whom) = concerned(context, &LookupKey::of_root(key), span, &wanted) else {
+        let Some(whom) = concerned_nodes(context, &LookupKey::of_root(key), span, &wanted) else {
             continue;
         };
         let message = format!(
@@ -86,7 +86,7 @@ fn required(
 
 /// Returns the nodes, in words, that include the class from this place and get nothing for a key;
 /// `None` if there are none for certain.
-fn concerned(
+fn concerned_nodes(
     context: &EntryContext<'_>,
     including: &LookupKey,
     span: Span,
@@ -105,8 +105,11 @@ fn concerned(
         let resolver =
             Resolver::new(file.snapshot.lookup_context(file.environment, file.view, &scope));
         let included = file.snapshot.lookup_as_called(file.environment, &resolver, including);
-        let is_included =
-            included.value.ok().flatten().is_some_and(|value| holds(file.snapshot, &value, span));
+        let is_included = included
+            .value
+            .ok()
+            .flatten()
+            .is_some_and(|value| comes_from(file.snapshot, &value, span));
         if is_included && looked_up(context, node, wanted, lacks) {
             names.push(node.name.to_string());
         }
@@ -115,7 +118,7 @@ fn concerned(
 }
 
 /// Whether a part of a value comes from a place.
-fn holds(snapshot: &Snapshot, value: &Value, span: Span) -> bool {
+fn comes_from(snapshot: &Snapshot, value: &Value, span: Span) -> bool {
     let items = if let Data::Array(items) = value.data() { items.as_slice() } else { &[] };
     let is_there = |origin| snapshot.is_same_place(origin, span);
     [value].into_iter().chain(items).any(|part| part.origin.is_some_and(is_there))

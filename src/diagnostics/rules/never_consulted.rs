@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let (snapshot, environment) = (context.file.snapshot, context.file.environment);
     let index = snapshot.manifests(environment);
-    for (key, member) in context.members() {
+    for (key, member) in context.root_members() {
         let Some((key, span)) = key.as_str().zip(member.key_origin) else { continue };
         let Some(found) = index.asking_parameter(key) else { continue };
         let Some(declarations) = giving_declarations(index, &found) else { continue };
@@ -59,7 +59,9 @@ fn giving_declarations<'a>(
     for one in index.uses_of(class) {
         match one.class_use.kind {
             UseKind::Reference => {}
-            UseKind::Resource | UseKind::Function if gives(one.class_use, found) => all.push(one),
+            UseKind::Resource | UseKind::Function if gives_value(one.class_use, found) => {
+                all.push(one)
+            }
             _ => return None,
         }
     }
@@ -77,7 +79,7 @@ fn giving_declarations<'a>(
 
 /// Whether a declaration gives a parameter a value: an `undef` is none, and the parameter is looked
 /// up.
-fn gives(class_use: &ClassUse, found: &ParameterAt<'_>) -> bool {
+fn gives_value(class_use: &ClassUse, found: &ParameterAt<'_>) -> bool {
     let given = class_use.gives.iter().find(|given| given.name == found.parameter.name);
     given.is_some_and(|given| matches!(&given.literal, Some(literal) if *literal != Literal::Undef))
 }

@@ -28,7 +28,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let whole = text.to_str();
     let mut parser = Parser::new_from_str(&whole);
     let Err(error) = parser.load(&mut Nobody, true) else { return };
-    let range = place(file, error.marker());
+    let range = marker_range(file, error.marker());
     let message = format!("Puppet reads this, tools that follow YAML 1.2 do not: {}", error.info());
     findings.push(Finding::new(&RULE, Span::in_file(file.id, range), message));
 }
@@ -42,7 +42,7 @@ impl MarkedEventReceiver for Nobody {
 
 /// The line counts from 1, the column characters from 0; the index drifts behind block scalars and
 /// is not used.
-fn place(file: &File, marker: &Marker) -> TextRange {
+fn marker_range(file: &File, marker: &Marker) -> TextRange {
     let Some(text) = file.text() else { return TextRange::default() };
     let at = LineCol {
         line: u32::try_from(marker.line()).unwrap_or(1).saturating_sub(1),

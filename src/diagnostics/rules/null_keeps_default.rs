@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let index = context.file.snapshot.manifests(context.file.environment);
-    for (key, member) in context.members() {
+    for (key, member) in context.root_members() {
         if !matches!(member.value.data(), Data::Null) {
             continue;
         }

@@ -1,6 +1,6 @@
 //! `parameter-type`
 
-use super::typed::{WrongValue, each_wrong_value, shortened};
+use super::typed::{WrongValue, each_wrong_value, shorten};
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 
 /// The rule.
@@ -17,9 +17,10 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         if wrong.wants_sensitive {
             return; // The rule `unwrapped-secret` reports it.
         }
-        let message = format!("{}: {}", shortened(wrong.messages.join("; ")), wrong.consequence());
+        let message =
+            format!("{}: {}", shorten(wrong.messages.join("; ")), wrong.consequence_phrase());
         let mut finding = Finding::new(&RULE, wrong.span, message)
-            .with_related(Some(wrong.declaration()), "the parameter is declared here");
+            .with_related(Some(wrong.declaration_span()), "the parameter is declared here");
         if wrong.nodes.as_ref().is_some_and(Vec::is_empty) {
             finding.severity = Severity::Info;
         }

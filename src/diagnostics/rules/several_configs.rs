@@ -30,27 +30,27 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
     let relative =
         |path: &FilePath| path.relative_to(&environment.root).unwrap_or(path.as_str()).to_owned();
     let shared = others.iter().flat_map(|other| &other.shared);
-    let folders: BTreeSet<FilePath> = shared.map(|path| folder(environment, path)).collect();
+    let folders: BTreeSet<FilePath> = shared.map(|path| data_folder(environment, path)).collect();
     let folders = folders.iter().map(|folder| format!("{}/", relative(folder))).collect();
     let configs: BTreeSet<String> =
         others.iter().map(|other| relative(&other.config.path)).collect();
     let verb = if configs.len() == 1 { "reads" } else { "read" };
     let message = format!(
         "{} is governed by this file; {} {verb} data of it, too",
-        listed(folders),
-        listed(configs.into_iter().collect())
+        list_names(folders),
+        list_names(configs.into_iter().collect())
     );
     let start = config.file.map(|file| Span::in_file(file, TextRange::new_empty(0)));
     findings.extend(start.map(|start| Finding::new(&RULE, start, message)));
 }
 
 /// Returns the datadir that a file lies in, or its own folder.
-fn folder(environment: &Environment, path: &FilePath) -> FilePath {
+fn data_folder(environment: &Environment, path: &FilePath) -> FilePath {
     let holding = environment.datadirs.iter().find(|datadir| path.is_within(datadir));
     holding.cloned().or_else(|| path.parent()).unwrap_or_else(|| environment.root.clone())
 }
 
-fn listed(mut names: Vec<String>) -> String {
+fn list_names(mut names: Vec<String>) -> String {
     let more = names.len().saturating_sub(MAX_NAMED);
     names.truncate(MAX_NAMED);
     if more > 0 {

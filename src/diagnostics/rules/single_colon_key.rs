@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let (snapshot, environment) = (context.file.snapshot, context.file.environment);
-    for (key, member) in context.members() {
+    for (key, member) in context.root_members() {
         let Some((key, span)) = key.as_str().zip(member.key_origin) else { continue };
         let Some(meant) = with_double_colons(key) else { continue };
         if matches!(snapshot.key_standing(environment, key), KeyStanding::Call | KeyStanding::Data)
@@ -23,7 +23,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         }
         let message =
             format!("'{key}' is not '{meant}': with one colon no class parameter asks for it");
-        findings.push(Finding::new(&RULE, span, message).suggesting(key, Some(&meant)));
+        findings.push(Finding::new(&RULE, span, message).suggest(key, Some(&meant)));
     }
 }
 

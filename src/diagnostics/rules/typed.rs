@@ -19,7 +19,7 @@ use crate::workspace::manifests::{ManifestIndex, ParameterAt};
 use crate::workspace::nodes::Node;
 
 /// A parameter of a class that takes a key's value, and the type that it must have.
-pub(super) struct Wanted<'a> {
+pub(super) struct ExpectedType<'a> {
     pub(super) parameter: ParameterAt<'a>,
     pub(super) data_type: Arc<DataType>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Wanted<'a> {
 /// Something that is wrong with a value in the file that is checked.
 pub(super) struct WrongValue<'a> {
     pub(super) key: &'a str,
-    pub(super) wanted: &'a Wanted<'a>,
+    pub(super) wanted: &'a ExpectedType<'a>,
     /// Where: the part at fault.
     pub(super) span: Span,
     /// Puppet's messages about this part.
@@ -54,16 +54,16 @@ pub(super) fn each_wrong_value(
     tell: &mut dyn FnMut(WrongValue<'_>),
 ) {
     let index = context.file.snapshot.manifests(context.file.environment);
-    for (key, member) in context.members() {
+    for (key, member) in context.root_members() {
         let Some(key) = key.as_str().filter(|key| *key != LOOKUP_OPTIONS) else { continue };
-        let Some(wanted) = wanted(index, key) else { continue };
+        let Some(wanted) = wanted_type(index, key) else { continue };
         let is_replaced = matches!(member.value.data(), Data::Null)
             && wanted.parameter.parameter.default.is_some();
         if is_replaced || !is_looked_at(&wanted.data_type) {
             continue; // The default takes the place of a null.
         }
         for (span, parts) in wrong_parts(context, key, member, &wanted) {
-            let takers = takers(context, key, &wanted, span)
+            let takers = affected_nodes(context, key, &wanted, span)
                 .or_else(|| is_overridden(context, key, &wanted, span).then(Vec::new));
             tell(WrongValue {
                 key,
@@ -71,17 +71,17 @@ pub(super) fn each_wrong_value(
                 span,
                 wants_sensitive: parts.iter().all(|part| part.wants_sensitive),
                 is_whole: parts.iter().any(|part| part.is_whole),
-                messages: parts.into_iter().map(|part| shortened(part.message)).collect(),
+                messages: parts.into_iter().map(|part| shorten(part.message)).collect(),
                 nodes: takers,
             });
         }
     }
 }
 
-fn wanted<'a>(index: &'a ManifestIndex, key: &str) -> Option<Wanted<'a>> {
+fn wanted_type<'a>(index: &'a ManifestIndex, key: &str) -> Option<ExpectedType<'a>> {
     let parameter = index.asking_parameter(key).filter(|one| !one.class.recovered)?;
     let data_type = index.judged_type(&parameter.parameter.data_type.as_ref()?.text)?;
-    Some(Wanted { parameter, data_type })
+    Some(ExpectedType { parameter, data_type })
 }
 
 /// Returns the mismatches in this file, by place.
@@ -89,11 +89,11 @@ fn wrong_parts(
     context: &EntryContext<'_>,
     key: &str,
     member: &Member,
-    wanted: &Wanted<'_>,
+    wanted: &ExpectedType<'_>,
 ) -> Vec<(Span, Vec<WrongPart>)> {
     let name = &wanted.parameter.parameter.name;
     let key = LookupKey::of_root(key);
-    let found = match treatment(context, &key) {
+    let found = match value_treatment(context, &key) {
         Treatment::AsWritten => {
             let found = check_partial(name, &wanted.data_type, &member.value, &as_written);
             let is_certain = found.is_empty() || !may_be_treated(context, &key);
@@ -134,7 +134,7 @@ enum Treatment {
     Unknown,
 }
 
-fn treatment(context: &EntryContext<'_>, key: &LookupKey) -> Treatment {
+fn value_treatment(context: &EntryContext<'_>, key: &LookupKey) -> Treatment {
     let Some(strategy) = (context.strategy)(&key.root_text()) else { return Treatment::Unknown };
     let converts =
         (context.options)(key).is_some_and(|entry| entry.value.get("convert_to").is_some());
@@ -146,7 +146,7 @@ fn treatment(context: &EntryContext<'_>, key: &LookupKey) -> Treatment {
 
 /// Whether no node has the value of a key merged or converted before a parameter gets it.
 pub(super) fn is_taken_as_written(context: &EntryContext<'_>, key: &LookupKey) -> bool {
-    matches!(treatment(context, key), Treatment::AsWritten) && !may_be_treated(context, key)
+    matches!(value_treatment(context, key), Treatment::AsWritten) && !may_be_treated(context, key)
 }
 
 /// Whether `lookup_options` of any file may ask for a merge or a conversion of the key: some nodes
@@ -181,7 +181,11 @@ fn as_written(value: &Value) -> Known {
 
 /// Returns the wrong parts of the final value for the nodes that this file decides about with
 /// certainty: all that read it where no other file can change the value, else the known ones.
-fn final_parts(context: &EntryContext<'_>, key: &LookupKey, wanted: &Wanted<'_>) -> Vec<WrongPart> {
+fn final_parts(
+    context: &EntryContext<'_>,
+    key: &LookupKey,
+    wanted: &ExpectedType<'_>,
+) -> Vec<WrongPart> {
     let resolution = (context.lookup)(key, None);
     if is_settled(&resolution) {
         return parts_of(&resolution, wanted);
@@ -230,7 +234,7 @@ pub(super) fn is_settled(resolution: &Resolution) -> bool {
         && resolution.steps.iter().all(|step| is_known(&step.outcome))
 }
 
-fn parts_of(resolution: &Resolution, wanted: &Wanted<'_>) -> Vec<WrongPart> {
+fn parts_of(resolution: &Resolution, wanted: &ExpectedType<'_>) -> Vec<WrongPart> {
     let Ok(Some(value)) = &resolution.value else { return Vec::new() };
     let has_tokens = !resolution.reads.keys.is_empty() || !resolution.reads.variables.is_empty();
     let known = |part: &Value| match part.data() {
@@ -245,10 +249,10 @@ fn parts_of(resolution: &Resolution, wanted: &Wanted<'_>) -> Vec<WrongPart> {
 }
 
 /// Returns the known nodes that read the file and get the wrong part at this place.
-fn takers(
+fn affected_nodes(
     context: &EntryContext<'_>,
     key: &str,
-    wanted: &Wanted<'_>,
+    wanted: &ExpectedType<'_>,
     span: Span,
 ) -> Option<Vec<String>> {
     let file = &context.file;
@@ -269,7 +273,12 @@ fn takers(
 
 /// Whether all nodes that read the file get another value, that of a higher level, for any values
 /// of unknown variables.
-fn is_overridden(context: &EntryContext<'_>, key: &str, wanted: &Wanted<'_>, span: Span) -> bool {
+fn is_overridden(
+    context: &EntryContext<'_>,
+    key: &str,
+    wanted: &ExpectedType<'_>,
+    span: Span,
+) -> bool {
     let resolution = (context.lookup)(&LookupKey::of_root(key), None);
     is_settled(&resolution)
         && resolution.value.is_ok()
@@ -285,7 +294,7 @@ pub(super) fn named_nodes(names: &[String]) -> String {
 }
 
 /// Cuts a message after [`MAX_MESSAGE`] characters.
-pub(super) fn shortened(message: String) -> String {
+pub(super) fn shorten(message: String) -> String {
     match message.char_indices().nth(MAX_MESSAGE) {
         Some((end, _)) => format!("{}…", &message[..end]),
         None => message,
@@ -294,7 +303,7 @@ pub(super) fn shortened(message: String) -> String {
 
 impl WrongValue<'_> {
     /// Names the affected nodes: `Puppet fails for web01, web02`.
-    pub(super) fn consequence(&self) -> String {
+    pub(super) fn consequence_phrase(&self) -> String {
         let class = &self.wanted.parameter.class.name;
         match self.nodes.as_deref() {
             None => format!("Puppet refuses the class '{class}' for nodes that take it from here"),
@@ -304,7 +313,7 @@ impl WrongValue<'_> {
     }
 
     /// Returns the place where the parameter is declared.
-    pub(super) fn declaration(&self) -> Span {
+    pub(super) fn declaration_span(&self) -> Span {
         in_code(self.wanted.parameter.file.id, self.wanted.parameter.parameter.range)
     }
 }

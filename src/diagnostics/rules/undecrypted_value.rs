@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// The result of a level's lookup of an encrypted value.
-enum Fate {
+enum DecryptionOutcome {
     /// It may decrypt it.
     Decrypted,
     /// It hands out the ciphertext.
@@ -31,26 +31,29 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         return;
     }
     let file = &context.file;
-    for (key, member) in context.members().filter(|(key, _)| key.as_str() != Some(LOOKUP_OPTIONS)) {
-        let Some((is_pkcs7, span)) = encrypted(&member.value) else { continue };
+    for (key, member) in
+        context.root_members().filter(|(key, _)| key.as_str() != Some(LOOKUP_OPTIONS))
+    {
+        let Some((is_pkcs7, span)) = first_encrypted(&member.value) else { continue };
         let levels = file.environment.path_matches(&file.file.path).map(|(reach, _)| &reach.level);
-        let mut fates = levels.map(|level| (level, fate(level, is_pkcs7)));
-        let Some((level, fate)) =
-            fates.next().filter(|_| fates.all(|(_, fate)| !matches!(fate, Fate::Decrypted)))
+        let mut fates = levels.map(|level| (level, value_fate(level, is_pkcs7)));
+        let Some((level, fate)) = fates
+            .next()
+            .filter(|_| fates.all(|(_, fate)| !matches!(fate, DecryptionOutcome::Decrypted)))
         else {
             continue;
         };
         let (name, function) = (&level.name, &level.backend.name);
         let (severity, message) = match fate {
-            Fate::Decrypted => continue,
-            Fate::PassedOn => (
+            DecryptionOutcome::Decrypted => continue,
+            DecryptionOutcome::PassedOn => (
                 Severity::Warning,
                 format!(
                     "'{}' is encrypted, and level '{name}' hands out the ciphertext: {function} decrypts nothing, eyaml_lookup_key does",
                     key.to_text()
                 ),
             ),
-            Fate::Fails(reason) => (
+            DecryptionOutcome::Fails(reason) => (
                 Severity::Error,
                 format!(
                     "'{}' is encrypted, and level '{name}' names no key to decrypt it with ({reason}): its lookups fail",
@@ -67,7 +70,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 
 /// Whether the value's first encrypted part is of the scheme that needs no plug-in, and where the
 /// string with it stands.
-fn encrypted(value: &Value) -> Option<(bool, Span)> {
+fn first_encrypted(value: &Value) -> Option<(bool, Span)> {
     match value.data() {
         Data::String(text) if is_attempted(text) => {
             // `eyaml` always writes a scheme; text in prose has none.
@@ -76,22 +79,25 @@ fn encrypted(value: &Value) -> Option<(bool, Span)> {
                 .find(|part: &EncryptedPart<'_>| part.scheme.is_some())?;
             Some((part.is_pkcs7(), value.origin?))
         }
-        Data::Array(items) => items.iter().find_map(encrypted),
-        Data::Hash(hash) => hash.values().find_map(|member| encrypted(&member.value)),
+        Data::Array(items) => items.iter().find_map(first_encrypted),
+        Data::Hash(hash) => hash.values().find_map(|member| first_encrypted(&member.value)),
         _ => None,
     }
 }
 
-fn fate(level: &Level, is_pkcs7: bool) -> Fate {
+fn value_fate(level: &Level, is_pkcs7: bool) -> DecryptionOutcome {
     match level.backend.data_reader() {
-        None => Fate::Decrypted, // It may be anything.
-        Some(DataReader::Yaml | DataReader::Json | DataReader::Hocon) => Fate::PassedOn,
+        None => DecryptionOutcome::Decrypted, // It may be anything.
+        Some(DataReader::Yaml | DataReader::Json | DataReader::Hocon) => {
+            DecryptionOutcome::PassedOn
+        }
         // A plug-in has keys of its own.
-        Some(DataReader::Eyaml) if !is_pkcs7 => Fate::Decrypted,
+        Some(DataReader::Eyaml) if !is_pkcs7 => DecryptionOutcome::Decrypted,
         Some(DataReader::Eyaml) => {
             let none = Hash::default();
             let options = level.options.as_ref().and_then(Value::as_hash).unwrap_or(&none);
-            KeyPair::from_options(options).map_or_else(Fate::Fails, |_| Fate::Decrypted)
+            KeyPair::from_options(options)
+                .map_or_else(DecryptionOutcome::Fails, |_| DecryptionOutcome::Decrypted)
         }
     }
 }

@@ -22,19 +22,21 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
     for custom in custom_levels(config, context) {
         let found = match &custom.source {
             FunctionSource::NotInModule(module) => not_in_module(&custom, module),
-            FunctionSource::Nowhere if custom.level.backend.service.is_none() => nowhere(&custom),
-            FunctionSource::File(_) => misnamed(&custom, context),
+            FunctionSource::Nowhere if custom.level.backend.service.is_none() => {
+                missing_function(&custom)
+            }
+            FunctionSource::File(_) => misnamed_function(&custom, context),
             _ => None,
         };
         let Some((severity, message)) = found else { continue };
-        let severity = custom.severity(context, severity);
+        let severity = custom.bounded_severity(context, severity);
         let finding = Finding { severity, ..Finding::new(&RULE, custom.span, message) };
         let name = &custom.level.backend.name;
-        let meant = meant(&custom.name)
+        let meant = meant_function(&custom.name)
             .filter(|(kind, _)| *kind == custom.level.backend.kind.key())
             .map(|(_, function)| function);
-        let finding = finding.suggesting(name, meant);
-        findings.push(finding.with_related(custom.declaration(context), DECLARED_HERE));
+        let finding = finding.suggest(name, meant);
+        findings.push(finding.with_related(custom.declaration_span(context), DECLARED_HERE));
     }
 }
 
@@ -60,9 +62,9 @@ fn not_in_module(custom: &CustomLevel<'_>, module: &str) -> Option<(Severity, St
 }
 
 /// Returns the finding for a function that any module could have.
-fn nowhere(custom: &CustomLevel<'_>) -> Option<(Severity, String)> {
+fn missing_function(custom: &CustomLevel<'_>) -> Option<(Severity, String)> {
     let not_found = not_found(custom);
-    if let Some((kind, function)) = meant(&custom.name) {
+    if let Some((kind, function)) = meant_function(&custom.name) {
         let message = format!("{not_found}; did you mean `{kind}: {function}`?");
         return Some((Severity::Warning, message));
     }
@@ -71,7 +73,7 @@ fn nowhere(custom: &CustomLevel<'_>) -> Option<(Severity, String)> {
 }
 
 /// Returns the kind and the name of Puppet's own function that was probably meant.
-fn meant(name: &str) -> Option<(&'static str, &'static str)> {
+fn meant_function(name: &str) -> Option<(&'static str, &'static str)> {
     let kind =
         |function: &str| if function == "eyaml_lookup_key" { "lookup_key" } else { "data_hash" };
     let function = match name {
@@ -85,8 +87,11 @@ fn meant(name: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// Returns the finding for a file that defines another function than the one of its name.
-fn misnamed(custom: &CustomLevel<'_>, context: &FileContext<'_>) -> Option<(Severity, String)> {
-    let (path, function) = custom.declared(context)?;
+fn misnamed_function(
+    custom: &CustomLevel<'_>,
+    context: &FileContext<'_>,
+) -> Option<(Severity, String)> {
+    let (path, function) = custom.declared_function(context)?;
     if function.name == custom.name {
         return None;
     }

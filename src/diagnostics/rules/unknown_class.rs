@@ -21,7 +21,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let Some((class, parameter)) = split_key(unread.key) else { continue };
         let module = class.split("::").next().unwrap_or(class);
         let holder = index.asking_parameter(class);
-        let near = meant(index, module, class).map(|near| format!("{near}::{parameter}"));
+        let near = meant_class(index, module, class).map(|near| format!("{near}::{parameter}"));
         let advice = match holder {
             Some(ParameterAt { class, parameter, .. }) => format!(
                 "; the class '{}' has a parameter '{}', whose members stand below its key",
@@ -38,13 +38,13 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         findings.push(
             Finding::new(&RULE, unread.span, message)
                 .with_related(place, "the parameter is declared here")
-                .suggesting(unread.key, near.as_deref().filter(|_| holder.is_none())),
+                .suggest(unread.key, near.as_deref().filter(|_| holder.is_none())),
         );
     }
 }
 
 /// Returns the class of the module that was probably meant.
-fn meant<'a>(index: &'a ManifestIndex, module: &'a str, class: &str) -> Option<&'a str> {
+fn meant_class<'a>(index: &'a ManifestIndex, module: &'a str, class: &str) -> Option<&'a str> {
     let mut names: Vec<&str> = index
         .definition_names(module)
         .filter(|name| index.loaded_class(name).is_some())

@@ -20,5 +20,5 @@ fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
         "unknown interpolation method '{name}': there are lookup, hiera, alias, literal and scope"
     );
     let meant = nearest_name(name, Method::NAMES);
-    findings.push(Finding::new(&RULE, problem.span, message).suggesting(name, meant));
+    findings.push(Finding::new(&RULE, problem.span, message).suggest(name, meant));
 }

@@ -24,7 +24,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let private = LazyCell::new(|| private_prefixes(context));
     for token in &context.entry.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
-        let Some(finding) = finding(context, token, key, &private) else { continue };
+        let Some(finding) = token_finding(context, token, key, &private) else { continue };
         // A backend that cannot be read may have the key. Asked last, as most keys are defined.
         let has_source = |name: &str| context.file.view.has_function(name);
         if !environment.may_have_unread(&key.root_text(), has_source) {
@@ -35,7 +35,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 
 /// Returns the finding for a token; `None` where a file here defines its key, or data that is kept
 /// elsewhere probably does.
-fn finding(
+fn token_finding(
     context: &EntryContext<'_>,
     token: &TokenUse,
     key: &LookupKey,
@@ -43,7 +43,8 @@ fn finding(
 ) -> Option<Finding> {
     let root = key.root_text();
     if !context.file.view.is_defined(&root) {
-        return (!is_private(context, &root, private)).then(|| undefined(context, token, key));
+        return (!is_private(context, &root, private))
+            .then(|| undefined_finding(context, token, key));
     }
     if key.subkeys.is_empty() {
         return None;
@@ -55,7 +56,7 @@ fn finding(
 }
 
 /// Returns the finding for a key that no file defines.
-fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> Finding {
+fn undefined_finding(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> Finding {
     let environment = context.file.environment;
     let root = key.root_text();
     let elsewhere = key.module_name().filter(|module| !environment.modules.contains_key(*module));
@@ -73,7 +74,7 @@ fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> F
             "no level of any layer defines '{root}'{place}: the token becomes an empty text"
         ),
         levels => {
-            let beside = if are_public { beside(&siblings) } else { String::new() };
+            let beside = if are_public { sibling_phrase(&siblings) } else { String::new() };
             format!(
                 "no file here defines '{root}'{place}{beside}: the token becomes an empty text, unless it is in the data of {}",
                 without_files(levels)
@@ -82,7 +83,7 @@ fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> F
     };
     let meant = context.file.snapshot.keys().nearest_key(&root);
     let mut finding =
-        Finding::new(&RULE, token.name_span, message).suggesting(&root, meant.as_deref());
+        Finding::new(&RULE, token.name_span, message).suggest(&root, meant.as_deref());
     if elsewhere.is_some() || !levels.is_empty() && !are_public {
         finding.severity = Severity::Hint; // Files that are not here may define it.
     }
@@ -132,7 +133,7 @@ fn is_secret(key: &str) -> bool {
 }
 
 /// Returns the siblings of a key in words.
-fn beside(siblings: &Siblings) -> String {
+fn sibling_phrase(siblings: &Siblings) -> String {
     let names = siblings.first.join("', '");
     match siblings.count - siblings.first.len() {
         0 => format!(", though '{names}' are defined here"),
@@ -201,7 +202,8 @@ fn dead_end(key: &LookupKey, definitions: Vec<Value>) -> Option<DeadEnd> {
         {
             return None;
         }
-        let next: Vec<Value> = current.iter().filter_map(|value| step(value, segment)).collect();
+        let next: Vec<Value> =
+            current.iter().filter_map(|value| dig_segment(value, segment)).collect();
         if next.is_empty() {
             let mismatches = current.iter().filter(|value| cannot_hold(value, segment)).count();
             return match mismatches {
@@ -227,7 +229,7 @@ fn cannot_hold(value: &Value, segment: &KeySegment) -> bool {
     }
 }
 
-fn step(value: &Value, segment: &KeySegment) -> Option<Value> {
+fn dig_segment(value: &Value, segment: &KeySegment) -> Option<Value> {
     match segment {
         KeySegment::Name(name) => value.get(name).cloned(),
         KeySegment::Index(index) => match value.as_array() {

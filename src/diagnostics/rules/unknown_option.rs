@@ -27,7 +27,7 @@ fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
                     name.to_text()
                 );
                 let meant = nearest_name(&option, ["merge", "convert_to"]);
-                findings.push(Finding::new(&RULE, span, message).suggesting(&option, meant));
+                findings.push(Finding::new(&RULE, span, message).suggest(&option, meant));
             }
         }
     }

@@ -21,12 +21,12 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let Some((name, parameter)) = split_key(unread.key) else { continue };
         let names = class.definition.parameters.iter().map(|one| one.name.as_str());
         let near = nearest_name(parameter, names);
-        let advice = match (near, inherited(index, class, parameter)) {
+        let advice = match (near, inherited_class(index, class, parameter)) {
             (Some(near), _) => format!("; did you mean '{name}::{near}'?"),
             (None, Some(parent)) => format!(
                 "; the class '{parent}' that it inherits has one, which reads '{parent}::{parameter}'"
             ),
-            (None, None) => elsewhere(index, name, parameter)
+            (None, None) => other_class(index, name, parameter)
                 .map(|other| format!("; the class '{other}' has one"))
                 .unwrap_or_default(),
         };
@@ -38,13 +38,13 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         findings.push(
             Finding::new(&RULE, unread.span, message)
                 .with_related(Some(place), "the class is defined here")
-                .suggesting(unread.key, meant.as_deref()),
+                .suggest(unread.key, meant.as_deref()),
         );
     }
 }
 
 /// Returns the other class of the same module with a parameter of this name, if it is the only one.
-fn elsewhere<'a>(index: &'a ManifestIndex, class: &'a str, parameter: &str) -> Option<&'a str> {
+fn other_class<'a>(index: &'a ManifestIndex, class: &'a str, parameter: &str) -> Option<&'a str> {
     let module = class.split("::").next().unwrap_or(class);
     let has_one = |name: &&str| {
         index
@@ -56,7 +56,7 @@ fn elsewhere<'a>(index: &'a ManifestIndex, class: &'a str, parameter: &str) -> O
 }
 
 /// Returns the class among those that a class inherits from which has a parameter of this name.
-fn inherited<'a>(
+fn inherited_class<'a>(
     index: &'a ManifestIndex,
     class: DefinitionAt<'a>,
     parameter: &str,

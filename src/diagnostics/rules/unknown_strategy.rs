@@ -27,7 +27,7 @@ fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
             let name = merge.as_str().or_else(|| merge.get("strategy")?.as_str()).unwrap_or("");
             findings.push(
                 Finding::new(&RULE, span, message)
-                    .suggesting(name, nearest_name(name, Strategy::NAMES)),
+                    .suggest(name, nearest_name(name, Strategy::NAMES)),
             );
         }
     }

@@ -19,7 +19,7 @@ pub(super) fn unread_keys<'a>(
     context: &'a EntryContext<'a>,
 ) -> impl Iterator<Item = UnreadKey<'a>> + use<'a> {
     let (snapshot, environment) = (context.file.snapshot, context.file.environment);
-    context.members().filter_map(move |(key, member)| {
+    context.root_members().filter_map(move |(key, member)| {
         let key = key.as_str().filter(|key| *key != LOOKUP_OPTIONS)?;
         let standing = snapshot.key_standing(environment, key);
         use KeyStanding::{Call, Data, Parameter, Unknown};

@@ -18,7 +18,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for unread in unread_keys(context) {
         let message = match unread.standing {
             KeyStanding::Plain => {
-                format!("nothing here reads '{}'{}", unread.key, confidence(index))
+                format!("nothing here reads '{}'{}", unread.key, confidence_phrase(index))
             }
             KeyStanding::AbsentModule(ModuleOrigin::Unknown) if index.has_puppetfile() => {
                 let module = unread.key.split("::").next().unwrap_or_default();
@@ -34,7 +34,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// Names other possible readers of a key.
-fn confidence(index: &ManifestIndex) -> String {
+fn confidence_phrase(index: &ManifestIndex) -> String {
     let calls = match index.dynamic_readers().count() {
         0 => None,
         1 => Some("a call with a computed key".to_owned()),

@@ -25,10 +25,10 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         };
         let message = format!(
             "the parameter takes Sensitive values, and values in data are plain: {advice}; else {}",
-            wrong.consequence()
+            wrong.consequence_phrase()
         );
         let mut finding = Finding::new(&RULE, wrong.span, message)
-            .with_related(Some(wrong.declaration()), "the parameter is declared here");
+            .with_related(Some(wrong.declaration_span()), "the parameter is declared here");
         if wrong.nodes.as_ref().is_some_and(Vec::is_empty) {
             finding.severity = Severity::Info;
         }

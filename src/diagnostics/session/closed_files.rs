@@ -7,7 +7,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 use indexmap::IndexSet;
 
-use super::Told;
+use super::ReportedFindings;
 use super::file::FileFindings;
 use crate::diagnostics::{FileCheck, Finding, RulesConfig};
 use crate::text::{FileId, FilePath};
@@ -40,18 +40,18 @@ impl ClosedFiles {
     }
 
     /// Returns a set with the same limit, before any file is checked.
-    pub(super) fn anew(&self) -> ClosedFiles {
+    pub(super) fn new_empty(&self) -> ClosedFiles {
         ClosedFiles { is_unlimited: self.is_unlimited, ..ClosedFiles::default() }
     }
 
     /// Returns the findings of a file that was checked; `None` where something has changed since.
-    pub(super) fn findings(
+    pub(super) fn current_findings(
         &self,
         snapshot: &Snapshot,
         path: &FilePath,
     ) -> Option<Vec<Arc<Finding>>> {
         let file = self.files.get(path).filter(|_| !self.pending.is_any())?;
-        Some(file.all(snapshot))
+        Some(file.all_findings(snapshot))
     }
 
     /// Takes the findings of a file that was closed. The dependencies of its entries must be
@@ -78,7 +78,7 @@ impl ClosedFiles {
         if !self.pending.is_any() {
             return Some(file);
         }
-        FileCheck::of(snapshot, path, rules, |check| file.invalidate(check, &self.pending))
+        FileCheck::check_with(snapshot, path, rules, |check| file.invalidate(check, &self.pending))
             .map(|_| file)
     }
 
@@ -103,7 +103,7 @@ impl ClosedFiles {
         rules: &RulesConfig,
         open: &HashMap<FilePath, FileFindings>,
         has_time: &dyn Fn() -> bool,
-    ) -> Vec<Told> {
+    ) -> Vec<ReportedFindings> {
         let cancel = snapshot.cancel_token();
         let most = if self.is_unlimited { u64::MAX } else { MOST };
         let mut next = self.next.take().unwrap_or_else(|| first_files(snapshot, most));
@@ -119,7 +119,7 @@ impl ClosedFiles {
                     next.insert(path.clone());
                 }
                 if self.pending.files.contains(path) || file.may_depend_on(&self.pending) {
-                    FileCheck::of(snapshot, path, rules, |check| {
+                    FileCheck::check_with(snapshot, path, rules, |check| {
                         file.invalidate(check, &self.pending)
                     });
                     next.insert(path.clone());
@@ -135,19 +135,19 @@ impl ClosedFiles {
             if open.contains_key(&path) {
                 continue;
             }
-            let mut file = self.files.remove(&path).unwrap_or_else(FileFindings::unchecked);
+            let mut file = self.files.remove(&path).unwrap_or_else(FileFindings::new_unchecked);
             let look = |check: &FileCheck<'_>| {
                 file.check(check);
                 file.track_dependencies(snapshot.keys(), &|| !cancel.is_cancelled());
             };
-            if FileCheck::of(snapshot, &path, rules, look).is_none() {
+            if FileCheck::check_with(snapshot, &path, rules, look).is_none() {
                 told.push((path, Vec::new()));
             } else {
                 if !file.is_clean() || !file.is_tracked() {
                     next.insert(path.clone());
                 }
                 if file.is_clean() {
-                    told.push((path.clone(), file.all(snapshot)));
+                    told.push((path.clone(), file.all_findings(snapshot)));
                 }
                 // Keeps only files whose dependencies are recorded; others cannot be invalidated
                 // later.

@@ -46,7 +46,7 @@ pub(super) struct FileFindings {
 
 impl FileFindings {
     /// Returns the state of a file that was not checked yet.
-    pub(super) fn unchecked() -> FileFindings {
+    pub(super) fn new_unchecked() -> FileFindings {
         FileFindings { dirty_cycles: true, ..FileFindings::default() }
     }
 
@@ -56,11 +56,11 @@ impl FileFindings {
         FileFindings { of_file, ..FileFindings::default() }
     }
 
-    pub(super) fn all(&self, snapshot: &Snapshot) -> Vec<Arc<Finding>> {
-        in_order(snapshot, self.each().cloned().collect())
+    pub(super) fn all_findings(&self, snapshot: &Snapshot) -> Vec<Arc<Finding>> {
+        in_order(snapshot, self.each_finding().cloned().collect())
     }
 
-    fn each(&self) -> impl Iterator<Item = &Arc<Finding>> {
+    fn each_finding(&self) -> impl Iterator<Item = &Arc<Finding>> {
         self.of_file.iter().chain(&self.cycles).chain(self.of_entries.values().flatten())
     }
 
@@ -86,7 +86,7 @@ impl FileFindings {
 
     /// Whether a finding points into one of these files.
     pub(super) fn names_any(&self, files: &HashSet<FileId>) -> bool {
-        self.each()
+        self.each_finding()
             .any(|finding| finding.related.iter().any(|place| files.contains(&place.span.file)))
     }
 
@@ -135,7 +135,7 @@ impl FileFindings {
         let (gone, come) = old.parts().changes_to(check.data.parts());
         gone.iter().for_each(|part| self.forget(part.id));
         self.dirty.extend(come.iter().map(|part| part.id));
-        self.of_file = shared(check.file());
+        self.of_file = share_findings(check.check_file());
     }
 
     /// Checks the dirty parts; returns whether all were checked before the snapshot was cancelled.
@@ -160,7 +160,11 @@ impl FileFindings {
         self.dirty.extend(dirty);
         if self.dirty_cycles && goes_on {
             self.may_have_cycles = check.may_have_cycles();
-            self.cycles = if self.may_have_cycles { shared(check.cycles()) } else { Vec::new() };
+            self.cycles = if self.may_have_cycles {
+                share_findings(check.check_cycles())
+            } else {
+                Vec::new()
+            };
             self.dirty_cycles = cancel.is_cancelled();
         }
         self.is_clean()
@@ -169,9 +173,9 @@ impl FileFindings {
     /// Checks an entry.
     fn check_entry(&mut self, check: &FileCheck<'_>, part: &Part) {
         count_work(Work::Check);
-        let found = check.entry(&part.data);
+        let found = check.check_entry(&part.data);
         if !found.is_empty() {
-            self.of_entries.insert(part.id, shared(found));
+            self.of_entries.insert(part.id, share_findings(found));
         }
         if check.depends_on_all(&part.data) {
             self.readers_of_all.insert(part.id);
@@ -221,6 +225,6 @@ impl FileFindings {
     }
 }
 
-fn shared(findings: Vec<Finding>) -> Vec<Arc<Finding>> {
+fn share_findings(findings: Vec<Finding>) -> Vec<Arc<Finding>> {
     findings.into_iter().map(Arc::new).collect()
 }

@@ -38,7 +38,7 @@ pub struct Findings {
 
 /// A file, and its findings in the order of their places. A finding stays the same `Arc` as long as
 /// the part that it is about is not checked again.
-pub type Told = (FilePath, Vec<Arc<Finding>>);
+pub type ReportedFindings = (FilePath, Vec<Arc<Finding>>);
 
 /// Opened files of this many bytes or more are checked after the edited ones. Tests use a small
 /// limit.
@@ -55,10 +55,10 @@ impl Findings {
     ///
     /// When the snapshot is cancelled, the parts not checked by then are left to the next call. So
     /// are slow parts of unedited files, where there are findings of other files to publish.
-    pub fn update(&mut self, snapshot: &Snapshot, rules: &RulesConfig) -> Vec<Told> {
+    pub fn update(&mut self, snapshot: &Snapshot, rules: &RulesConfig) -> Vec<ReportedFindings> {
         let changes = match &self.seen {
             Some((before, same)) if same == rules && is_same_world(before, snapshot) => {
-                Some(changes(before, snapshot))
+                Some(key_changes(before, snapshot))
             }
             _ => None,
         };
@@ -94,7 +94,7 @@ impl Findings {
                 }
             }
             (seen, _) => {
-                let watched = watched(snapshot, rules);
+                let watched = watched_files(snapshot, rules);
                 let edited = seen
                     .as_ref()
                     .map(|(before, _)| before.files_changed(snapshot))
@@ -108,7 +108,7 @@ impl Findings {
                 let gone = known.into_iter().filter(|path| !watched.contains(*path));
                 updates = gone.map(|path| (path.clone(), Vec::new())).collect();
                 self.files.clear();
-                self.closed = self.closed.anew();
+                self.closed = self.closed.new_empty();
                 self.deferred = watched.into_iter().collect();
             }
         }
@@ -139,19 +139,23 @@ impl Findings {
     }
 
     /// Whether [`Findings::update`] returns the findings of this file.
-    pub fn watches(&self, path: &FilePath) -> bool {
+    pub fn watches_file(&self, path: &FilePath) -> bool {
         self.files.contains_key(path) || self.deferred.contains(path)
     }
 
     /// Returns the findings of a closed file that was checked, and that no change since concerns.
     pub fn of_closed(&self, path: &FilePath) -> Option<Vec<Arc<Finding>>> {
-        self.closed.findings(self.snapshot()?, path)
+        self.closed.current_findings(self.snapshot()?, path)
     }
 
     /// Checks closed files, so that their findings are ready when they are opened: one file, and
     /// more as long as it `has_time`. Stops at once when it is cancelled; the next call checks the
     /// interrupted file from its start. Returns the findings of the files that were checked.
-    pub fn look_ahead(&mut self, cancel: CancelToken, has_time: &dyn Fn() -> bool) -> Vec<Told> {
+    pub fn look_ahead(
+        &mut self,
+        cancel: CancelToken,
+        has_time: &dyn Fn() -> bool,
+    ) -> Vec<ReportedFindings> {
         let Some((snapshot, rules)) = self.seen.as_ref().filter(|(snapshot, _)| snapshot.complete)
         else {
             return Vec::new();
@@ -180,7 +184,7 @@ impl Findings {
         snapshot: &Snapshot,
         rules: &RulesConfig,
         paths: Vec<FilePath>,
-    ) -> Vec<Told> {
+    ) -> Vec<ReportedFindings> {
         prepare(snapshot);
         let take = |path: FilePath| {
             let known = self.files.remove(&path);
@@ -194,8 +198,8 @@ impl Findings {
             .partition(|(_, known)| is_clean(&known.lock().expect("nobody holds it")));
         let look = |(path, file): &(FilePath, Mutex<Option<FileFindings>>)| {
             let mut file = file.lock().expect("each is locked once");
-            let is_done = match FileCheck::of(snapshot, path, rules, |check| {
-                file.get_or_insert_with(FileFindings::unchecked).check(check)
+            let is_done = match FileCheck::check_with(snapshot, path, rules, |check| {
+                file.get_or_insert_with(FileFindings::new_unchecked).check(check)
             }) {
                 Some(is_done) => is_done,
                 None => {
@@ -203,7 +207,7 @@ impl Findings {
                     true
                 }
             };
-            file.as_ref().filter(|_| is_done).map(|file| file.all(snapshot))
+            file.as_ref().filter(|_| is_done).map(|file| file.all_findings(snapshot))
         };
         let mut told: Vec<_> = quick.iter().map(look).collect();
         told.extend(on_all_cores(&slow, look));
@@ -234,7 +238,7 @@ impl Findings {
     }
 
     /// Stops telling of files.
-    fn close(&mut self, snapshot: &Snapshot, paths: Vec<FilePath>) -> Vec<Told> {
+    fn close(&mut self, snapshot: &Snapshot, paths: Vec<FilePath>) -> Vec<ReportedFindings> {
         let mut updates = Vec::new();
         for path in paths {
             let known = self.files.remove(&path);
@@ -275,9 +279,10 @@ impl Findings {
             let is_edited = edited.contains(path);
             let mut is_touched = is_edited;
             if is_edited || file.may_depend_on(changes) {
-                is_touched |=
-                    FileCheck::of(snapshot, path, rules, |check| file.invalidate(check, changes))
-                        .unwrap_or(false);
+                is_touched |= FileCheck::check_with(snapshot, path, rules, |check| {
+                    file.invalidate(check, changes)
+                })
+                .unwrap_or(false);
             }
             if is_edited
                 || !self.deferred.contains(path)
@@ -297,13 +302,13 @@ impl Findings {
 const CODE: &str = "\u{1}code";
 
 /// Returns the changes from a snapshot to a later one, in data and in the code that reads it.
-fn changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
+fn key_changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
     let mut changes = before.keys().changes_to(now.keys());
     for environment in &now.environments().all {
         let Some(known) = before.known_manifests(environment) else { continue };
         let code = known.changes_to(now.manifests(environment));
         if code.is_any() {
-            changes.keys.extend(concerned(now, &code));
+            changes.keys.extend(concerned_keys(now, &code));
             changes.keys.insert(CODE.into()); // Some findings depend on any code.
         }
     }
@@ -311,7 +316,7 @@ fn changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
 }
 
 /// Returns the root keys of data that a change of code concerns.
-fn concerned(now: &Snapshot, code: &CodeChanges) -> HashSet<Arc<str>> {
+fn concerned_keys(now: &Snapshot, code: &CodeChanges) -> HashSet<Arc<str>> {
     let index = now.keys();
     match code.key_prefixes() {
         None => index.keys().cloned().collect(),
@@ -328,7 +333,7 @@ fn concerned(now: &Snapshot, code: &CodeChanges) -> HashSet<Arc<str>> {
 
 /// Returns the files whose findings are published: the open ones, every `hiera.yaml`, settings
 /// files with problems, and the metadata.json of each module that Puppet passes over.
-fn watched(snapshot: &Snapshot, rules: &RulesConfig) -> HashSet<FilePath> {
+fn watched_files(snapshot: &Snapshot, rules: &RulesConfig) -> HashSet<FilePath> {
     let configs =
         snapshot.environments().all.iter().flat_map(|environment| environment.all_configs());
     let configs = configs.map(|(_, config)| config.path.clone());

@@ -13,7 +13,7 @@ use crate::hiera::resolution::Outcome;
 use crate::text::{FilePath, Span};
 
 /// A root key that lookups reach.
-struct Node {
+struct CycleNode {
     root: Arc<str>,
     hops: Vec<Hop>,
     /// The number of its component; `None` while it is not known, and for a key on no cycle.
@@ -30,16 +30,16 @@ pub(super) struct Hop {
 }
 
 /// The cycles that were found in one scope.
-pub(super) struct Circles<'a> {
+pub(super) struct CycleGraph<'a> {
     context: &'a DataContext<'a>,
     resolver: &'a Resolver<'a>,
-    nodes: Vec<Node>,
+    nodes: Vec<CycleNode>,
     numbers: HashMap<Arc<str>, usize>,
     /// How many keys may still be looked up.
     left: usize,
 }
 
-impl<'a> Circles<'a> {
+impl<'a> CycleGraph<'a> {
     /// Returns the cycles that lookups of these root keys reach; `left` bounds how many keys are
     /// looked up.
     pub(super) fn new(
@@ -48,9 +48,9 @@ impl<'a> Circles<'a> {
         tokens: &mut TokensOf<'_>,
         roots: impl Iterator<Item = Arc<str>>,
         left: usize,
-    ) -> Circles<'a> {
+    ) -> CycleGraph<'a> {
         let (nodes, numbers) = Default::default();
-        let mut circles = Circles { context, resolver, nodes, numbers, left };
+        let mut circles = CycleGraph { context, resolver, nodes, numbers, left };
         let mut open: VecDeque<usize> = roots.filter_map(|root| circles.add(root)).collect();
         while let Some(number) = open.pop_front() {
             if context.file.snapshot.cancel_token().is_cancelled() {
@@ -74,7 +74,7 @@ impl<'a> Circles<'a> {
         }
         let number = self.nodes.len();
         self.numbers.insert(root.clone(), number);
-        self.nodes.push(Node { root, hops: Vec::new(), circle: None });
+        self.nodes.push(CycleNode { root, hops: Vec::new(), circle: None });
         Some(number)
     }
 
@@ -93,7 +93,7 @@ impl<'a> Circles<'a> {
         let index = file.snapshot.keys();
         let mut hops = Vec::new();
         for path in found_in {
-            for token in tokens.of(path, &root).iter() {
+            for token in tokens.tokens_of(path, &root).iter() {
                 let Some(key) = token.reference.key() else { continue };
                 let target = key.root_text();
                 if !resolution.reads.keys.contains(&*key.text)
@@ -156,8 +156,8 @@ impl<'a> Circles<'a> {
     }
 
     /// Whether a token of the file is part of a cycle.
-    pub(super) fn closes(&self, token: &TokenUse) -> bool {
-        let Some(node) = self.node(&token.root) else { return false };
+    pub(super) fn closes_cycle(&self, token: &TokenUse) -> bool {
+        let Some(node) = self.find_node(&token.root) else { return false };
         let is_met = |hop: &&Hop| hop.span == token.span;
         let (Some(circle), Some(hop)) = (node.circle, node.hops.iter().find(is_met)) else {
             return false;
@@ -165,7 +165,7 @@ impl<'a> Circles<'a> {
         self.nodes[hop.to].circle == Some(circle)
     }
 
-    fn node(&self, root: &str) -> Option<&Node> {
+    fn find_node(&self, root: &str) -> Option<&CycleNode> {
         self.numbers.get(root).map(|number| &self.nodes[*number])
     }
 

@@ -8,7 +8,7 @@ use super::{Failure, LookupArguments, Opened, Render, Status, note, note_unappli
 use crate::hiera::explain::{self, ExplainOptions, Subject};
 use crate::hiera::lookup::Resolver;
 use crate::hiera::request::LookupRequest;
-use crate::ide::phrases::Names;
+use crate::ide::phrases::PlaceNames;
 use crate::puppet::print::PrintOptions;
 use crate::text::Span;
 use crate::text::escape::terminal_lines;
@@ -32,7 +32,7 @@ pub(super) fn run(
     }
     let subject = if arguments.explain { Subject::Lookup } else { Subject::Options };
     let explanation = resolver.explain(request, subject);
-    let names = Names { snapshot: &opened.snapshot, root: &opened.root };
+    let names = PlaceNames { snapshot: &opened.snapshot, root: &opened.root };
     let subject = "levels that could not be evaluated may change the answer";
     note_unsettled(subject, &explanation.unsettled_levels, &names);
     match explanation.answer {
@@ -45,7 +45,7 @@ pub(super) fn run(
         }
         Ok(None) | Err(_) => {}
     }
-    let line = |span: Span| names.line(span);
+    let line = |span: Span| names.line_number(span);
     let shown = ExplainOptions {
         reveal: arguments.reveal_sensitive,
         line: arguments.lines.then_some(&line),

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value as Json, json};
 
 use super::{Failure, Given, KeysArguments, Opened, Status, open};
-use crate::ide::phrases::Names;
+use crate::ide::phrases::PlaceNames;
 use crate::ide::readers::{KeyReader, ReadKey, ReaderKind, keys_of, readers_of};
 use crate::manifest::model::Parameter;
 use crate::text::Span;
@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &KeysArguments, out: &mut dyn Write) -> Result<Stat
     }
     let mut found = false;
     for environment in &opened.snapshot.environments().all {
-        let names = Names { snapshot: &opened.snapshot, root: &opened.root };
+        let names = PlaceNames { snapshot: &opened.snapshot, root: &opened.root };
         let report = Report { opened: &opened, environment, names };
         let lines = match (&arguments.readers, &arguments.class) {
             (Some(key), _) => report.readers(key),
@@ -72,7 +72,7 @@ fn write(lines: Vec<Line>, as_json: bool, out: &mut dyn Write) -> Result<(), Fai
 struct Report<'a> {
     opened: &'a Opened,
     environment: &'a Environment,
-    names: Names<'a>,
+    names: PlaceNames<'a>,
 }
 
 impl Report<'_> {
@@ -86,7 +86,7 @@ impl Report<'_> {
 
     fn key(&self, one: &ReadKey<'_>, with_places: bool, has_puppetfile: bool) -> Line {
         let places: Vec<String> =
-            one.definitions.iter().map(|span| self.names.place(*span)).collect();
+            one.definitions.iter().map(|span| self.names.place_name(*span)).collect();
         let count = match one.definitions.len() {
             1 => "1 definition".to_owned(),
             count => format!("{count} definitions"),
@@ -111,7 +111,7 @@ impl Report<'_> {
         match &one.standing {
             KeyStanding::Parameter(found) => {
                 let place = Span::in_file(found.file.id, found.parameter.range);
-                format!("parameter of class {}, {}", found.class.name, self.names.place(place))
+                format!("parameter of class {}, {}", found.class.name, self.names.place_name(place))
             }
             KeyStanding::Call => "calls in code".into(),
             KeyStanding::Data => "tokens in data".into(),
@@ -160,7 +160,7 @@ impl Report<'_> {
             }
         };
         json["place"] = self.place(one.place);
-        Line { subject: self.names.place(one.place), text, more: Vec::new(), json }
+        Line { subject: self.names.place_name(one.place), text, more: Vec::new(), json }
     }
 
     fn class(&self, name: &str) -> Vec<Line> {
@@ -185,7 +185,7 @@ impl Report<'_> {
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         Line {
             text: format!("{}: {set}", one_line(data_type.unwrap_or("Any"))),
-            more: definitions.iter().map(|span| self.names.place(*span)).collect(),
+            more: definitions.iter().map(|span| self.names.place_name(*span)).collect(),
             json: json!({
                 "key": key,
                 "environment": self.environment.name,
@@ -199,8 +199,8 @@ impl Report<'_> {
     }
 
     fn place(&self, span: Span) -> Json {
-        let path = self.opened.snapshot.path_of(span.file).map(|path| self.names.path(path));
-        json!({"path": path, "line": self.names.line(span)})
+        let path = self.opened.snapshot.path_of(span.file).map(|path| self.names.short_path(path));
+        json!({"path": path, "line": self.names.line_number(span)})
     }
 }
 

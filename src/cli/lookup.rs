@@ -17,7 +17,7 @@ use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::hiera::request::LookupRequest;
 use crate::hiera::scope::Scope;
-use crate::ide::phrases::Names;
+use crate::ide::phrases::PlaceNames;
 use crate::puppet::PuppetVersion;
 use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::types;
@@ -150,7 +150,7 @@ fn single(
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     let options = print_options(arguments);
-    let names = Names { snapshot: &opened.snapshot, root: &opened.root };
+    let names = PlaceNames { snapshot: &opened.snapshot, root: &opened.root };
     let mut unsettled = Vec::new();
     let answer = resolver.answer_telling(request, &mut |_, resolution| {
         note_unapplied(&resolution.unapplied_conversions);
@@ -175,7 +175,7 @@ fn single(
         Render::Json => writeln!(out, "{}", print::print_json(&answer.value, &options))?,
         Render::Yaml if arguments.render_as.is_none() && shows_places(arguments) => {
             let lines = print::yaml_lines(&answer.value, &options);
-            let text = print::with_comments(&lines, &|origin| Some(names.place(origin)));
+            let text = print::with_comments(&lines, &|origin| Some(names.place_name(origin)));
             write!(out, "{}", terminal_lines(&text))?;
         }
         Render::Yaml => write!(out, "{}", print::print_yaml(&answer.value, &options))?,

@@ -2,17 +2,17 @@
 
 use super::note;
 use crate::hiera::resolution::{Unevaluated, UnsettledLevel};
-use crate::ide::phrases::{Names, level_title, why_unevaluated};
+use crate::ide::phrases::{PlaceNames, level_title, why_unevaluated};
 
 /// Says which levels could not be evaluated and could change an answer, if there are any. `subject`
 /// is the answer, or that there is none.
-pub(super) fn note_unsettled(subject: &str, levels: &[UnsettledLevel], names: &Names<'_>) {
+pub(super) fn note_unsettled(subject: &str, levels: &[UnsettledLevel], names: &PlaceNames<'_>) {
     if levels.is_empty() {
         return;
     }
     let mut lines: Vec<String> = vec![format!("{subject}:")];
     for UnsettledLevel { layer, level, key, reason } in levels {
-        let why = why_unevaluated(reason, |path| names.path(path).to_owned());
+        let why = why_unevaluated(reason, |path| names.short_path(path).to_owned());
         lines.push(format!("  level {}, asked for '{key}': {why}", level_title(layer, level)));
     }
     let has = |is_such: fn(&Unevaluated) -> bool| levels.iter().any(|it| is_such(&it.reason));

@@ -51,7 +51,7 @@ pub enum Audience {
 
 impl Audience {
     /// Returns the audience of the values that `scope` gives in the file at `path`.
-    pub fn of(
+    pub fn of_scope(
         snapshot: &Snapshot,
         environment: &Environment,
         scope: &Scope,
@@ -71,8 +71,8 @@ impl Audience {
                 reads: is_code || snapshot.may_read(environment, scope, path),
             };
         }
-        let told = told(scope, environment, path);
-        match scope.pinned.is_some().then(|| readings(environment, path)) {
+        let told = variable_phrases(scope, environment, path);
+        match scope.pinned.is_some().then(|| path_readings(environment, path)) {
             Some(Some(readings)) => Audience::AnyReading(readings),
             Some(None) if told.is_empty() => Audience::Readers,
             _ => Audience::AnyWith(told),
@@ -81,13 +81,13 @@ impl Audience {
 
     /// Returns the audience of `readers` among the `of` known nodes, where `scope` is that of the
     /// file's path.
-    pub fn known(
+    pub fn of_readers(
         environment: &Environment,
         scope: &Scope,
         path: &FilePath,
         (readers, of): (usize, usize),
     ) -> Audience {
-        Audience::Known { readers, of, variables: told(scope, environment, path) }
+        Audience::Known { readers, of, variables: variable_phrases(scope, environment, path) }
     }
 
     /// Returns this audience for values that depend on further variables: [`Audience::KindsWith`]
@@ -100,7 +100,7 @@ impl Audience {
     }
 
     /// Returns the audience in words; `code` marks names up.
-    pub fn phrase(&self, code: impl Fn(&str) -> String) -> String {
+    pub fn to_phrase(&self, code: impl Fn(&str) -> String) -> String {
         let list = |texts: &[String]| {
             let texts: Vec<String> = texts.iter().map(|text| code(text)).collect();
             texts.join(", ")
@@ -145,7 +145,7 @@ impl Audience {
 
 /// Returns the variables that each location binds in the path of a file; `None` where the variables
 /// of one location are ambiguous, or there are more than [`MAX_READINGS`] readings.
-fn readings(environment: &Environment, path: &FilePath) -> Option<Vec<Vec<String>>> {
+fn path_readings(environment: &Environment, path: &FilePath) -> Option<Vec<Vec<String>>> {
     let mut matches: Vec<_> = environment.path_matches(path).collect();
     matches.sort_by_key(|(reach, _)| std::cmp::Reverse(reach.pattern.literal_len()));
     let mut readings: Vec<Vec<String>> = Vec::new();
@@ -161,20 +161,20 @@ fn readings(environment: &Environment, path: &FilePath) -> Option<Vec<Vec<String
 
 /// Returns the variables of a scope, as `name = value`; `environment` only if the file's own path
 /// contains it.
-fn told(scope: &Scope, environment: &Environment, path: &FilePath) -> Vec<String> {
+fn variable_phrases(scope: &Scope, environment: &Environment, path: &FilePath) -> Vec<String> {
     let is_told = environment.tells_environment(path);
     let known = scope.known_variables().filter(|(name, _)| *name != "environment" || is_told);
-    let leaves = known.flat_map(|(name, value)| flattened(name, value));
+    let leaves = known.flat_map(|(name, value)| flatten_variable(name, value));
     leaves.map(|(name, value)| format!("{name} = {value}")).collect()
 }
 
 /// Returns the leaves of a partial variable with their dotted names.
-fn flattened(name: &str, value: &Value) -> Vec<(String, String)> {
+fn flatten_variable(name: &str, value: &Value) -> Vec<(String, String)> {
     match value.as_hash() {
         Some(hash) => hash
             .iter()
             .flat_map(|(key, member)| {
-                flattened(&format!("{name}.{}", key.to_text()), &member.value)
+                flatten_variable(&format!("{name}.{}", key.to_text()), &member.value)
             })
             .collect(),
         None => vec![(name.to_owned(), value.to_text().into_owned())],

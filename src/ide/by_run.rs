@@ -9,7 +9,7 @@ use crate::text::TextRange;
 
 /// The items in a run of neighbouring entries.
 #[derive(Clone, Debug)]
-pub struct Run<T> {
+pub struct RunItems<T> {
     /// The bytes of the entries in the text.
     pub range: TextRange,
     /// The items in the order of the text, with places counted from the start of the run. The
@@ -19,12 +19,12 @@ pub struct Run<T> {
     parts: Weak<[Part]>,
 }
 
-impl<T> Run<T> {
+impl<T> RunItems<T> {
     /// Returns the items of a text without entries, as one run. No later version of the file reuses
     /// it.
-    pub(super) fn without_entries(range: TextRange, items: Vec<T>) -> Run<T> {
+    pub(super) fn without_entries(range: TextRange, items: Vec<T>) -> RunItems<T> {
         let parts: Weak<[Part; 0]> = Weak::new();
-        Run { range, items: items.into(), parts }
+        RunItems { range, items: items.into(), parts }
     }
 }
 
@@ -46,17 +46,17 @@ pub(super) fn entry_runs(
 pub(super) fn by_run<T>(
     data: &DataFile,
     length: u32,
-    before: &[Run<T>],
+    before: &[RunItems<T>],
     mut find: impl FnMut(TextRange, &[Part]) -> Option<Vec<T>>,
-) -> Option<Vec<Run<T>>> {
-    let known: HashMap<*const Part, &Run<T>> =
+) -> Option<Vec<RunItems<T>>> {
+    let known: HashMap<*const Part, &RunItems<T>> =
         before.iter().map(|run| (run.parts.as_ptr().cast(), run)).collect();
     let with_items = |(range, parts): (TextRange, &Arc<[Part]>)| {
         let items = match known.get(&parts.as_ptr()) {
             Some(run) => run.items.clone(),
             None => find(range, parts)?.into(),
         };
-        Some(Run { range, items, parts: Arc::downgrade(parts) })
+        Some(RunItems { range, items, parts: Arc::downgrade(parts) })
     };
     entry_runs(data, length).map(with_items).collect()
 }

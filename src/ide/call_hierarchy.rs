@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::readers::{KeyReader, ReaderKind, readers_of};
 use super::references::{Name, named_at};
-use super::workspace_symbols::{KeySymbol, symbol};
+use super::workspace_symbols::{KeySymbol, key_symbol};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::manifest::model::Definition;
 use crate::text::{FilePath, FilePosition, Span, TextRange};
@@ -62,32 +62,32 @@ pub fn prepare(snapshot: &Snapshot, position: FilePosition) -> Option<CallItem> 
     let environment = named.environments.first()?;
     let path = snapshot.path_of(position.file)?;
     let found = key_item(snapshot, environment, &part.root, path);
-    found.or_else(|| Some(missing(&part.root, path, named.range)))
+    found.or_else(|| Some(missing_item(&part.root, path, named.range)))
 }
 
 /// Returns the readers of a root key in the environments of a file: parameters of classes, calls in
 /// code, and keys whose values ask for it, each with the places of its reads.
-pub fn incoming(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCall> {
+pub fn incoming_calls(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCall> {
     let mut all = Calls::default();
-    for environment in environments(snapshot, path) {
+    for environment in reading_environments(snapshot, path) {
         for reader in readers_of(snapshot, &environment, key) {
             if snapshot.cancel_token().is_cancelled() {
                 return Vec::new();
             }
-            if let Some(item) = caller(snapshot, &environment, &reader) {
+            if let Some(item) = caller_item(snapshot, &environment, &reader) {
                 all.add(item, snapshot.span_bytes(reader.place));
             }
         }
     }
-    all.finished()
+    all.into_sorted()
 }
 
 /// Returns the keys that the values of a root key ask for, and the entries of `lookup_options` that
 /// decide how they are merged, in the environments of a file. The places are tokens in this file;
 /// for keys that only other files ask for, the place is the key itself.
-pub fn outgoing(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCall> {
+pub fn outgoing_calls(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCall> {
     let mut all = Calls::default();
-    for environment in environments(snapshot, path) {
+    for environment in reading_environments(snapshot, path) {
         let view = snapshot.view(&environment);
         let own = view.data_of(path).and_then(|data| data.definition_span(key));
         let own = own.map(|span| snapshot.span_bytes(span)).unwrap_or_default();
@@ -104,7 +104,7 @@ pub fn outgoing(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCa
                 };
                 let place = snapshot.span_bytes(token.name_span);
                 let item = key_item(snapshot, &environment, &target, file)
-                    .unwrap_or_else(|| missing(&target, file, place));
+                    .unwrap_or_else(|| missing_item(&target, file, place));
                 all.add(item, if file == path { place } else { own });
             }
         }
@@ -115,14 +115,14 @@ pub fn outgoing(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCa
             let item = CallItem {
                 name: format!("{LOOKUP_OPTIONS}: {}", entry.key),
                 kind: CallItemKind::Options,
-                detail: short(&environment, file),
+                detail: short_path(&environment, file),
                 path: file.clone(),
                 range: snapshot.span_bytes(entry.span),
             };
             all.add(item, own);
         }
     }
-    all.finished()
+    all.into_sorted()
 }
 
 /// Calls by their items.
@@ -140,7 +140,7 @@ impl Calls {
     }
 
     /// Keys come first, each kind in the order of the names.
-    fn finished(self) -> Vec<LookupCall> {
+    fn into_sorted(self) -> Vec<LookupCall> {
         let mut all: Vec<LookupCall> = { self.0 }
             .into_iter()
             .map(|(item, mut ranges)| {
@@ -155,7 +155,7 @@ impl Calls {
 }
 
 /// Returns the environments that read a file, as data or as code.
-fn environments(snapshot: &Snapshot, path: &FilePath) -> Vec<Arc<Environment>> {
+fn reading_environments(snapshot: &Snapshot, path: &FilePath) -> Vec<Arc<Environment>> {
     let all = &snapshot.environments().all;
     let governing: Vec<_> = snapshot.environments().governing_environments(path).cloned().collect();
     if !governing.is_empty() {
@@ -176,7 +176,7 @@ fn key_item(
     let files: Vec<&FilePath> = files.filter(|file| environment.reaches_file(file)).collect();
     let near = files.iter().find(|file| **file == near).copied();
     let KeySymbol { key, path, place, container } =
-        symbol(snapshot, &key.into(), near.or_else(|| files.first().copied())?)?;
+        key_symbol(snapshot, &key.into(), near.or_else(|| files.first().copied())?)?;
     let detail = match files.len() {
         1 => container,
         number => format!("{container} and {} more", number - 1),
@@ -190,7 +190,7 @@ fn key_item(
     })
 }
 
-fn missing(key: &str, path: &FilePath, range: TextRange) -> CallItem {
+fn missing_item(key: &str, path: &FilePath, range: TextRange) -> CallItem {
     CallItem {
         name: key.to_owned(),
         kind: CallItemKind::MissingKey,
@@ -201,9 +201,13 @@ fn missing(key: &str, path: &FilePath, range: TextRange) -> CallItem {
 }
 
 /// Returns the item that a reader stands in.
-fn caller(snapshot: &Snapshot, environment: &Environment, reader: &KeyReader) -> Option<CallItem> {
+fn caller_item(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    reader: &KeyReader,
+) -> Option<CallItem> {
     let path = snapshot.path_of(reader.place.file)?;
-    let detail = short(environment, path);
+    let detail = short_path(environment, path);
     match &reader.kind {
         ReaderKind::Token { root } => {
             // The places are in this file, so that the key is the one that is defined here.
@@ -226,7 +230,7 @@ fn caller(snapshot: &Snapshot, environment: &Environment, reader: &KeyReader) ->
 fn code_item(snapshot: &Snapshot, environment: &Environment, place: Span) -> Option<CallItem> {
     let path = snapshot.path_of(place.file)?;
     let range = snapshot.span_bytes(place);
-    let detail = short(environment, path);
+    let detail = short_path(environment, path);
     let file = snapshot.manifests(environment).file(path)?;
     let around = |one: &&Definition| one.range.contains_range(range);
     let definition = file.manifest.definitions.iter().rev().find(around);
@@ -249,7 +253,7 @@ fn code_item(snapshot: &Snapshot, environment: &Environment, place: Span) -> Opt
 }
 
 /// Returns a path as seen from the environment.
-fn short(environment: &Environment, path: &FilePath) -> String {
+fn short_path(environment: &Environment, path: &FilePath) -> String {
     let root = environment.root.as_str();
     let below = path.as_str().strip_prefix(root).map(|rest| rest.trim_start_matches('/'));
     below.unwrap_or(path.as_str()).to_owned()
@@ -306,9 +310,9 @@ motd: \"at %{lookup('company')}\"
         let offset = u32::try_from(text.find(key).unwrap()).unwrap();
         let item = prepare(&fixture.snapshot, FilePosition { file: found.id, offset }).unwrap();
         assert_eq!((&*item.name, &item.path), (key, &path));
-        let reading = incoming(&fixture.snapshot, &item.path, &item.name);
+        let reading = incoming_calls(&fixture.snapshot, &item.path, &item.name);
         readers.assert_eq(&described(&fixture, reading, None));
-        let feeding = outgoing(&fixture.snapshot, &item.path, &item.name);
+        let feeding = outgoing_calls(&fixture.snapshot, &item.path, &item.name);
         feeders.assert_eq(&described(&fixture, feeding, Some(&path)));
     }
 

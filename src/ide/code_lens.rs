@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cursor::{KeyPath, Subject, SubjectKind};
-use super::phrases::Names;
+use super::phrases::PlaceNames;
 use super::readers::{ReaderKind, readers_of};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FilePath, Span, TextRange};
@@ -68,7 +68,7 @@ pub struct LensText {
 }
 
 /// Returns the lenses of the data file at `path`, in the order of the text.
-pub fn lenses(snapshot: &Snapshot, path: &FilePath, config: LensConfig) -> Vec<Lens> {
+pub fn code_lenses(snapshot: &Snapshot, path: &FilePath, config: LensConfig) -> Vec<Lens> {
     let environment =
         snapshot.environments().governing_environments(path).find(|it| it.reaches_file(path));
     let Some(environment) = environment else { return Vec::new() };
@@ -108,15 +108,15 @@ pub fn lens_text(
     let environment =
         snapshot.environments().governing_environments(path).find(|it| it.reaches_file(path))?;
     match kind {
-        LensKind::Nodes => Some(nodes(snapshot, environment, path)),
-        LensKind::Readers => Some(readers(snapshot, environment, key)),
+        LensKind::Nodes => Some(node_text(snapshot, environment, path)),
+        LensKind::Readers => Some(reader_text(snapshot, environment, key)),
         LensKind::Overrides => {
             let data = snapshot.view(environment).data_of(path)?;
             let range = data.part_bytes(data.definition_span(key)?)?;
             let kind = SubjectKind::Key(KeyPath { root: key.clone(), steps: Vec::new() });
             let environment = environment.clone();
             let subject = Subject { environment, path: path.clone(), range, kind };
-            Some(overrides::text(snapshot, &subject, key))
+            Some(overrides::override_text(snapshot, &subject, key))
         }
     }
 }
@@ -129,8 +129,8 @@ fn has_readers(snapshot: &Snapshot, environment: &Environment, key: &str) -> boo
 }
 
 /// Returns `read by profile::web, lookup() in init.pp`.
-fn readers(snapshot: &Snapshot, environment: &Environment, key: &str) -> LensText {
-    let names = Names { snapshot, root: &environment.root };
+fn reader_text(snapshot: &Snapshot, environment: &Environment, key: &str) -> LensText {
+    let names = PlaceNames { snapshot, root: &environment.root };
     let all = readers_of(snapshot, environment, key);
     let sure = all.iter().filter(|one| !matches!(one.kind, ReaderKind::ComputedCall { .. }));
     let mut shown = Vec::new();
@@ -138,18 +138,18 @@ fn readers(snapshot: &Snapshot, environment: &Environment, key: &str) -> LensTex
         let name = match &reader.kind {
             ReaderKind::Parameter { class } => class.clone(),
             ReaderKind::Token { root } => root.to_string(),
-            _ => names.place(reader.place),
+            _ => names.place_name(reader.place),
         };
         if !shown.contains(&name) {
             shown.push(name);
         }
     }
     let places = sure.map(|reader| reader.place).collect();
-    LensText { title: format!("read by {}", few(&shown, "readers")), places }
+    LensText { title: format!("read by {}", list_or_count(&shown, "readers")), places }
 }
 
 /// Returns `12 of 40 nodes read this file`.
-fn nodes(snapshot: &Snapshot, environment: &Environment, path: &FilePath) -> LensText {
+fn node_text(snapshot: &Snapshot, environment: &Environment, path: &FilePath) -> LensText {
     let all = snapshot.nodes_of(environment).len();
     let readers = snapshot.readers_of(environment, path);
     let certain: BTreeSet<usize> = readers.certainly.iter().copied().collect();
@@ -162,7 +162,7 @@ fn nodes(snapshot: &Snapshot, environment: &Environment, path: &FilePath) -> Len
 }
 
 /// Returns some names, or their number.
-fn few(names: &[String], noun: &str) -> String {
+fn list_or_count(names: &[String], noun: &str) -> String {
     match names.len() {
         0 => format!("no {noun}"),
         count if count <= MAX_NAMES => names.join(", "),

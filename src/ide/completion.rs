@@ -23,7 +23,7 @@ mod values;
 mod variables;
 
 pub use item::{Completions, Item, ItemKind, Topic};
-pub(in crate::ide) use place::Step;
+pub(in crate::ide) use place::CursorStep;
 pub use settings::SettingWord;
 pub(in crate::ide) use shape::{required_here, type_at};
 
@@ -31,9 +31,9 @@ use crate::hiera::data::DataFormat;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::FilePosition;
 use crate::workspace::Snapshot;
-use context::{Context, FileContext};
+use context::{CompletionContext, FileContext};
 use item::Items;
-use place::{Place, Spot};
+use place::{CursorContext, Spot};
 
 /// The most items of an answer: more than a list on a screen shows, and a client asks again as users
 /// type.
@@ -59,7 +59,7 @@ pub const SETTINGS_FILE: &str = ".hiera-ls.yaml";
 
 /// Returns the words that fit at `position`; `None` where nothing can be completed, and when the
 /// request is cancelled.
-pub fn completion(
+pub fn complete_at(
     snapshot: &Snapshot,
     position: FilePosition,
     config: &CompletionConfig<'_>,
@@ -69,17 +69,18 @@ pub fn completion(
     if file.format() == DataFormat::Hocon {
         return None;
     }
-    let place = Place::at(file.text()?, position.offset, is_json)?;
-    let mut items = Items::at(&place);
+    let place = CursorContext::find_place(file.text()?, position.offset, is_json)?;
+    let mut items = Items::for_place(&place);
     if file.path.name() == SETTINGS_FILE {
         settings::complete(&place, config.settings, &mut items);
-        return items.finished(snapshot);
+        return items.into_completions(snapshot);
     }
     let environment = snapshot.environments().governing_environments(&file.path).next()?;
     let at = FileContext { snapshot, environment, file };
-    let ctx = Context { at, place: &place, is_json, has_details: !config.resolves_details };
+    let ctx =
+        CompletionContext { at, place: &place, is_json, has_details: !config.resolves_details };
     let is_config = environment.all_configs().any(|(_, config)| config.path == file.path);
-    if let Some(token) = typed_token::at(&place) {
+    if let Some(token) = typed_token::token_at_cursor(&place) {
         tokens::complete(&ctx, &token, is_config, &mut items);
     } else if is_wanted(config.trigger, &place) {
         match is_config {
@@ -87,12 +88,12 @@ pub fn completion(
             false => complete_data(&ctx, &mut items),
         }
     }
-    items.finished(snapshot)
+    items.into_completions(snapshot)
 }
 
 /// Whether a character that was typed outside of tokens asks for words. Quotes and braces begin
 /// texts and hashes there, and editors' own lists would be in the way.
-fn is_wanted(trigger: Option<char>, place: &Place) -> bool {
+fn is_wanted(trigger: Option<char>, place: &CursorContext) -> bool {
     match trigger {
         Some('{' | '\'' | '"') => false,
         Some('.' | ':') => place.spot == Spot::Key,
@@ -100,10 +101,10 @@ fn is_wanted(trigger: Option<char>, place: &Place) -> bool {
     }
 }
 
-fn complete_data(ctx: &Context<'_>, items: &mut Items) {
+fn complete_data(ctx: &CompletionContext<'_>, items: &mut Items) {
     let place = ctx.place;
     let is_scalar = place.spot == Spot::Value || place.others.is_empty() && !place.path.is_empty();
-    match (place.root(), place.spot) {
+    match (place.root_key(), place.spot) {
         (_, Spot::Text) => {}
         (None, Spot::Key) if place.path.is_empty() => roots::complete(ctx, items),
         (Some(LOOKUP_OPTIONS), _) => options::complete(ctx, items),

@@ -77,7 +77,7 @@ pub enum KeyStep {
 
 impl KeyPath {
     /// Returns the dotted key that looks the part up in this file; elements count as in this file.
-    pub fn dotted(&self) -> String {
+    pub fn dotted_key(&self) -> String {
         let mut text = LookupKey::of_root(&self.root).text.to_string();
         for step in &self.steps {
             text.push('.');
@@ -91,11 +91,11 @@ impl KeyPath {
 
     /// Returns the path within an effective value: elements get their numbers in that value, which
     /// merging may have changed. Parts that are not in the value stay as they are.
-    pub fn renumbered(&self, snapshot: &Snapshot, root: &Value) -> KeyPath {
+    pub fn renumber(&self, snapshot: &Snapshot, root: &Value) -> KeyPath {
         let mut steps = self.steps.clone();
         for n in 0..steps.len() {
             let outer = KeyPath { root: self.root.clone(), steps: steps[..n].to_vec() };
-            let Some((_, list)) = outer.within(snapshot, root, None) else { break };
+            let Some((_, list)) = outer.find_within(snapshot, root, None) else { break };
             if let (KeyStep::Element { place, index }, Some(items)) =
                 (&mut steps[n], list.as_array())
                 && let Some(found) =
@@ -109,7 +109,7 @@ impl KeyPath {
 
     /// The part within a root value, and where its key is written. An element of a list is the one
     /// that was written at its place.
-    pub fn within(
+    pub fn find_within(
         &self,
         snapshot: &Snapshot,
         root: &Value,
@@ -143,7 +143,7 @@ pub(super) fn asked_key(kind: &SubjectKind) -> Option<LookupKey> {
         SubjectKind::Key(path) => {
             let members = path.steps.iter().take_while(|step| matches!(step, KeyStep::Member(_)));
             let steps = members.cloned().collect();
-            LookupKey::parse(&KeyPath { root: path.root.clone(), steps }.dotted()).ok()
+            LookupKey::parse(&KeyPath { root: path.root.clone(), steps }.dotted_key()).ok()
         }
         SubjectKind::Reference(key) | SubjectKind::Parameter(key) => Some(key.clone()),
         SubjectKind::Variable(_)

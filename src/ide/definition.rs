@@ -14,7 +14,7 @@ use crate::yaml::NodeKind;
 
 /// Where a definition is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct DefinitionTarget {
     /// The file.
     pub path: FilePath,
     /// The key, or another name of the target; empty at the start for a whole file.
@@ -28,11 +28,11 @@ pub struct Definitions {
     pub origin: TextRange,
     /// The definitions: for a key first the one that its value comes from, then those of the other
     /// levels in order of priority, then those that other nodes see.
-    pub targets: Vec<Target>,
+    pub targets: Vec<DefinitionTarget>,
 }
 
 /// Returns the definitions of the subject at `position`; `None` where there is none.
-pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definitions> {
+pub fn find_definitions(snapshot: &Snapshot, position: FilePosition) -> Option<Definitions> {
     let subject = under_cursor(snapshot, position).or_else(|| code::in_code(snapshot, position));
     let Some(subject) = subject else {
         let (origin, place) = code::named_definition(snapshot, position)?;
@@ -48,7 +48,7 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
     let targets = match &subject.kind {
         SubjectKind::Key(path) => {
             let root = LookupKey::of_root(&path.root);
-            let narrow: Narrow<'_> = &|value, key| path.within(snapshot, value, key);
+            let narrow: Narrow<'_> = &|value, key| path.find_within(snapshot, value, key);
             let mut targets = key_targets(snapshot, &subject, &root, narrow);
             targets.extend(parameter(&path.root).filter(|_| path.steps.is_empty()));
             targets
@@ -58,7 +58,7 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
             let mut targets = key_targets(snapshot, &subject, key, narrow);
             let declared = parameter(&key.root_text()).into_iter();
             // From its header the way leads to data, from elsewhere to the header first.
-            let is_here = |target: &Target| {
+            let is_here = |target: &DefinitionTarget| {
                 target.path == subject.path && target.range.contains_range(subject.range)
             };
             targets.splice(0..0, declared.filter(|target| !is_here(target)));
@@ -77,14 +77,17 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
             function_of(snapshot, &subject, &level.backend.name).into_iter().collect()
         }
         SubjectKind::Alias { anchor } => {
-            vec![Target { path: subject.path.clone(), range: *anchor }]
+            vec![DefinitionTarget { path: subject.path.clone(), range: *anchor }]
         }
     };
     (!targets.is_empty()).then_some(Definitions { origin: subject.range, targets })
 }
 
-fn target_of(snapshot: &Snapshot, place: Span) -> Option<Target> {
-    Some(Target { path: snapshot.path_of(place.file)?.clone(), range: snapshot.span_bytes(place) })
+fn target_of(snapshot: &Snapshot, place: Span) -> Option<DefinitionTarget> {
+    Some(DefinitionTarget {
+        path: snapshot.path_of(place.file)?.clone(),
+        range: snapshot.span_bytes(place),
+    })
 }
 
 /// Returns the class that a value in data names: one wherever code includes the classes of the root
@@ -120,7 +123,7 @@ fn key_targets(
     subject: &Subject,
     root: &LookupKey,
     narrow: Narrow<'_>,
-) -> Vec<Target> {
+) -> Vec<DefinitionTarget> {
     let environment = &subject.environment;
     let view = snapshot.view(environment);
     let scope = snapshot.scope_for(environment, &subject.path);
@@ -139,7 +142,7 @@ fn key_targets(
     }
     for step in &resolution.steps {
         let place = match &step.outcome {
-            Outcome::Found { path, key, .. } => raw(&view, path, root)
+            Outcome::Found { path, key, .. } => raw_value(&view, path, root)
                 .and_then(|value| narrow(&value, *key))
                 .and_then(|found| found.0),
             Outcome::NotReached { shadowed: Some((key, value)), .. } => {
@@ -159,10 +162,10 @@ fn key_targets(
         let Some(member) = data.get(&root.root_text()) else { continue };
         spans.extend(narrow(&member.value, member.key_origin).and_then(|found| found.0));
     }
-    let mut targets: Vec<Target> = Vec::new();
+    let mut targets: Vec<DefinitionTarget> = Vec::new();
     for span in spans {
         let Some(path) = snapshot.path_of(span.file) else { continue };
-        let target = Target { path: path.clone(), range: snapshot.span_bytes(span) };
+        let target = DefinitionTarget { path: path.clone(), range: snapshot.span_bytes(span) };
         if !targets.contains(&target) {
             targets.push(target);
         }
@@ -170,7 +173,7 @@ fn key_targets(
     targets
 }
 
-fn raw(
+fn raw_value(
     view: &crate::workspace::EnvironmentView<'_>,
     path: &FilePath,
     root: &LookupKey,
@@ -180,12 +183,12 @@ fn raw(
 
 /// Returns the place of the function that a level names: its name in its source, or the start of a
 /// file whose text does not declare it.
-fn function_of(snapshot: &Snapshot, subject: &Subject, name: &str) -> Option<Target> {
+fn function_of(snapshot: &Snapshot, subject: &Subject, name: &str) -> Option<DefinitionTarget> {
     match snapshot.function_source(&subject.environment, name) {
         FunctionSource::File(path) => {
             let declared = snapshot.declared_function(&path);
             let range = declared.map_or(TextRange::new_empty(0), |function| function.name_range);
-            Some(Target { path, range })
+            Some(DefinitionTarget { path, range })
         }
         _ => None,
     }
@@ -197,7 +200,7 @@ fn files_of(
     snapshot: &Snapshot,
     subject: &Subject,
     template: &crate::hiera::config::Template,
-) -> Vec<Target> {
+) -> Vec<DefinitionTarget> {
     let environment = &subject.environment;
     // In version 3 every backend has all locations.
     let reaches: Vec<_> =
@@ -215,7 +218,7 @@ fn files_of(
     first
         .into_iter()
         .chain(rest)
-        .map(|path| Target { path: path.clone(), range: TextRange::new_empty(0) })
+        .map(|path| DefinitionTarget { path: path.clone(), range: TextRange::new_empty(0) })
         .collect()
 }
 

@@ -57,9 +57,9 @@ fn of_config(
     let Ok(located) = locate_levels(config, &levels, &scope, &view, None) else {
         return Vec::new();
     };
-    let whose = scope
-        .is_node
-        .then(|| Audience::of(snapshot, environment, &scope, &config.path).phrase(str::to_owned));
+    let whose = scope.is_node.then(|| {
+        Audience::of_scope(snapshot, environment, &scope, &config.path).to_phrase(str::to_owned)
+    });
     let mut by_place: BTreeMap<TextRange, Vec<Link>> = BTreeMap::new();
     for level in &located {
         let title = level_title(layer, &level.level.name);
@@ -90,7 +90,7 @@ fn of_settings(snapshot: &Snapshot, path: &FilePath) -> Vec<Link> {
     for part in file.text_parts(snapshot.cancel_token()) {
         let Some(root) = part.tree.root else { continue };
         for names in FILES_IN_SETTINGS {
-            for node in named(&part.tree, root, names) {
+            for node in values_under(&part.tree, root, names) {
                 let Some(text) = part.tree.scalar(node) else { continue };
                 let target = folder.join(text);
                 if target.is_within(&folder) && snapshot.file(&target).is_some() {
@@ -105,7 +105,7 @@ fn of_settings(snapshot: &Snapshot, path: &FilePath) -> Vec<Link> {
 }
 
 /// Returns the value under these names, or the elements if it is a list.
-fn named(tree: &Tree, root: NodeId, names: &[&str]) -> Vec<NodeId> {
+fn values_under(tree: &Tree, root: NodeId, names: &[&str]) -> Vec<NodeId> {
     let mut current = root;
     for name in names {
         let mut entries = tree.entries(current).iter();

@@ -3,7 +3,7 @@
 
 mod levels;
 
-use super::by_run::{Run, by_run};
+use super::by_run::{RunItems, by_run};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::file::TextPart;
@@ -58,7 +58,7 @@ pub enum SymbolKind {
 pub struct FileSymbols {
     /// The runs in the order of the text. The places of symbols are counted from the start of
     /// their run.
-    pub runs: Vec<Run<Symbol>>,
+    pub runs: Vec<RunItems<Symbol>>,
     /// Whether the file is the `hiera.yaml` of a layer.
     is_config: bool,
 }
@@ -81,11 +81,11 @@ pub fn document_symbols(
     let symbols_at = |start: u32, run_start: u32| {
         let part = file.part_at(start, cancel)?;
         let start = part.start - run_start;
-        Some(Outline { part: &part, start, tree: &part.tree, is_config }.symbols())
+        Some(Outline { part: &part, start, tree: &part.tree, is_config }.root_symbols())
     };
     if data.parts().is_empty() {
         let symbols = symbols_at(0, 0)?;
-        let run = Run::without_entries(TextRange::new(0, length), symbols);
+        let run = RunItems::without_entries(TextRange::new(0, length), symbols);
         return Some(FileSymbols { runs: vec![run], is_config });
     }
     let runs = by_run(&data, length, before, |range, parts| {
@@ -107,42 +107,43 @@ struct Outline<'a> {
 }
 
 impl Outline<'_> {
-    fn symbols(&self) -> Vec<Symbol> {
+    fn root_symbols(&self) -> Vec<Symbol> {
         let Some(root) = self.tree.root else { return Vec::new() };
-        let entry = |(key, value): &(NodeId, NodeId)| match self.levels(*key, *value) {
+        let entry = |(key, value): &(NodeId, NodeId)| match self.level_symbols(*key, *value) {
             Some(children) => {
-                Symbol { children, detail: None, ..self.entry(*key, *value, MAX_DEPTH) }
+                Symbol { children, detail: None, ..self.entry_symbol(*key, *value, MAX_DEPTH) }
             }
-            None => self.entry(*key, *value, 0),
+            None => self.entry_symbol(*key, *value, 0),
         };
         match &self.tree.node(root).kind {
             NodeKind::Mapping { entries, .. } => entries.iter().map(entry).collect(),
-            _ => self.children(root, 0),
+            _ => self.child_symbols(root, 0),
         }
     }
 
     /// Returns the symbol of an entry that is nested `depth` deep.
-    fn entry(&self, key: NodeId, value: NodeId, depth: usize) -> Symbol {
+    fn entry_symbol(&self, key: NodeId, value: NodeId, depth: usize) -> Symbol {
         let key_span = self.tree.whole_span(key);
         let span = match self.is_copy(value) {
             true => key_span,
             false => key_span.cover(self.tree.whole_span(value)),
         };
-        self.symbol(self.key_name(key), value, (span, self.tree.node(key).span), depth)
+        self.new_symbol(self.key_name(key), value, (span, self.tree.node(key).span), depth)
     }
 
-    fn symbol(
+    fn new_symbol(
         &self,
         name: String,
         value: NodeId,
         (range, selection): (TextRange, TextRange),
         depth: usize,
     ) -> Symbol {
-        let children = if self.is_copy(value) { Vec::new() } else { self.children(value, depth) };
+        let children =
+            if self.is_copy(value) { Vec::new() } else { self.child_symbols(value, depth) };
         Symbol {
             name: if name.trim().is_empty() { format!("'{name}'") } else { name },
-            detail: self.detail(value, depth),
-            kind: self.kind(value),
+            detail: self.value_detail(value, depth),
+            kind: self.value_kind(value),
             range: range.shift_left(self.start),
             selection: selection.shift_left(self.start),
             children,
@@ -151,26 +152,27 @@ impl Outline<'_> {
 
     /// Returns the symbols within a value: the entries of a hash, and the elements of a list that
     /// have parts themselves.
-    fn children(&self, value: NodeId, depth: usize) -> Vec<Symbol> {
+    fn child_symbols(&self, value: NodeId, depth: usize) -> Vec<Symbol> {
         if depth >= MAX_DEPTH {
             return Vec::new();
         }
         match &self.tree.node(value).kind {
-            NodeKind::Mapping { entries, .. } => {
-                entries.iter().map(|(key, value)| self.entry(*key, *value, depth + 1)).collect()
-            }
+            NodeKind::Mapping { entries, .. } => entries
+                .iter()
+                .map(|(key, value)| self.entry_symbol(*key, *value, depth + 1))
+                .collect(),
             NodeKind::Sequence { items, .. } => {
                 let parts = items.iter().enumerate().filter(|(_, item)| self.has_parts(**item));
-                parts.map(|(n, item)| self.element(n, *item, depth + 1)).collect()
+                parts.map(|(n, item)| self.element_symbol(n, *item, depth + 1)).collect()
             }
             _ => Vec::new(),
         }
     }
 
-    fn element(&self, number: usize, item: NodeId, depth: usize) -> Symbol {
+    fn element_symbol(&self, number: usize, item: NodeId, depth: usize) -> Symbol {
         let span = self.tree.whole_span(item);
         let first = self.first_line(span);
-        self.symbol(number.to_string(), item, (span, first), depth)
+        self.new_symbol(number.to_string(), item, (span, first), depth)
     }
 
     /// Returns the first line of a place.
@@ -187,7 +189,7 @@ impl Outline<'_> {
         }
     }
 
-    fn detail(&self, value: NodeId, depth: usize) -> Option<String> {
+    fn value_detail(&self, value: NodeId, depth: usize) -> Option<String> {
         if depth >= MAX_DEPTH && self.has_parts(value) {
             return Some("…".to_owned());
         }
@@ -201,7 +203,7 @@ impl Outline<'_> {
         }
     }
 
-    fn kind(&self, value: NodeId) -> SymbolKind {
+    fn value_kind(&self, value: NodeId) -> SymbolKind {
         match &self.tree.node(value).kind {
             NodeKind::Alias { .. } => SymbolKind::Alias,
             NodeKind::Mapping { .. } => SymbolKind::Hash,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::audience::Audience;
-use super::phrases::{Names, open_levels};
+use super::phrases::{PlaceNames, open_levels};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::{Outcome, Resolution};
@@ -30,9 +30,9 @@ pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveD
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
     let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
-    let names = Names { snapshot, root: &environment.root };
+    let names = PlaceNames { snapshot, root: &environment.root };
     let keys = sorted_keys(snapshot)?;
-    let audience = Audience::of(snapshot, environment, &scope, path).phrase(str::to_owned);
+    let audience = Audience::of_scope(snapshot, environment, &scope, path).to_phrase(str::to_owned);
     let mut text = format!("---\n# {}\n", one_line(&audience));
     for key in keys {
         if snapshot.cancel_token().is_cancelled() {
@@ -58,7 +58,7 @@ fn sorted_keys(snapshot: &Snapshot) -> Option<BTreeSet<&str>> {
     Some(keys)
 }
 
-fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Names<'_>) {
+fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &PlaceNames<'_>) {
     let mut comment =
         |text: &str| writeln!(out, "\n# {}", one_line(text)).expect("writing to a string");
     match &resolution.value {
@@ -73,7 +73,7 @@ fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Names
             comment(&format!(
                 "{}{}{may_differ}",
                 merge.unwrap_or_default(),
-                places(resolution, names)
+                place_names(resolution, names)
             ));
             let entry = Hash::from_iter([(
                 Key::new_string(key),
@@ -102,10 +102,10 @@ fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Names
 }
 
 /// Returns the places that a value comes from, in order of priority.
-fn places(resolution: &Resolution, names: &Names<'_>) -> String {
+fn place_names(resolution: &Resolution, names: &PlaceNames<'_>) -> String {
     let place = |outcome: &Outcome| match outcome {
-        Outcome::Found { key: Some(span), .. } => Some(names.place(*span)),
-        Outcome::Found { path, key: None, .. } => Some(names.path(path).to_owned()),
+        Outcome::Found { key: Some(span), .. } => Some(names.place_name(*span)),
+        Outcome::Found { path, key: None, .. } => Some(names.short_path(path).to_owned()),
         _ => None,
     };
     let places: Vec<String> =

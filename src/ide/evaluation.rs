@@ -37,7 +37,7 @@ pub struct Offer {
 
 /// The subject of an evaluation.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct EvaluationSubject {
     /// The environment.
     pub environment: Arc<Environment>,
     /// The scope.
@@ -66,7 +66,7 @@ pub struct Evaluations(Vec<Arc<Evaluation>>);
 
 /// Returns the evaluations that are possible at a place: of a key whose lookup calls functions of
 /// levels, for the node whose values are shown, or for the nodes that read the file.
-pub fn offers(snapshot: &Snapshot, position: FilePosition) -> Vec<Offer> {
+pub fn find_offers(snapshot: &Snapshot, position: FilePosition) -> Vec<Offer> {
     let Some(subject) = under_cursor(snapshot, position) else { return Vec::new() };
     let key = asked_key(&subject.kind).map(|key| LookupKey::of_root(&key.root_text()));
     let Some(key) = key.filter(|key| *key.root_text() != *LOOKUP_OPTIONS) else {
@@ -117,12 +117,12 @@ pub fn asks_functions(
 
 /// Returns the target of a request: a root key in a file, for a node or for the file's own scope.
 /// `None` for a file that no environment governs, and for a node that is not known.
-pub fn target(
+pub fn find_target(
     snapshot: &Snapshot,
     path: &FilePath,
     key: &LookupKey,
     node: Option<&str>,
-) -> Option<Target> {
+) -> Option<EvaluationSubject> {
     let environment = snapshot.environments().governing_environments(path).next()?.clone();
     let scope = match node {
         Some(name) => {
@@ -131,17 +131,17 @@ pub fn target(
         }
         None => scope_of(snapshot, &environment, path),
     };
-    Some(Target { environment, scope, key: LookupKey::of_root(&key.root_text()) })
+    Some(EvaluationSubject { environment, scope, key: LookupKey::of_root(&key.root_text()) })
 }
 
 /// Looks a key up and calls functions of levels for that. `at` is the time, for people.
 pub fn evaluate(
     snapshot: &Snapshot,
-    target: &Target,
+    target: &EvaluationSubject,
     functions: &Functions,
     at: String,
 ) -> Evaluation {
-    let Target { environment, scope, key } = target;
+    let EvaluationSubject { environment, scope, key } = target;
     let view = snapshot.view(environment);
     let keys = snapshot.eyaml_decryptor(environment);
     let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
@@ -180,7 +180,7 @@ impl Evaluation {
 
 impl Evaluations {
     /// Adds an outcome in the place of an earlier one of the same key and scope.
-    pub fn keep(&mut self, new: Evaluation) {
+    pub fn keep_outcome(&mut self, new: Evaluation) {
         let is_same = |old: &Evaluation| {
             (&old.root, &old.resolution.key.text) == (&new.root, &new.resolution.key.text)
                 && old.is_in(&new.scope)
@@ -192,7 +192,7 @@ impl Evaluations {
     }
 
     /// Returns the outcomes for a root key, one for each scope.
-    pub fn of<'a>(
+    pub fn outcomes_of<'a>(
         &'a self,
         environment: &Environment,
         key: &LookupKey,

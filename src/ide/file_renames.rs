@@ -27,7 +27,7 @@ pub fn file_renames(snapshot: &Snapshot, renames: &[FileRename]) -> SourceChange
         for (_, config) in environment.all_configs() {
             let is_ours = config.path.is_within(&environment.root)
                 && !snapshot.is_third_party(environment, &config.path)
-                && moved(renames, &config.path).is_none();
+                && renamed_path(renames, &config.path).is_none();
             if is_ours && config.version == ConfigVersion::V5 && seen.insert(config.path.clone()) {
                 edit_config(snapshot, config, renames, &mut change);
             }
@@ -37,7 +37,7 @@ pub fn file_renames(snapshot: &Snapshot, renames: &[FileRename]) -> SourceChange
 }
 
 /// Returns the path of a file after the renames; `None` where it stays.
-fn moved(renames: &[FileRename], path: &FilePath) -> Option<FilePath> {
+fn renamed_path(renames: &[FileRename], path: &FilePath) -> Option<FilePath> {
     let concerned = renames.iter().filter(|rename| path.is_within(&rename.old));
     let rename = concerned.max_by_key(|rename| rename.old.as_str().len())?;
     Some(match path.relative_to(&rename.old)? {
@@ -57,20 +57,28 @@ fn edit_config(
     for level in config.levels() {
         let Some(datadir) = folder_of(config, level) else { continue };
         // A datadir that is not written is `data`, and cannot follow.
-        let moved_datadir = moved(renames, &datadir).filter(|_| level.datadir.span.is_some());
+        let moved_datadir =
+            renamed_path(renames, &datadir).filter(|_| level.datadir.span.is_some());
         if let Some(new) = &moved_datadir {
-            edit(snapshot, config, &level.datadir, &relative(new, &base), &mut edited, change);
+            edit_template(
+                snapshot,
+                config,
+                &level.datadir,
+                &relative_path(new, &base),
+                &mut edited,
+                change,
+            );
         }
         let folder = moved_datadir.as_ref().unwrap_or(&datadir);
         let Locations::Paths(templates) = &level.locations else { continue };
         for template in templates.iter().filter(|template| is_literal(&template.text)) {
-            let Some(new) = moved(renames, &datadir.join(&template.text)) else { continue };
+            let Some(new) = renamed_path(renames, &datadir.join(&template.text)) else { continue };
             let path = match template.text.starts_with('/') {
                 true => new.as_str().to_owned(),
-                false => relative(&new, folder),
+                false => relative_path(&new, folder),
             };
             if path != *template.text {
-                edit(snapshot, config, template, &path, &mut edited, change);
+                edit_template(snapshot, config, template, &path, &mut edited, change);
             }
         }
     }
@@ -89,7 +97,7 @@ fn is_literal(text: &str) -> bool {
 }
 
 /// Returns a path as seen from a folder.
-fn relative(path: &FilePath, folder: &FilePath) -> String {
+fn relative_path(path: &FilePath, folder: &FilePath) -> String {
     let (mut to, mut from) =
         (path.as_str().split('/').peekable(), folder.as_str().split('/').peekable());
     while to.peek().is_some() && to.peek() == from.peek() {
@@ -101,7 +109,7 @@ fn relative(path: &FilePath, folder: &FilePath) -> String {
 }
 
 /// Replaces a string of a config, once for all levels that share it.
-fn edit(
+fn edit_template(
     snapshot: &Snapshot,
     config: &HieraConfig,
     template: &Template,
@@ -113,14 +121,14 @@ fn edit(
     let range = snapshot.span_bytes(span);
     let text = snapshot.file_by_id(span.file).and_then(|file| file.text());
     let Some(written) = text.map(|text| text.slice(range).to_string()) else { return };
-    let Some(new) = rewritten(&written, &template.text, path) else { return };
+    let Some(new) = rewrite_scalar(&written, &template.text, path) else { return };
     if edited.insert(range.start) {
         change.push(&config.path, TextEdit::new(range, new));
     }
 }
 
 /// Returns a path as a scalar of YAML in the quotes of another one; `None` for a block scalar.
-fn rewritten(written: &str, text: &str, path: &str) -> Option<String> {
+fn rewrite_scalar(written: &str, text: &str, path: &str) -> Option<String> {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     let begins_plainly = path.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '/'));
     let is_plain =

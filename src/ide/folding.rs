@@ -22,17 +22,17 @@ pub struct Fold {
 /// Returns the folds of the file at `path` in the order of their first lines, at most one for a
 /// line. Of more than `most` folds the longest ones are returned. `None` for a file that no
 /// environment governs.
-pub fn folds(snapshot: &Snapshot, path: &FilePath, most: Option<usize>) -> Option<Vec<Fold>> {
+pub fn file_folds(snapshot: &Snapshot, path: &FilePath, most: Option<usize>) -> Option<Vec<Fold>> {
     let file = snapshot.file(path)?;
     let text = file.text()?;
     snapshot.environments().governing_environments(path).next()?;
-    let mut folding = Folding::default();
+    let mut folding = FoldCollector::default();
     let mut before_first = None;
     for part in file.text_parts(snapshot.cancel_token()) {
         before_first.get_or_insert(part.start);
-        folding.part(&part, text);
+        folding.fold_part(&part, text);
     }
-    folding.head(text, before_first.unwrap_or(0));
+    folding.fold_head(text, before_first.unwrap_or(0));
     let mut folds: Vec<Fold> = folding.by_line.into_values().collect();
     if let Some(most) = most.filter(|most| *most < folds.len()) {
         folds.sort_by_key(|fold| std::cmp::Reverse(fold.last - fold.first));
@@ -44,7 +44,7 @@ pub fn folds(snapshot: &Snapshot, path: &FilePath, most: Option<usize>) -> Optio
 
 /// The folds that were found, by their first lines.
 #[derive(Default)]
-struct Folding {
+struct FoldCollector {
     by_line: BTreeMap<u32, Fold>,
 }
 
@@ -62,12 +62,12 @@ impl Lines {
         Lines { first, ends: ends.map(|(_, at)| at).collect() }
     }
 
-    fn of(&self, offset: u32) -> u32 {
+    fn line_of(&self, offset: u32) -> u32 {
         self.first + self.ends.partition_point(|end| *end < offset) as u32
     }
 }
 
-impl Folding {
+impl FoldCollector {
     fn add(&mut self, first: u32, last: u32, is_comment: bool) {
         if first < last {
             let fold = self.by_line.entry(first).or_insert(Fold { first, last, is_comment });
@@ -75,7 +75,7 @@ impl Folding {
         }
     }
 
-    fn part(&mut self, part: &TextPart<'_>, text: &Text) {
+    fn fold_part(&mut self, part: &TextPart<'_>, text: &Text) {
         let lines = Lines::new(&part.text, text.line_of(part.start));
         let mut open: Vec<NodeId> = part.tree.root.into_iter().collect();
         while let Some(node) = open.pop() {
@@ -85,25 +85,25 @@ impl Folding {
             match &part.tree.node(node).kind {
                 NodeKind::Mapping { entries, .. } => {
                     for (key, value) in entries {
-                        self.value(part, &lines, part.tree.whole_span(*key).start, *value);
+                        self.fold_value(part, &lines, part.tree.whole_span(*key).start, *value);
                         open.push(*value);
                     }
                 }
                 NodeKind::Sequence { items, .. } => {
                     for item in items {
-                        self.value(part, &lines, part.tree.whole_span(*item).start, *item);
+                        self.fold_value(part, &lines, part.tree.whole_span(*item).start, *item);
                         open.push(*item);
                     }
                 }
                 NodeKind::Scalar { .. } | NodeKind::Alias { .. } => {}
             }
         }
-        self.comments(part, &lines);
+        self.fold_comments(part, &lines);
     }
 
     /// Adds the fold of a value from the line at `start` on. The closing bracket of a flow
     /// collection stays visible where it begins its line.
-    fn value(&mut self, part: &TextPart<'_>, lines: &Lines, start: u32, value: NodeId) {
+    fn fold_value(&mut self, part: &TextPart<'_>, lines: &Lines, start: u32, value: NodeId) {
         let node = part.tree.node(value);
         // Nodes of HOCON may stand before their keys.
         let end = node.span.end.max(start);
@@ -113,30 +113,30 @@ impl Folding {
             node.kind,
             NodeKind::Mapping { flow: true, .. } | NodeKind::Sequence { flow: true, .. }
         ) && matches!(last_line.trim(), "]" | "}");
-        let last = lines.of(end).saturating_sub(u32::from(is_bracket));
-        self.add(lines.of(start), last, false);
+        let last = lines.line_of(end).saturating_sub(u32::from(is_bracket));
+        self.add(lines.line_of(start), last, false);
     }
 
     /// Adds the blocks of comments that stand alone on their lines.
-    fn comments(&mut self, part: &TextPart<'_>, lines: &Lines) {
+    fn fold_comments(&mut self, part: &TextPart<'_>, lines: &Lines) {
         let is_alone = |comment: &&TextRange| {
             let before = &part.text[..comment.start as usize];
             before.rsplit('\n').next().unwrap_or_default().trim().is_empty()
         };
         let alone = part.tree.comments.iter().filter(is_alone);
-        self.blocks(alone.map(|comment| lines.of(comment.start)));
+        self.fold_blocks(alone.map(|comment| lines.line_of(comment.start)));
     }
 
     /// Adds the comments above the first entry, which are in no part.
-    fn head(&mut self, text: &Text, end: u32) {
+    fn fold_head(&mut self, text: &Text, end: u32) {
         let head = text.slice(TextRange::new(0, end));
         let lines = head.lines().zip(0..);
         let comments = lines.filter(|(line, _)| line.trim_start().starts_with('#'));
-        self.blocks(comments.map(|(_, line)| line));
+        self.fold_blocks(comments.map(|(_, line)| line));
     }
 
     /// Adds a fold for each run of comments on lines one below the other.
-    fn blocks(&mut self, lines: impl Iterator<Item = u32>) {
+    fn fold_blocks(&mut self, lines: impl Iterator<Item = u32>) {
         let mut block: Option<(u32, u32)> = None;
         for line in lines {
             block = match block {
@@ -193,7 +193,7 @@ text: |
         let text = fixture.snapshot.file(&path).and_then(|file| file.text()).expect("a text");
         let line = |number| text.line_text(number).unwrap_or_default().into_owned();
         let mut shown = String::new();
-        for fold in folds(&fixture.snapshot, &path, most).expect("it is governed") {
+        for fold in file_folds(&fixture.snapshot, &path, most).expect("it is governed") {
             let kind = if fold.is_comment { "comment" } else { "-" };
             shown.push_str(&format!("{kind} |{}| to |{}|\n", line(fold.first), line(fold.last)));
         }
@@ -233,7 +233,7 @@ text: |
     fn a_broken_entry_takes_no_folds_from_others() {
         let fixture = Fixture::new("first:\n  a: 1\nsecond: 'open\nthird:\n  b: 2\n");
         let path = FilePath::new("/data/common.yaml");
-        let folds = folds(&fixture.snapshot, &path, None).expect("it is governed");
+        let folds = file_folds(&fixture.snapshot, &path, None).expect("it is governed");
         let lines: Vec<_> = folds.iter().map(|fold| (fold.first, fold.last)).collect();
         assert!(lines.contains(&(0, 1)) && lines.contains(&(3, 4)), "{lines:?}");
     }

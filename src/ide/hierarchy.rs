@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::audience::Audience;
-use super::phrases::{Names, layer_name};
+use super::phrases::{PlaceNames, layer_name};
 use crate::hiera::config::{HieraConfig, Layer, Level};
 use crate::hiera::hierarchy::locate_levels;
 use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
@@ -93,7 +93,7 @@ pub struct CandidateView {
 /// there is one to look for.
 ///
 /// `None` for a file that no environment governs.
-pub fn hierarchy(
+pub fn hierarchy_of(
     snapshot: &Snapshot,
     path: &FilePath,
     key: Option<&LookupKey>,
@@ -104,27 +104,27 @@ pub fn hierarchy(
     let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
     let resolution = key.map(|key| snapshot.lookup_as_called(environment, &resolver, key));
     let viewer =
-        Viewer { view, names: Names { snapshot, root: &environment.root }, key, resolution };
+        Viewer { view, names: PlaceNames { snapshot, root: &environment.root }, key, resolution };
     let mut levels = Vec::new();
     for (layer, config) in environment
         .all_configs()
-        .filter(|(layer, config)| concerns(layer, config, environment, path, key))
+        .filter(|(layer, config)| is_concerned(layer, config, environment, path, key))
     {
         let all: Vec<Arc<Level>> = config.levels().cloned().collect();
         match locate_levels(config, &all, &scope, &viewer.view, None) {
             Ok(located) => {
-                levels.extend(located.iter().map(|level| viewer.level(&layer, config, level)))
+                levels.extend(located.iter().map(|level| viewer.level_view(&layer, config, level)))
             }
             // One bad token fails the whole layer; its levels are there all the same.
-            Err(_) => levels.extend(all.iter().map(|level| bare(&layer, config, level))),
+            Err(_) => levels.extend(all.iter().map(|level| bare_level(&layer, config, level))),
         }
     }
-    let scope = Audience::of(snapshot, environment, &scope, path).phrase(str::to_owned);
+    let scope = Audience::of_scope(snapshot, environment, &scope, path).to_phrase(str::to_owned);
     Some(Hierarchy { scope, levels })
 }
 
 /// Whether a layer is to be shown: a module's is, if the key or the file is the module's.
-fn concerns(
+fn is_concerned(
     layer: &Layer,
     config: &HieraConfig,
     environment: &Environment,
@@ -139,22 +139,22 @@ fn concerns(
 
 struct Viewer<'a> {
     view: EnvironmentView<'a>,
-    names: Names<'a>,
+    names: PlaceNames<'a>,
     key: Option<&'a LookupKey>,
     resolution: Option<Resolution>,
 }
 
 impl Viewer<'_> {
-    fn level(&self, layer: &Layer, config: &HieraConfig, located: &LocatedLevel) -> LevelView {
+    fn level_view(&self, layer: &Layer, config: &HieraConfig, located: &LocatedLevel) -> LevelView {
         let locations = located
             .locations
             .iter()
-            .map(|location| self.location(&located.level, location))
+            .map(|location| self.location_view(&located.level, location))
             .collect();
-        LevelView { locations, ..bare(layer, config, &located.level) }
+        LevelView { locations, ..bare_level(layer, config, &located.level) }
     }
 
-    fn location(&self, level: &Level, location: &Location) -> LocationView {
+    fn location_view(&self, level: &Level, location: &Location) -> LocationView {
         let template = location.template.as_ref().map(|template| template.text.to_string());
         let named = |state, name: &str| LocationView {
             state,
@@ -166,30 +166,30 @@ impl Viewer<'_> {
         };
         match &location.place {
             LevelTarget::File { path, exists: false } => {
-                named(LocationState::Missing, self.names.path(path))
+                named(LocationState::Missing, self.names.short_path(path))
             }
             LevelTarget::File { path, .. } => {
                 let key = self.key_in(level, path);
                 let state = match key {
                     _ if level.backend.data_reader().is_none() => LocationState::Opaque,
                     None => LocationState::File,
-                    Some(_) if self.contributes(path) => LocationState::Value,
+                    Some(_) if self.contributes_value(path) => LocationState::Value,
                     Some(_) => LocationState::Overridden,
                 };
                 LocationView {
                     file: Some(path.clone()),
                     key,
-                    ..named(state, self.names.path(path))
+                    ..named(state, self.names.short_path(path))
                 }
             }
             LevelTarget::NoMatch { pattern } => {
-                named(LocationState::Missing, self.names.path(&FilePath::new(pattern)))
+                named(LocationState::Missing, self.names.short_path(&FilePath::new(pattern)))
             }
             LevelTarget::Uri(uri) => named(LocationState::Opaque, uri),
             LevelTarget::Nowhere => named(LocationState::Opaque, &level.backend.name),
             LevelTarget::Undetermined(undetermined) => {
                 let candidate = |found: crate::hiera::hierarchy::CandidateFile| CandidateView {
-                    name: self.names.path(&found.path).to_owned(),
+                    name: self.names.short_path(&found.path).to_owned(),
                     key: self.key_in(level, &found.path),
                     file: found.path,
                     when: found.when,
@@ -210,7 +210,7 @@ impl Viewer<'_> {
         data.definition_span(&self.key?.root_text())
     }
 
-    fn contributes(&self, file: &FilePath) -> bool {
+    fn contributes_value(&self, file: &FilePath) -> bool {
         let steps = self.resolution.iter().flat_map(|resolution| &resolution.steps);
         steps
             .into_iter()
@@ -219,7 +219,7 @@ impl Viewer<'_> {
 }
 
 /// Returns a level without its locations.
-fn bare(layer: &Layer, config: &HieraConfig, level: &Level) -> LevelView {
+fn bare_level(layer: &Layer, config: &HieraConfig, level: &Level) -> LevelView {
     LevelView {
         layer: layer_name(layer),
         name: level.name.to_string(),

@@ -1,6 +1,6 @@
 //! Document highlight: the places of one file that name the subject under the cursor.
 
-use super::references::{named_at, occurrences};
+use super::references::{find_occurrences, named_at};
 use crate::text::{FilePosition, TextRange};
 use crate::workspace::Snapshot;
 
@@ -15,10 +15,10 @@ pub struct Highlight {
 
 /// Returns the places of the file at `position` that name the subject there, in order; `None` where
 /// there is no subject, and when the request is cancelled.
-pub fn highlights(snapshot: &Snapshot, position: FilePosition) -> Option<Vec<Highlight>> {
+pub fn find_highlights(snapshot: &Snapshot, position: FilePosition) -> Option<Vec<Highlight>> {
     let named = named_at(snapshot, position)?;
     let path = snapshot.path_of(position.file)?;
-    let all = occurrences(snapshot, &named.environments, &named.name, Some(path))?;
+    let all = find_occurrences(snapshot, &named.environments, &named.name, Some(path))?;
     let mut found: Vec<Highlight> = all
         .iter()
         .map(|one| Highlight { range: one.range, is_definition: one.role.is_declaration() })

@@ -23,7 +23,7 @@ use super::audience::Audience;
 use super::code::in_code;
 use super::cursor::{KeyPath, Subject, SubjectKind, part_of, under_cursor};
 use super::evaluation::Evaluations;
-use super::phrases::Names;
+use super::phrases::PlaceNames;
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, LOOKUP_OPTIONS, Resolver};
@@ -79,11 +79,11 @@ pub enum Action {
 }
 
 /// How an action on a key in a file is called; `None` for one that the client does not have.
-pub type ActionForm<'a> = &'a dyn Fn(Action, &FilePath, &LookupKey) -> Option<Call>;
+pub type ActionForm<'a> = &'a dyn Fn(Action, &FilePath, &LookupKey) -> Option<ActionCall>;
 
 /// How a client calls an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum ActionCall {
     /// With an address, for clients that show Markdown.
     Link(String),
     /// With a command that users type.
@@ -120,21 +120,25 @@ pub fn describe(
     config: &HoverConfig<'_>,
 ) -> Option<String> {
     let scope = snapshot.scope_for(&subject.environment, &subject.path);
-    let names = Names { snapshot, root: &subject.environment.root };
+    let names = PlaceNames { snapshot, root: &subject.environment.root };
     let markup = Markup { snapshot, config, names };
-    let writer = Writer { snapshot, subject, scope: &scope, markup };
+    let writer = HoverWriter { snapshot, subject, scope: &scope, markup };
     let text = match &subject.kind {
-        SubjectKind::Key(path) => writer.key(path) + &writer.governed(),
-        SubjectKind::Reference(key) => writer.reference(key, false) + &writer.governed(),
-        SubjectKind::Parameter(key) => {
-            writer.reference(key, true) + &writer.code_of(&key.root_text()) + &writer.governed()
+        SubjectKind::Key(path) => writer.render_key(path) + &writer.render_config(),
+        SubjectKind::Reference(key) => {
+            writer.render_reference(key, false) + &writer.render_config()
         }
-        SubjectKind::Variable(key) => writer.variable(key),
-        SubjectKind::Location { config, template } => writer.location(config, template),
-        SubjectKind::Backend(level) => writer.backend(level),
+        SubjectKind::Parameter(key) => {
+            writer.render_reference(key, true)
+                + &writer.code_of(&key.root_text())
+                + &writer.render_config()
+        }
+        SubjectKind::Variable(key) => writer.render_variable(key),
+        SubjectKind::Location { config, template } => writer.render_location(config, template),
+        SubjectKind::Backend(level) => writer.render_backend(level),
         SubjectKind::Alias { .. } => return None,
     };
-    Some(text + &writer.actions())
+    Some(text + &writer.render_actions())
 }
 
 /// Whether a lookup of the root key at `subject`, made in `scope`, gives the same value without the
@@ -147,21 +151,21 @@ pub(super) fn is_redundant(
 ) -> bool {
     let SubjectKind::Key(path) = &subject.kind else { return false };
     let config = &HoverConfig { max_value_lines: 0, max_locations: 0, ..HoverConfig::default() };
-    let names = Names { snapshot, root: &subject.environment.root };
+    let names = PlaceNames { snapshot, root: &subject.environment.root };
     let markup = Markup { snapshot, config, names };
-    let asked = Asked {
+    let asked = HoverQuestion {
         root: LookupKey::of_root(&path.root),
         is_whole: path.steps.is_empty(),
         is_own: true,
         is_parameter: false,
-        title: &|_| path.dotted(),
-        narrow: &|value, key| path.within(snapshot, value, key),
+        title: &|_| path.dotted_key(),
+        narrow: &|value, key| path.find_within(snapshot, value, key),
     };
-    Writer { snapshot, subject, scope, markup }.is_redundant(resolution, scope, &asked)
+    HoverWriter { snapshot, subject, scope, markup }.is_redundant(resolution, scope, &asked)
 }
 
 /// Writes one hover.
-struct Writer<'a> {
+struct HoverWriter<'a> {
     snapshot: &'a Snapshot,
     subject: &'a Subject,
     /// The scope of the file: that of a node, or the variables that the file's path implies.
@@ -173,7 +177,7 @@ struct Writer<'a> {
 type Narrow<'a> = &'a dyn Fn(&Value, Option<Span>) -> Option<(Option<Span>, Value)>;
 
 /// A lookup that a hover asks for.
-struct Asked<'a> {
+struct HoverQuestion<'a> {
     /// The root key.
     root: LookupKey,
     /// Whether it is about the value as a whole.
@@ -189,7 +193,7 @@ struct Asked<'a> {
 }
 
 /// The result of a lookup for the nodes that a hover shows.
-struct Found<'a> {
+struct HoverAnswer<'a> {
     resolution: &'a Resolution,
     /// The files that could change it for one of these nodes, if unknown variables were known.
     unsettled: &'a [Unsettled],
@@ -201,35 +205,39 @@ struct Found<'a> {
     is_evaluated: bool,
 }
 
-impl<'a> Found<'a> {
+impl<'a> HoverAnswer<'a> {
     /// Wraps the result of one lookup.
-    fn of(resolution: &'a Resolution, scope: &'a Scope, is_redundant: bool) -> Found<'a> {
+    fn from_lookup(
+        resolution: &'a Resolution,
+        scope: &'a Scope,
+        is_redundant: bool,
+    ) -> HoverAnswer<'a> {
         let unsettled = &resolution.unsettled;
-        Found { resolution, unsettled, scope, is_redundant, is_evaluated: false }
+        HoverAnswer { resolution, unsettled, scope, is_redundant, is_evaluated: false }
     }
 }
 
-impl Writer<'_> {
-    fn key(&self, path: &KeyPath) -> String {
+impl HoverWriter<'_> {
+    fn render_key(&self, path: &KeyPath) -> String {
         if &*path.root == LOOKUP_OPTIONS {
             return self.options_entry(path);
         }
-        let answers = self.answers(&Asked {
+        let answers = self.render_answers(&HoverQuestion {
             root: LookupKey::of_root(&path.root),
             is_whole: path.steps.is_empty(),
             is_own: true,
             is_parameter: path.steps.is_empty(),
             title: &|value| {
                 value.map_or_else(
-                    || path.dotted(),
-                    |value| path.renumbered(self.snapshot, value).dotted(),
+                    || path.dotted_key(),
+                    |value| path.renumber(self.snapshot, value).dotted_key(),
                 )
             },
-            narrow: &|value, key| path.within(self.snapshot, value, key),
+            narrow: &|value, key| path.find_within(self.snapshot, value, key),
         });
         let code = match path.steps.is_empty() {
             true => self.code_of(&path.root),
-            false => self.member(path),
+            false => self.render_member(path),
         };
         answers + &self.passed_over(&path.root) + &code
     }
@@ -241,15 +249,15 @@ impl Writer<'_> {
         let Some(module) = environment.module_passing_over(path, root) else {
             return String::new();
         };
-        let prefix = self.markup.code(&format!("{module}::"));
-        let module = self.markup.code(module);
+        let prefix = self.markup.render_code(&format!("{module}::"));
+        let module = self.markup.render_code(module);
         format!(
             "\nthe value here has no effect: in data of the module {module}, Puppet passes over keys that do not start with {prefix}\n"
         )
     }
 
-    fn reference(&self, key: &LookupKey, is_parameter: bool) -> String {
-        self.answers(&Asked {
+    fn render_reference(&self, key: &LookupKey, is_parameter: bool) -> String {
+        self.render_answers(&HoverQuestion {
             root: LookupKey::of_root(&key.root_text()),
             is_whole: key.subkeys.is_empty(),
             is_own: false,
@@ -262,15 +270,15 @@ impl Writer<'_> {
         })
     }
 
-    fn answers(&self, asked: &Asked<'_>) -> String {
-        let answers = self.evaluated(asked).unwrap_or_else(|| self.answers_of_data(asked));
-        answers + &self.evaluations(asked)
+    fn render_answers(&self, asked: &HoverQuestion<'_>) -> String {
+        let answers = self.render_own(asked).unwrap_or_else(|| self.answers_of_data(asked));
+        answers + &self.render_evaluations(asked)
     }
 
     /// Returns the answers without those of functions of levels.
-    fn answers_of_data(&self, asked: &Asked<'_>) -> String {
+    fn answers_of_data(&self, asked: &HoverQuestion<'_>) -> String {
         if !self.scope.is_node {
-            let readers = self.readers();
+            let readers = self.reading_nodes();
             if !readers.is_empty() {
                 return self.answers_in_nodes(asked, &readers);
             }
@@ -281,10 +289,10 @@ impl Writer<'_> {
         let scope = &*self.scope_of_kinds();
         let resolution = self.resolve(&asked.root, scope);
         let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
-        let head = self.head_of_key(asked, &title, &self.audience());
+        let head = self.head_of_key(asked, &title, &self.scope_audience());
         let is_redundant = self.is_redundant(&resolution, scope, asked);
-        let found = Found::of(&resolution, scope, is_redundant);
-        self.answer(head, &found, asked)
+        let found = HoverAnswer::from_lookup(&resolution, scope, is_redundant);
+        self.render_answer(head, &found, asked)
     }
 
     fn resolve(&self, root: &LookupKey, scope: &Scope) -> Resolution {
@@ -298,7 +306,7 @@ impl Writer<'_> {
     }
 
     /// Returns the numbers of the known nodes that certainly read the file.
-    fn readers(&self) -> Vec<usize> {
+    fn reading_nodes(&self) -> Vec<usize> {
         let environment = &self.subject.environment;
         if !environment.reaches_file(&self.subject.path) {
             return Vec::new();
@@ -306,9 +314,9 @@ impl Writer<'_> {
         self.snapshot.readers_of(environment, &self.subject.path).certainly.clone()
     }
 
-    fn audience(&self) -> Audience {
+    fn scope_audience(&self) -> Audience {
         let Subject { environment, path, .. } = self.subject;
-        Audience::of(self.snapshot, environment, self.scope, path)
+        Audience::of_scope(self.snapshot, environment, self.scope, path)
     }
 
     fn print_options(&self) -> PrintOptions<'_> {

@@ -113,7 +113,7 @@ impl Hinting<'_> {
             cancel: Some(self.snapshot.cancel_token()),
             ..PrintOptions::default()
         };
-        let text = format!("= {}", cut(&print::print_inline(&value, &options)));
+        let text = format!("= {}", cut_text(&print::print_inline(&value, &options)));
         Some(Hint { offset: place.end, text, is_type: false })
     }
 
@@ -136,12 +136,12 @@ impl Hinting<'_> {
         let found = self.snapshot.manifests(self.environment).asking_parameter(key)?;
         let written = found.parameter.data_type.as_ref().filter(|_| !found.class.recovered)?;
         let words: Vec<&str> = written.text.split_whitespace().collect();
-        Some(Hint { offset: place.end, text: cut(&words.join(" ")), is_type: true })
+        Some(Hint { offset: place.end, text: cut_text(&words.join(" ")), is_type: true })
     }
 }
 
 /// Returns the first line of a text, at most [`MAX_HINT`] characters of it.
-fn cut(text: &str) -> String {
+fn cut_text(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let start: String = line.chars().take(MAX_HINT).collect();
     if start.len() < text.len() { format!("{start}…") } else { start }

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use super::phrases::{Names, layer_name};
+use super::phrases::{PlaceNames, layer_name};
 use crate::hiera::data::{DataFile, EntryData, Reference, TokenUse};
 use crate::puppet::print::{self, PrintOptions, mask_encrypted};
 use crate::puppet::value::{Data, Value};
@@ -47,31 +47,31 @@ pub fn inspect(snapshot: &Snapshot, path: &FilePath, aspect: Aspect) -> Option<S
         None => Some(file.data_as(file.format())),
     };
     let data = view?;
-    let mut writer = Writer { snapshot, file, data: &data, out: String::new() };
+    let mut writer = InspectionWriter { snapshot, file, data: &data, out: String::new() };
     match aspect {
-        Aspect::Tree => writer.trees(),
-        Aspect::Entry => writer.entries(),
-        Aspect::Index => writer.keys(environment?),
-        Aspect::Scope => writer.scope(environment?),
+        Aspect::Tree => writer.write_trees(),
+        Aspect::Entry => writer.write_entries(),
+        Aspect::Index => writer.write_keys(environment?),
+        Aspect::Scope => writer.write_scope(environment?),
     }
     Some(writer.out)
 }
 
-struct Writer<'a> {
+struct InspectionWriter<'a> {
     snapshot: &'a Snapshot,
     file: &'a File,
     data: &'a DataFile,
     out: String,
 }
 
-impl Writer<'_> {
-    fn line(&mut self, depth: usize, text: &str) {
+impl InspectionWriter<'_> {
+    fn write_line(&mut self, depth: usize, text: &str) {
         // Encrypted text may also stand in names and in messages.
         let _ = writeln!(self.out, "{:1$}{2}", "", 2 * depth, mask_encrypted(text));
     }
 
     /// Returns a range of bytes of the file as `line:column-line:column`.
-    fn place(&self, range: TextRange) -> String {
+    fn range_text(&self, range: TextRange) -> String {
         let Some(text) = self.file.text() else { return String::new() };
         let place = |offset| {
             let place = text.line_col(offset, Encoding::Utf32);
@@ -80,42 +80,42 @@ impl Writer<'_> {
         format!("{}-{}", place(range.start), place(range.end))
     }
 
-    fn trees(&mut self) {
+    fn write_trees(&mut self) {
         let length = self.file.text().map_or(0, |text| text.len());
         for part in self.data.parts().iter() {
             let Some(range) = self.data.parts().part_range(part.id, length) else { continue };
-            self.line(0, &format!("entry {}", self.place(range)));
+            self.write_line(0, &format!("entry {}", self.range_text(range)));
             let Some(part) = self.file.part_at(range.start, self.snapshot.cancel_token()) else {
                 continue;
             };
             if let Some(root) = part.tree.root {
-                self.node(&part, root, false, 1);
+                self.write_node(&part, root, false, 1);
             }
             for problem in &part.tree.problems {
-                let place = self.place(problem.span.shift_left(part.start));
-                self.line(1, &format!("problem {place} {}", problem.message));
+                let place = self.range_text(problem.span.shift_left(part.start));
+                self.write_line(1, &format!("problem {place} {}", problem.message));
             }
         }
     }
 
-    fn node(&mut self, part: &TextPart<'_>, id: NodeId, is_key: bool, depth: usize) {
+    fn write_node(&mut self, part: &TextPart<'_>, id: NodeId, is_key: bool, depth: usize) {
         let Some(node) = part.tree.nodes.get(id.0 as usize) else { return };
-        let mut line = self.place(node.span.shift_left(part.start));
+        let mut line = self.range_text(node.span.shift_left(part.start));
         let (kind, children): (String, Vec<(NodeId, bool)>) = match &node.kind {
             NodeKind::Scalar { style, text } if is_key => {
-                (format!("{style:?} {}", short(text)), Vec::new())
+                (format!("{style:?} {}", short_text(text)), Vec::new())
             }
             NodeKind::Scalar { style, text } => {
                 (format!("{style:?} of {} characters", text.chars().count()), Vec::new())
             }
             NodeKind::Sequence { flow, items } => {
                 let children = items.iter().map(|item| (*item, false));
-                (collection("sequence", *flow), children.collect())
+                (collection_name("sequence", *flow), children.collect())
             }
             NodeKind::Mapping { flow, entries } => {
                 let children =
                     entries.iter().flat_map(|(key, value)| [(*key, true), (*value, false)]);
-                (collection("mapping", *flow), children.collect())
+                (collection_name("mapping", *flow), children.collect())
             }
             NodeKind::Alias { name, target } => {
                 let known = if target.is_some() { "" } else { " (no such anchor)" };
@@ -129,82 +129,89 @@ impl Writer<'_> {
         if let Some(tag) = &node.tag {
             let _ = write!(line, " !<{}>", tag.name);
         }
-        self.line(depth, &line);
+        self.write_line(depth, &line);
         for (child, is_key) in children {
-            self.node(part, child, is_key, depth + 1);
+            self.write_node(part, child, is_key, depth + 1);
         }
     }
 
-    fn entries(&mut self) {
+    fn write_entries(&mut self) {
         let length = self.file.text().map_or(0, |text| text.len());
         for part in self.data.parts().iter() {
             let Some(range) = self.data.parts().part_range(part.id, length) else { continue };
-            self.line(0, &format!("entry {}", self.place(range)));
-            self.entry(&part.data);
+            self.write_line(0, &format!("entry {}", self.range_text(range)));
+            self.write_entry(&part.data);
         }
         if let Some(reason) = self.data.refusal() {
-            self.line(0, &format!("Puppet refuses the file: {reason}"));
+            self.write_line(0, &format!("Puppet refuses the file: {reason}"));
         }
     }
 
-    fn entry(&mut self, entry: &EntryData) {
+    fn write_entry(&mut self, entry: &EntryData) {
         for (key, member) in &entry.members {
             let kind = kind_of(&member.value);
-            self.line(1, &format!("key {} ({kind})", short(&key.to_text())));
+            self.write_line(1, &format!("key {} ({kind})", short_text(&key.to_text())));
         }
         for token in &entry.tokens {
-            let place = self.place(self.snapshot.span_bytes(token.span));
-            self.line(1, &format!("token {place} {}", asked(token)));
+            let place = self.range_text(self.snapshot.span_bytes(token.span));
+            self.write_line(1, &format!("token {place} {}", describe_token(token)));
         }
         for borrowed in &entry.borrowed {
-            self.line(1, &format!("through aliases: {}", borrowed.asks.join(", ")));
+            self.write_line(1, &format!("through aliases: {}", borrowed.asks.join(", ")));
         }
         for problem in &entry.problems {
-            let place = self.place(self.snapshot.span_bytes(problem.span));
-            self.line(1, &format!("problem {place} {:?}", problem.kind));
+            let place = self.range_text(self.snapshot.span_bytes(problem.span));
+            self.write_line(1, &format!("problem {place} {:?}", problem.kind));
         }
         if entry.may_be_encrypted {
-            self.line(1, "may be encrypted");
+            self.write_line(1, "may be encrypted");
         }
     }
 
-    fn keys(&mut self, environment: &Environment) {
+    fn write_keys(&mut self, environment: &Environment) {
         let view = self.snapshot.view(environment);
-        let names = Names { snapshot: self.snapshot, root: &environment.root };
+        let names = PlaceNames { snapshot: self.snapshot, root: &environment.root };
         let files = self.snapshot.files().filter(|file| environment.reaches_file(&file.path));
         let files: Vec<_> = files.filter_map(|file| view.data_of(&file.path)).collect();
         for key in self.data.keys().filter_map(|key| key.as_str()) {
-            self.line(0, key);
+            self.write_line(0, key);
             for member in view.root_members(key) {
-                let place = member.key_origin.map(|span| names.place(span)).unwrap_or_default();
-                self.line(1, &format!("defined {place}"));
+                let place =
+                    member.key_origin.map(|span| names.place_name(span)).unwrap_or_default();
+                self.write_line(1, &format!("defined {place}"));
             }
             let uses = files.iter().flat_map(|data| data.tokens());
             for token in uses.filter(|token| asks_for(token, key)) {
-                self.line(1, &format!("asked for {} by {}", names.place(token.span), token.root));
+                self.write_line(
+                    1,
+                    &format!("asked for {} by {}", names.place_name(token.span), token.root),
+                );
             }
         }
     }
 
-    fn scope(&mut self, environment: &Environment) {
+    fn write_scope(&mut self, environment: &Environment) {
         let path = &self.file.path;
-        let names = Names { snapshot: self.snapshot, root: &environment.root };
-        self.line(0, &format!("environment {} in {}", environment.name, environment.root));
+        let names = PlaceNames { snapshot: self.snapshot, root: &environment.root };
+        self.write_line(0, &format!("environment {} in {}", environment.name, environment.root));
         match environment.layer_of(path) {
-            Some(layer) => self.line(0, &format!("layer {}", layer_name(layer))),
-            None => self.line(0, "no level reads it"),
+            Some(layer) => self.write_line(0, &format!("layer {}", layer_name(layer))),
+            None => self.write_line(0, "no level reads it"),
         }
         for reach in environment.reach.iter().filter(|reach| reach.pattern.can_name(path.as_str()))
         {
-            self.line(0, &format!("level {}: {}", reach.level.name, reach.template.text));
+            self.write_line(0, &format!("level {}: {}", reach.level.name, reach.template.text));
         }
         let scope = self.snapshot.scope_for(environment, path);
         let kind = if scope.is_node { "a node" } else { "any node with these variables" };
         let others = if scope.open { "unknown" } else { "undefined" };
-        self.line(0, &format!("scope {}: {kind}; other variables are {others}", scope.name));
+        self.write_line(0, &format!("scope {}: {kind}; other variables are {others}", scope.name));
         let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
         for (name, value) in scope.known_variables() {
-            self.line(1, &format!("{name} = {}", short_json(&print::print_json(value, &options))));
+            self.write_line(
+                1,
+                &format!("{name} = {}", short_json(&print::print_json(value, &options))),
+            );
         }
         let readers = self.snapshot.readers_of(environment, path);
         let nodes = self.snapshot.nodes_of(environment);
@@ -215,12 +222,12 @@ impl Writer<'_> {
             let shown: String = shown.map(|node| format!(" {}", node.name)).collect();
             let rest = if numbers.len() > NODES { " …" } else { "" };
             let (count, all) = (numbers.len(), nodes.len());
-            self.line(0, &format!("{how} {count} of {all} nodes{shown}{rest}"));
+            self.write_line(0, &format!("{how} {count} of {all} nodes{shown}{rest}"));
         }
         for (layer, config) in environment.all_configs() {
-            self.line(
+            self.write_line(
                 0,
-                &format!("config of {}: {}", layer_name(&layer), names.path(&config.path)),
+                &format!("config of {}: {}", layer_name(&layer), names.short_path(&config.path)),
             );
         }
     }
@@ -242,11 +249,11 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-fn collection(kind: &str, flow: bool) -> String {
+fn collection_name(kind: &str, flow: bool) -> String {
     format!("{} {kind}", if flow { "flow" } else { "block" })
 }
 
-fn asked(token: &TokenUse) -> String {
+fn describe_token(token: &TokenUse) -> String {
     match &token.reference {
         Reference::Variable(name) => format!("variable {}", name.text),
         Reference::Key { key, alias: true } => format!("alias of {}", key.text),
@@ -259,7 +266,7 @@ fn asks_for(token: &TokenUse, root: &str) -> bool {
 }
 
 /// Returns a text in quotes, without its encrypted parts, cut when it is long.
-fn short(text: &str) -> String {
+fn short_text(text: &str) -> String {
     let text = mask_encrypted(text);
     let cut: String = text.chars().take(SHORT).collect();
     let rest = if cut.len() < text.len() { "…" } else { "" };

@@ -9,27 +9,27 @@ use crate::workspace::Snapshot;
 
 /// Names of places for people, relative to a folder.
 #[derive(Clone, Copy, Debug)]
-pub struct Names<'a> {
+pub struct PlaceNames<'a> {
     /// The snapshot whose files are named.
     pub snapshot: &'a Snapshot,
     /// The folder that shown paths are relative to.
     pub root: &'a FilePath,
 }
 
-impl Names<'_> {
+impl PlaceNames<'_> {
     /// Returns the path, relative where it lies below the folder.
-    pub fn path<'p>(&self, path: &'p FilePath) -> &'p str {
+    pub fn short_path<'p>(&self, path: &'p FilePath) -> &'p str {
         path.relative_to(self.root).filter(|path| !path.is_empty()).unwrap_or(path.as_str())
     }
 
     /// Returns `path:line`, the line counted from 1.
-    pub fn place(&self, span: Span) -> String {
+    pub fn place_name(&self, span: Span) -> String {
         let Some(path) = self.snapshot.path_of(span.file) else { return String::new() };
-        format!("{}:{}", self.path(path), self.line(span))
+        format!("{}:{}", self.short_path(path), self.line_number(span))
     }
 
     /// Returns the line of a span, from 1.
-    pub fn line(&self, span: Span) -> u32 {
+    pub fn line_number(&self, span: Span) -> u32 {
         let text = self.snapshot.file_by_id(span.file).and_then(|file| file.text());
         text.map_or(1, |text| {
             text.line_col(self.snapshot.span_bytes(span).start, Encoding::Utf32).line + 1
@@ -38,7 +38,7 @@ impl Names<'_> {
 }
 
 /// Returns the options of a deep merge that are set, in parentheses.
-pub fn options(strategy: &Strategy) -> String {
+pub fn option_phrase(strategy: &Strategy) -> String {
     let (Strategy::Deep(options)
     | Strategy::UnconstrainedDeep(options)
     | Strategy::ReverseDeep(options)) = strategy

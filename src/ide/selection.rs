@@ -8,16 +8,16 @@ use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle};
 
 /// Returns the ranges around a place, the innermost first; each lies within the next and is
 /// shorter. The last one is the whole file. `None` where the file has no text.
-pub fn selection(snapshot: &Snapshot, position: FilePosition) -> Option<Vec<TextRange>> {
+pub fn selection_ranges(snapshot: &Snapshot, position: FilePosition) -> Option<Vec<TextRange>> {
     let file = snapshot.file_by_id(position.file)?;
     let text = file.text()?;
     // From the outermost to the innermost.
     let mut ranges = vec![TextRange::new(0, text.len())];
     if let Some(part) = file.part_at(position.offset, snapshot.cancel_token()) {
-        nodes(&part, position.offset, &mut ranges);
+        add_nodes(&part, position.offset, &mut ranges);
     }
-    ranges.extend(token(snapshot, file, position.offset));
-    ranges.extend(word(file, position.offset));
+    ranges.extend(token_ranges(snapshot, file, position.offset));
+    ranges.extend(word_range(file, position.offset));
     let mut nested: Vec<TextRange> = Vec::new();
     for range in ranges {
         let fits = |outer: &TextRange| outer.contains_range(range) && *outer != range;
@@ -31,7 +31,7 @@ pub fn selection(snapshot: &Snapshot, position: FilePosition) -> Option<Vec<Text
 }
 
 /// Adds the entries and values on the way to a place.
-fn nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
+fn add_nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
     let tree = &part.tree;
     let Some(located) = tree.node_at(&part.text, offset - part.start) else { return };
     let Some(mut current) = tree.root else { return };
@@ -66,7 +66,7 @@ fn between_quotes(part: &TextPart<'_>, node: NodeId) -> Option<TextRange> {
 }
 
 /// Returns the token at a place, then the name in it.
-fn token(snapshot: &Snapshot, file: &File, offset: u32) -> Vec<TextRange> {
+fn token_ranges(snapshot: &Snapshot, file: &File, offset: u32) -> Vec<TextRange> {
     let environment = snapshot.environments().governing_environments(&file.path).next();
     let data = environment.and_then(|it| snapshot.view(it).data_of(&file.path));
     let Some(data) = data else { return Vec::new() };
@@ -80,7 +80,7 @@ fn token(snapshot: &Snapshot, file: &File, offset: u32) -> Vec<TextRange> {
 }
 
 /// Returns the letters, digits and underscores around a place.
-fn word(file: &File, offset: u32) -> Option<TextRange> {
+fn word_range(file: &File, offset: u32) -> Option<TextRange> {
     let text = file.text()?;
     let line = text.line_range(text.line_of(offset))?;
     let at = offset.checked_sub(line.start)? as usize;
@@ -104,7 +104,7 @@ mod tests {
         let fixture = Fixture::new(text);
         let position = fixture.position();
         let mut shown = String::new();
-        for range in selection(&fixture.snapshot, position).expect("a text") {
+        for range in selection_ranges(&fixture.snapshot, position).expect("a text") {
             let text = fixture.text_at(Span::in_file(position.file, range));
             shown.push_str(&format!("{}\n", text.replace('\n', "⏎")));
         }

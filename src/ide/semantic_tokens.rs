@@ -6,7 +6,7 @@ mod scalars;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::by_run::{Run, by_run, entry_runs};
+use super::by_run::{RunItems, by_run, entry_runs};
 use crate::hiera::data::{DataFile, Part, Reference, TokenUse};
 use crate::hiera::key::LookupKey;
 use crate::hiera::sources::Sources;
@@ -22,14 +22,14 @@ pub struct SemanticToken {
     /// The bytes of it; an encrypted block may have several lines.
     pub range: TextRange,
     /// Its kind.
-    pub kind: TokenKind,
+    pub kind: ColorKind,
     /// Whether it is a key that no level has.
     pub is_unresolved: bool,
 }
 
 /// The kinds of colored parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TokenKind {
+pub enum ColorKind {
     /// The `%{` or `}` of an interpolation token.
     Delimiter,
     /// An interpolation function.
@@ -48,7 +48,7 @@ pub enum TokenKind {
 #[derive(Clone, Debug)]
 pub struct FileTokens {
     /// The runs of its entries, in the order of the text. Tokens do not overlap.
-    pub runs: Vec<Run<SemanticToken>>,
+    pub runs: Vec<RunItems<SemanticToken>>,
     keys: DefinedKeys,
 }
 
@@ -59,7 +59,7 @@ pub fn file_tokens(
     path: &FilePath,
     before: Option<&FileTokens>,
 ) -> Option<FileTokens> {
-    let file = FileColoring::of(snapshot, path)?;
+    let file = FileColoring::from_file(snapshot, path)?;
     let keys = snapshot.defined_keys();
     let before = before.filter(|before| before.keys == keys);
     let runs = by_run(
@@ -68,7 +68,7 @@ pub fn file_tokens(
         before.map_or(&[], |before| &before.runs),
         |range, parts| {
             let is_cancelled = snapshot.cancel_token().is_cancelled();
-            (!is_cancelled).then(|| file.tokens(range, parts, None))
+            (!is_cancelled).then(|| file.run_tokens(range, parts, None))
         },
     )?;
     Some(FileTokens { runs, keys })
@@ -81,14 +81,14 @@ pub fn semantic_tokens(
     path: &FilePath,
     within: TextRange,
 ) -> Option<Vec<SemanticToken>> {
-    let file = FileColoring::of(snapshot, path)?;
+    let file = FileColoring::from_file(snapshot, path)?;
     let mut all = Vec::new();
     let runs = entry_runs(&file.data, file.text.len());
     for (range, parts) in runs.filter(|(range, _)| is_near(*range, within)) {
         if snapshot.cancel_token().is_cancelled() {
             return None;
         }
-        let tokens = file.tokens(range, parts, Some(within)).into_iter();
+        let tokens = file.run_tokens(range, parts, Some(within)).into_iter();
         all.extend(
             tokens.map(|one| SemanticToken { range: one.range.shift_left(range.start), ..one }),
         );
@@ -112,7 +112,7 @@ struct FileColoring<'a> {
 }
 
 impl<'a> FileColoring<'a> {
-    fn of(snapshot: &'a Snapshot, path: &'a FilePath) -> Option<FileColoring<'a>> {
+    fn from_file(snapshot: &'a Snapshot, path: &'a FilePath) -> Option<FileColoring<'a>> {
         let file = snapshot.file(path)?;
         let environment = snapshot.environments().governing_environments(path).next()?;
         let data = snapshot.view(environment).data_of(path)?;
@@ -121,7 +121,7 @@ impl<'a> FileColoring<'a> {
 
     /// Returns the tokens of a run, counted from its start; of the entries that touch `within`
     /// alone, if it is given.
-    fn tokens(
+    fn run_tokens(
         &self,
         run: TextRange,
         parts: &[Part],
@@ -134,7 +134,7 @@ impl<'a> FileColoring<'a> {
                 continue;
             };
             if within.is_none_or(|within| is_near(range, within)) {
-                coloring.part(part, range, &mut tokens);
+                coloring.color_part(part, range, &mut tokens);
             }
         }
         tokens.retain(|token| !token.range.is_empty());
@@ -159,14 +159,14 @@ struct Coloring<'a> {
 }
 
 impl Coloring<'_> {
-    fn part(&self, part: &Part, range: TextRange, out: &mut Vec<SemanticToken>) {
+    fn color_part(&self, part: &Part, range: TextRange, out: &mut Vec<SemanticToken>) {
         for token in &part.data.tokens {
-            self.token(token, out);
+            self.color_token(token, out);
         }
         let in_run = |range| self.text.get(self.in_run(range)?.as_usize());
         let has_literal = || in_run(range).is_some_and(|text| text.contains("literal("));
         if part.data.may_be_encrypted || has_literal() {
-            self.scalars(part.id, range.start, out);
+            self.color_scalars(part.id, range.start, out);
         }
     }
 
@@ -178,22 +178,22 @@ impl Coloring<'_> {
     }
 
     /// Adds the parts of a token: its delimiters, its function and its name.
-    fn token(&self, token: &TokenUse, out: &mut Vec<SemanticToken>) {
+    fn color_token(&self, token: &TokenUse, out: &mut Vec<SemanticToken>) {
         let place = |span| self.in_run(self.file.data.part_bytes(span)?);
         let (Some(all), Some(name)) = (place(token.span), place(token.name_span)) else { return };
         let (kind, is_unresolved) = match &token.reference {
-            Reference::Variable(_) => (TokenKind::Variable, false),
-            Reference::Key { key, .. } => (TokenKind::Key, self.is_unresolved(key)),
+            Reference::Variable(_) => (ColorKind::Variable, false),
+            Reference::Key { key, .. } => (ColorKind::Key, self.is_unresolved(key)),
         };
-        self.delimited(all, name, out);
+        self.color_delimiters(all, name, out);
         out.push(SemanticToken { range: name, kind, is_unresolved });
     }
 
     /// Adds the delimiters of a token, and the function before the place of its argument.
-    fn delimited(&self, all: TextRange, argument: TextRange, out: &mut Vec<SemanticToken>) {
+    fn color_delimiters(&self, all: TextRange, argument: TextRange, out: &mut Vec<SemanticToken>) {
         let mut add = |range, kind| out.push(SemanticToken { range, kind, is_unresolved: false });
-        add(TextRange::new(all.start, all.start + 2), TokenKind::Delimiter);
-        add(TextRange::new(all.end - 1, all.end), TokenKind::Delimiter);
+        add(TextRange::new(all.start, all.start + 2), ColorKind::Delimiter);
+        add(TextRange::new(all.end - 1, all.end), ColorKind::Delimiter);
         let head =
             self.text.get(all.start as usize + 2..argument.start as usize).unwrap_or_default();
         let name = head.trim_start();
@@ -201,7 +201,7 @@ impl Coloring<'_> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let length = name.find(|c| !is_part(c)).unwrap_or(0) as u32;
         if name[length as usize..].trim_start().starts_with('(') {
-            add(TextRange::new(start, start + length), TokenKind::Function);
+            add(TextRange::new(start, start + length), ColorKind::Function);
         }
     }
 

@@ -6,7 +6,7 @@ mod page;
 use super::audience::Audience;
 use super::cursor::{Subject, asked_key, part_of, under_cursor};
 use super::evaluation::{self, Evaluations};
-use super::phrases::Names;
+use super::phrases::PlaceNames;
 use crate::hiera::explain::{self, ExplainOptions, Subject as Explained};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
@@ -19,7 +19,7 @@ use page::Page;
 
 /// A page about a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Story {
+pub struct KeyExplanation {
     /// The audience, in words.
     pub scope: String,
     /// The value and the places that it comes from, then the output of `hiera-ls lookup --explain
@@ -51,12 +51,12 @@ pub fn key_at(snapshot: &Snapshot, position: FilePosition) -> Option<LookupKey> 
 /// Returns the story of a lookup of `key` for the audience of the file at `path`; `None` for a file
 /// that no environment governs. Where the user had the key evaluated with functions of levels, it is
 /// that lookup.
-pub fn story(
+pub fn explain_key(
     snapshot: &Snapshot,
     path: &FilePath,
     key: &LookupKey,
     evaluations: &Evaluations,
-) -> Option<Story> {
+) -> Option<KeyExplanation> {
     let environment = snapshot.environments().governing_environments(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
@@ -71,8 +71,8 @@ pub fn story(
         asked = format!("--merge {} ", resolution.merge);
     }
     let explanation = resolver.explain(&request, Explained::Lookup);
-    let names = Names { snapshot, root: &environment.root };
-    let line = |span: Span| names.line(span);
+    let names = PlaceNames { snapshot, root: &environment.root };
+    let line = |span: Span| names.line_number(span);
     let shown = ExplainOptions {
         mask_encrypted: true,
         line: Some(&line),
@@ -85,43 +85,44 @@ pub fn story(
         }
         _ => Vec::new(),
     };
-    let audience = Audience::of(snapshot, environment, &scope, path).phrase(str::to_owned);
+    let audience = Audience::of_scope(snapshot, environment, &scope, path).to_phrase(str::to_owned);
     let mut page = Page::new(snapshot, environment, key);
-    page.line(&key.text);
+    page.add_line(&key.text);
     let root = LookupKey::of_root(&key.root_text());
     let evaluated_in = evaluation::scope_of(snapshot, environment, path);
-    let mut all = evaluations.of(environment, &root);
+    let mut all = evaluations.outcomes_of(environment, &root);
     let evaluated = all.find(|one| one.is_in(&evaluated_in) && one.is_current(snapshot));
     let at = evaluated.map(|one| {
-        let whose = Audience::of(snapshot, environment, &one.scope, path);
-        (whose.phrase(str::to_owned), one.at.clone())
+        let whose = Audience::of_scope(snapshot, environment, &one.scope, path);
+        (whose.to_phrase(str::to_owned), one.at.clone())
     });
-    let resolution = evaluated.map_or(resolution, |one| within(key, one.resolution.clone()));
+    let resolution =
+        evaluated.map_or(resolution, |one| narrow_to_part(key, one.resolution.clone()));
     if let Some((whose, at)) = &at {
-        page.line(whose);
-        page.line(&format!("as evaluated at {at}"));
-        page.result(&resolution);
+        page.add_line(whose);
+        page.add_line(&format!("as evaluated at {at}"));
+        page.add_result(&resolution);
     } else if readers.is_empty() {
-        page.line(&audience);
-        page.result(&resolution);
+        page.add_line(&audience);
+        page.add_result(&resolution);
     } else {
         let of = snapshot.nodes_of(environment).len();
-        let known = Audience::known(environment, &scope, path, (readers.len(), of));
-        page.line(&known.phrase(str::to_owned));
-        page.results(&readers, &lookup);
+        let known = Audience::of_readers(environment, &scope, path, (readers.len(), of));
+        page.add_line(&known.to_phrase(str::to_owned));
+        page.add_results(&readers, &lookup);
     }
-    page.table(&resolution);
-    page.line("");
+    page.add_table(&resolution);
+    page.add_line("");
     let without = if at.is_some() { "; functions of levels are not called for this" } else { "" };
-    page.line(&format!("As puppet lookup {asked}--explain tells it, {audience}{without}"));
-    page.line("");
-    page.line(explain::render_text(&explanation.tree, shown).trim_end());
-    let (text, links) = page.finished();
-    Some(Story { scope: audience, text, links })
+    page.add_line(&format!("As puppet lookup {asked}--explain tells it, {audience}{without}"));
+    page.add_line("");
+    page.add_line(explain::render_text(&explanation.tree, shown).trim_end());
+    let (text, links) = page.into_text();
+    Some(KeyExplanation { scope: audience, text, links })
 }
 
 /// Returns the lookup of a part of a root key.
-fn within(key: &LookupKey, mut resolution: Resolution) -> Resolution {
+fn narrow_to_part(key: &LookupKey, mut resolution: Resolution) -> Resolution {
     if let Ok(Some(value)) = &resolution.value {
         resolution.value = Ok(part_of(key, value).map(|(_, part)| part));
     }
@@ -155,9 +156,13 @@ mod tests {
     fn the_story_is_that_of_the_command_line() {
         let fixture = Fixture::new("#- scope web01 role=web\n#- /data/common.yaml\na: 1\n");
         let path = FilePath::new("/data/common.yaml");
-        let story =
-            story(&fixture.snapshot, &path, &LookupKey::of_root("a"), &Evaluations::default())
-                .unwrap();
+        let story = explain_key(
+            &fixture.snapshot,
+            &path,
+            &LookupKey::of_root("a"),
+            &Evaluations::default(),
+        )
+        .unwrap();
         assert_eq!(story.scope, "node web01");
         assert!(
             story.text.contains("Hierarchy entry \"Common\"") && story.text.contains("common.yaml"),
@@ -165,7 +170,7 @@ mod tests {
             story.text
         );
         assert_eq!(
-            super::story(
+            super::explain_key(
                 &fixture.snapshot,
                 &FilePath::new("/other.txt"),
                 &LookupKey::of_root("a"),
@@ -198,7 +203,8 @@ port: 8080
         let fixture = Fixture::new(text);
         let key = LookupKey::parse(key).unwrap();
         let found =
-            story(&fixture.snapshot, &FilePath::new(path), &key, &Evaluations::default()).unwrap();
+            explain_key(&fixture.snapshot, &FilePath::new(path), &key, &Evaluations::default())
+                .unwrap();
         let (own, _) = found.text.split_once("\nAs puppet lookup").unwrap();
         let mut out = own.to_owned();
         for PageLink { range, path, line } in &found.links {
@@ -272,7 +278,7 @@ port: 8080
             + "#- /manifests/site.pp\n$users = lookup('users', Hash, 'first')\n";
         let fixture = Fixture::new(&site);
         let key = LookupKey::of_root("users");
-        let told = story(
+        let told = explain_key(
             &fixture.snapshot,
             &FilePath::new("/data/common.yaml"),
             &key,
@@ -357,9 +363,13 @@ port: 8080
     fn the_places_of_puppets_explanation_are_links() {
         let fixture = Fixture::new(SITES);
         let path = FilePath::new("/data/roles/web.yaml");
-        let found =
-            story(&fixture.snapshot, &path, &LookupKey::of_root("port"), &Evaluations::default())
-                .unwrap();
+        let found = explain_key(
+            &fixture.snapshot,
+            &path,
+            &LookupKey::of_root("port"),
+            &Evaluations::default(),
+        )
+        .unwrap();
         let start = found.text.find("As puppet lookup").unwrap() as u32;
         let links = found.links.iter().filter(|link| link.range.start > start);
         let links: Vec<&str> = links.map(|link| &found.text[link.range.as_usize()]).collect();
@@ -372,7 +382,7 @@ port: 8080
             "a: ENC[PKCS7,MIIBeQYJ]\nlookup_options: {b: {convert_to: Sensitive}}\nb: hunter2\n";
         let fixture = Fixture::new(text);
         for key in ["a", "b"] {
-            let story = story(
+            let story = explain_key(
                 &fixture.snapshot,
                 &FilePath::new("/data/common.yaml"),
                 &LookupKey::of_root(key),

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::phrases::{Names, level_title};
+use super::phrases::{PlaceNames, level_title};
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
 use ranking::Query;
@@ -38,7 +38,9 @@ pub fn workspace_symbols(snapshot: &Snapshot, query: &str) -> Vec<KeySymbol> {
     for key in best_keys(snapshot, query) {
         let definitions = snapshot.keys().definitions(&key);
         let room = MAX_SYMBOLS - found.len();
-        found.extend(definitions.iter().filter_map(|path| symbol(snapshot, &key, path)).take(room));
+        found.extend(
+            definitions.iter().filter_map(|path| key_symbol(snapshot, &key, path)).take(room),
+        );
         if found.len() == MAX_SYMBOLS || snapshot.cancel_token().is_cancelled() {
             break;
         }
@@ -55,7 +57,7 @@ fn best_keys(snapshot: &Snapshot, query: &str) -> Vec<Arc<str>> {
         if number % STRIDE == 0 && snapshot.cancel_token().is_cancelled() {
             break;
         }
-        let Some(rank) = query.rank(key) else { continue };
+        let Some(rank) = query.rank_key(key) else { continue };
         let candidate = Reverse((rank, Reverse(key)));
         if best.len() < MAX_SYMBOLS {
             best.push(candidate);
@@ -68,7 +70,7 @@ fn best_keys(snapshot: &Snapshot, query: &str) -> Vec<Arc<str>> {
     best.into_sorted_vec().into_iter().map(|Reverse((_, Reverse(key)))| key.clone()).collect()
 }
 
-pub(in crate::ide) fn symbol(
+pub(in crate::ide) fn key_symbol(
     snapshot: &Snapshot,
     key: &Arc<str>,
     path: &FilePath,
@@ -76,7 +78,7 @@ pub(in crate::ide) fn symbol(
     let mut environments = snapshot.environments().governing_environments(path);
     let environment = environments.find(|environment| environment.reaches_file(path))?;
     let place = snapshot.view(environment).data_of(path)?.definition_span(key)?;
-    let file = Names { snapshot, root: &environment.root }.path(path);
+    let file = PlaceNames { snapshot, root: &environment.root }.short_path(path);
     let container = match environment.path_matches(path).next() {
         Some((reach, _)) => format!("{} · {file}", level_title(&reach.layer, &reach.level.name)),
         None => file.to_owned(),

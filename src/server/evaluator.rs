@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tower_lsp::lsp_types as lsp;
 
 use crate::hiera::lookup::STACK;
-use crate::ide::evaluation::{self, Evaluation, Evaluations, Target};
+use crate::ide::evaluation::{self, Evaluation, EvaluationSubject, Evaluations};
 use crate::puppet::PuppetVersion;
 use crate::text::{CancelToken, FilePath};
 use crate::workspace::Snapshot;
@@ -119,7 +119,7 @@ impl Evaluator {
     pub(super) async fn evaluate(
         &self,
         snapshot: Snapshot,
-        target: Target,
+        target: EvaluationSubject,
         config: BackendsConfig,
         under_way: &UnderWay,
         at: String,
@@ -133,14 +133,14 @@ impl Evaluator {
         let thread = thread::Builder::new().name("functions of levels".to_owned());
         thread.stack_size(STACK).spawn(work).ok()?;
         let found = outcome.await.ok().flatten()?;
-        lock(&self.0.outcomes).keep(found.clone());
+        lock(&self.0.outcomes).keep_outcome(found.clone());
         Some(found)
     }
 
     fn evaluate_here(
         &self,
         snapshot: &Snapshot,
-        target: &Target,
+        target: &EvaluationSubject,
         config: BackendsConfig,
         cancel: &CancelToken,
         at: String,

@@ -12,8 +12,8 @@ use super::documents::Documents;
 use super::features::Features;
 use crate::diagnostics::{Finding, Severity, Tag};
 use crate::hiera::key::LookupKey;
-use crate::ide::definition::{Definitions, Target};
-use crate::ide::hover::{Action, Call, Hover};
+use crate::ide::definition::{DefinitionTarget, Definitions};
+use crate::ide::hover::{Action, ActionCall, Hover};
 use crate::text::{Encoding, FileId, FilePath, LineCol, Positions, Span, TextRange};
 use crate::workspace::Snapshot;
 
@@ -84,7 +84,7 @@ pub(super) fn call(
     path: &FilePath,
     key: &LookupKey,
     features: &Features,
-) -> Option<Call> {
+) -> Option<ActionCall> {
     let name = match action {
         Action::Explain => "explain",
         Action::SelectNode => "selectNode",
@@ -92,7 +92,7 @@ pub(super) fn call(
     };
     let call = features.hover_actions.get(name)?;
     if !call.starts_with("command:") {
-        return Some(Call::Command(call.clone()));
+        return Some(ActionCall::Command(call.clone()));
     }
     let argument = serde_json::json!([{"uri": uri(path)?, "key": &*key.text}]).to_string();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
@@ -103,7 +103,7 @@ pub(super) fn call(
             false => address.push_str(&format!("%{byte:02X}")),
         }
     }
-    Some(Call::Link(address))
+    Some(ActionCall::Link(address))
 }
 
 /// Converts a hover over a file.
@@ -130,7 +130,7 @@ pub(super) fn definitions(
     features: &Features,
     documents: &Documents,
 ) -> lsp::GotoDefinitionResponse {
-    let place = |target: &Target| {
+    let place = |target: &DefinitionTarget| {
         let found = snapshot.file(&target.path)?;
         Some((
             address(&target.path, documents)?,

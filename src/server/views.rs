@@ -110,7 +110,7 @@ impl Backend {
             let key = position
                 .and_then(|position| key_at(snapshot, &text_document, position, features.encoding));
             let key = key.map(|key| LookupKey::of_root(&key.root_text()));
-            let found = hierarchy::hierarchy(snapshot, &path, key.as_ref())?;
+            let found = hierarchy::hierarchy_of(snapshot, &path, key.as_ref())?;
             Some(Converting { snapshot, encoding: features.encoding }.hierarchy(found, key))
         })
         .await
@@ -134,7 +134,7 @@ impl Backend {
             let key = key
                 .clone()
                 .or_else(|| key_at(snapshot, &text_document, position?, features.encoding))?;
-            let found = story::story(snapshot, &path, &key, &evaluations)?;
+            let found = story::explain_key(snapshot, &path, &key, &evaluations)?;
             Some(explained(key.text.to_string(), found, features.encoding))
         })
         .await
@@ -156,7 +156,7 @@ impl Backend {
     }
 }
 
-fn explained(key: String, found: story::Story, encoding: Encoding) -> ExplainAnswer {
+fn explained(key: String, found: story::KeyExplanation, encoding: Encoding) -> ExplainAnswer {
     let text = Text::new(found.text.as_str());
     let position = |offset| {
         let LineCol { line, column } = text.line_col(offset, encoding);

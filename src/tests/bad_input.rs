@@ -10,10 +10,10 @@ use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Resolver, STACK};
 use crate::hiera::scope::Scope;
-use crate::ide::definition::definition;
-use crate::ide::highlight::highlights;
+use crate::ide::definition::find_definitions;
+use crate::ide::highlight::find_highlights;
 use crate::ide::hover::{HoverConfig, hover};
-use crate::ide::references::references;
+use crate::ide::references::find_references;
 use crate::ide::rename::rename;
 use crate::settings::{FILE_NAME, Origin, Settings};
 use crate::text::{FilePath, FilePosition, TextRange};
@@ -50,9 +50,9 @@ fn ask(snapshot: &Snapshot, path: &FilePath, offsets: impl IntoIterator<Item = u
     for offset in offsets {
         let position = FilePosition { file: file.id, offset };
         hover(snapshot, position, &config);
-        definition(snapshot, position);
-        references(snapshot, position, true);
-        highlights(snapshot, position);
+        find_definitions(snapshot, position);
+        find_references(snapshot, position, true);
+        find_highlights(snapshot, position);
         // A reason to refuse is an answer, too.
         let _ = rename(snapshot, position, "renamed");
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::support::{Run, hiera_ls, is_required, require, run, scratch};
 use hiera_ls::ide::hover::{HoverConfig, hover};
-use hiera_ls::ide::refactor::{RefactoringKind, Wanted, refactorings};
+use hiera_ls::ide::refactor::{RefactoringKind, RefactoringRequest, find_refactorings};
 use hiera_ls::text::{FilePath, FilePosition, TextEdit, TextRange};
 use hiera_ls::workspace::eyaml::EyamlConfig;
 use hiera_ls::workspace::fs::OsFs;
@@ -353,14 +353,14 @@ fn encrypted_by_refactoring(repository: &Repository, key: &str, word: &str) -> (
     let text = snapshot.file(&file).expect("it is read").text().expect("a text").to_str();
     let entry = text.find(&format!("{key}:")).expect("it has the key");
     let at = entry + text[entry..].find(word).expect("it has the word");
-    let wanted = Wanted {
+    let wanted = RefactoringRequest {
         path: &file,
         range: TextRange::new_empty(at as u32),
         creates_files: true,
         is_by_user: true,
         kinds: &|kind| kind == RefactoringKind::Rewrite,
     };
-    let mut all = refactorings(&snapshot, wanted).into_iter();
+    let mut all = find_refactorings(&snapshot, wanted).into_iter();
     let one = all.find(|one| one.title.starts_with("Encrypt")).expect("it is offered");
     let change = one.change.expect("it can be made");
     (one.title, TextEdit::apply_all(&change.edits[&file], &text))

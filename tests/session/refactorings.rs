@@ -8,7 +8,9 @@ use std::path::Path;
 
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
-use hiera_ls::ide::refactor::{Refactoring, RefactoringKind, Wanted, refactorings};
+use hiera_ls::ide::refactor::{
+    Refactoring, RefactoringKind, RefactoringRequest, find_refactorings,
+};
 use hiera_ls::puppet::value::Value;
 use hiera_ls::settings::open;
 use hiera_ls::text::{FilePath, SourceChange, TextEdit, TextRange};
@@ -126,14 +128,14 @@ fn choose(snapshot: &Snapshot, random: &mut Random, tally: &mut Tally) -> Option
             start
         };
         let kind = random.pick(&RefactoringKind::ALL);
-        let wanted = Wanted {
+        let wanted = RefactoringRequest {
             path: &path,
             range: TextRange::new(start as u32, end as u32),
             creates_files: true,
             is_by_user: true,
             kinds: &|one| one == kind,
         };
-        let found = refactorings(snapshot, wanted);
+        let found = find_refactorings(snapshot, wanted);
         tally.refused += found.iter().filter(|one| one.change.is_err()).count();
         let can: Vec<Refactoring> = found.into_iter().filter(|one| one.change.is_ok()).collect();
         if !can.is_empty() {

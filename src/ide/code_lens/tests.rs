@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use super::{LensConfig, lens_text, lenses};
+use super::{LensConfig, code_lenses, lens_text};
 use crate::fixture::Fixture;
 use crate::text::{FilePath, Span};
 
@@ -13,7 +13,7 @@ fn check(text: &str, path: &str, config: LensConfig, expected: Expect) {
     let path = FilePath::new(path);
     let file = fixture.snapshot.file(&path).expect("the file is there");
     let mut shown = String::new();
-    for lens in lenses(&fixture.snapshot, &path, config) {
+    for lens in code_lenses(&fixture.snapshot, &path, config) {
         let text = lens_text(&fixture.snapshot, &path, &lens.key, lens.kind).expect("it is there");
         let above = fixture.text_at(Span::in_file(file.id, lens.range));
         shown.push_str(&format!("{above}: {} [{}]\n", text.title, text.places.len()));

@@ -1,16 +1,16 @@
 //! Arguments of functions in tokens: keys of `lookup`, `alias` and `hiera`, variables of `scope`.
 
-use super::context::{Context, dig};
+use super::context::{CompletionContext, dig};
 use super::item::{Item, ItemKind, Items, Topic};
-use super::place::Step;
-use super::typed_token::{Token, with_end};
+use super::place::CursorStep;
+use super::typed_token::{TypedToken, with_end};
 use super::{keys, variables};
 use crate::hiera::interpolation::Method;
 use crate::ide::cursor::dotted_member;
 use crate::text::TextEdit;
 
 /// An argument that is being typed.
-pub(super) struct Argument<'a> {
+pub(super) struct TypedArgument<'a> {
     method: Method,
     /// Its quote, as the scalar has it.
     quote: &'a str,
@@ -18,15 +18,15 @@ pub(super) struct Argument<'a> {
     text: &'a str,
 }
 
-impl<'a> Argument<'a> {
+impl<'a> TypedArgument<'a> {
     /// Returns the argument at the end of a token's text; `None` where there is none.
-    pub(super) fn of(token: &'a str) -> Option<Argument<'a>> {
+    pub(super) fn parse_argument(token: &'a str) -> Option<TypedArgument<'a>> {
         let (name, rest) = token.split_once('(')?;
         let method = Method::from_name(name.trim())?;
         let rest = rest.trim_start();
         let quote = ["\\\"", "''", "'", "\""].into_iter().find(|quote| rest.starts_with(quote))?;
         let (quote, text) = rest.split_at(quote.len());
-        (!text.contains(['\'', '"']) || text.contains('.')).then_some(Argument {
+        (!text.contains(['\'', '"']) || text.contains('.')).then_some(TypedArgument {
             method,
             quote,
             text,
@@ -36,9 +36,9 @@ impl<'a> Argument<'a> {
 
 /// Adds the arguments that fit.
 pub(super) fn complete(
-    ctx: &Context<'_>,
-    token: &Token<'_>,
-    argument: &Argument<'_>,
+    ctx: &CompletionContext<'_>,
+    token: &TypedToken<'_>,
+    argument: &TypedArgument<'_>,
     items: &mut Items,
 ) {
     let place = ctx.place;
@@ -57,8 +57,8 @@ pub(super) fn complete(
             variables::complete(ctx, path, items, &|name, _| edit(name, argument.text.len()));
         }
         Method::Lookup | Method::Alias => match argument.text.rsplit_once('.') {
-            Some((outer, _)) => parts(ctx, outer, &edit, argument, items),
-            None => roots(ctx, &edit, argument, items),
+            Some((outer, _)) => complete_parts(ctx, outer, &edit, argument, items),
+            None => complete_roots(ctx, &edit, argument, items),
         },
     }
 }
@@ -67,7 +67,12 @@ pub(super) fn complete(
 /// compare with.
 type Edit<'a> = &'a dyn Fn(&str, usize) -> (TextEdit, String);
 
-fn roots(ctx: &Context<'_>, edit: Edit<'_>, argument: &Argument<'_>, items: &mut Items) {
+fn complete_roots(
+    ctx: &CompletionContext<'_>,
+    edit: Edit<'_>,
+    argument: &TypedArgument<'_>,
+    items: &mut Items,
+) {
     let item = |key: &str| {
         let is_plain = !key.contains(['.', '\'', '"', '}', '\\', '%']);
         is_plain.then(|| {
@@ -82,22 +87,22 @@ fn roots(ctx: &Context<'_>, edit: Edit<'_>, argument: &Argument<'_>, items: &mut
 }
 
 /// Adds the parts of the value of a dotted key.
-fn parts(
-    ctx: &Context<'_>,
+fn complete_parts(
+    ctx: &CompletionContext<'_>,
     outer: &str,
     edit: Edit<'_>,
-    argument: &Argument<'_>,
+    argument: &TypedArgument<'_>,
     items: &mut Items,
 ) {
     let mut segments = outer.split('.');
     let Some(root) = segments.next() else { return };
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let step = |segment: &str| match is_number(segment) {
-        true => Step::Item(0),
-        false => Step::Key(segment.to_owned()),
+        true => CursorStep::Item(0),
+        false => CursorStep::Key(segment.to_owned()),
     };
-    let path: Vec<Step> = segments.map(step).collect();
-    for (file, member) in ctx.definitions(root) {
+    let path: Vec<CursorStep> = segments.map(step).collect();
+    for (file, member) in ctx.root_definitions(root) {
         for value in dig(&member.value, &path) {
             let names = value.as_hash().into_iter().flatten().map(|(key, _)| dotted_member(key));
             let numbers =
@@ -110,7 +115,7 @@ fn parts(
                 let mut item = Item::new(ItemKind::Member, &name, edit);
                 item.filter = filter;
                 item.topic = Some(Topic::Key(format!("{outer}.{name}")));
-                items.push(item.with_detail(ctx.name(file)));
+                items.push(item.with_detail(ctx.file_name(file)));
             }
         }
     }

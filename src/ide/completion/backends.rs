@@ -1,9 +1,9 @@
 //! Functions that can be a level's backend: Puppet's own, and those of the environment and its
 //! modules whose declarations accept Puppet's arguments for a backend.
 
-use super::context::Context;
+use super::context::CompletionContext;
 use super::item::{Item, ItemKind, Items};
-use super::options::values;
+use super::options::complete_values;
 use crate::manifest::model::FunctionSignature;
 use crate::text::FilePath;
 use crate::workspace::functions::FunctionSource;
@@ -15,20 +15,20 @@ const LOOKUP_KEY: [(&str, &str); 1] = [("eyaml_lookup_key", "reads YAML with enc
 const FOLDERS: [&str; 2] = ["lib/puppet/functions", "functions"];
 
 /// Adds the functions for a kind of backend, by its name in a level.
-pub(super) fn complete(ctx: &Context<'_>, kind: &str, items: &mut Items) {
+pub(super) fn complete(ctx: &CompletionContext<'_>, kind: &str, items: &mut Items) {
     let (own, arguments): (&[(&str, &str)], usize) = match kind {
         "data_hash" => (&DATA_HASH, 2),
         "lookup_key" => (&LOOKUP_KEY, 3),
         _ => (&[], 3),
     };
-    values(ctx, ItemKind::Function, own.iter().copied(), items);
+    complete_values(ctx, ItemKind::Function, own.iter().copied(), items);
     let modules = ctx.environment.modules.values().map(|module| &module.root);
     for root in std::iter::once(&ctx.environment.root).chain(modules) {
         for folder in FOLDERS {
             let folder = format!("{root}/{folder}/");
             for path in ctx.snapshot.paths_starting_with(&folder) {
                 if ctx.snapshot.cancel_token().is_cancelled() {
-                    return items.cut();
+                    return items.note_cut();
                 }
                 items_of(ctx, path, arguments, items);
             }
@@ -38,7 +38,7 @@ pub(super) fn complete(ctx: &Context<'_>, kind: &str, items: &mut Items) {
 
 /// Adds the function that a file defines, if Puppet finds it there and it takes so many arguments,
 /// with the lookup's context as the last one.
-fn items_of(ctx: &Context<'_>, path: &FilePath, arguments: usize, items: &mut Items) {
+fn items_of(ctx: &CompletionContext<'_>, path: &FilePath, arguments: usize, items: &mut Items) {
     let Some(function) = ctx.snapshot.declared_function(path) else { return };
     let is_backend = |one: &FunctionSignature| {
         let last = one.parameters.last().and_then(|last| last.data_type.as_deref());
@@ -50,6 +50,6 @@ fn items_of(ctx: &Context<'_>, path: &FilePath, arguments: usize, items: &mut It
         && ctx.snapshot.function_source(ctx.environment, &function.name) == source
     {
         let item: Item = ctx.value_item(ItemKind::Function, &function.name, Some(&function.name));
-        items.push(item.with_detail(ctx.name(path)));
+        items.push(item.with_detail(ctx.file_name(path)));
     }
 }

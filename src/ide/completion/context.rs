@@ -4,8 +4,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::item::{Item, ItemKind};
-use super::place::{Place, Step, Style};
-use super::shape::Shape;
+use super::place::{CursorContext, CursorStep, Style};
+use super::shape::ValueShape;
 use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::types::{self, DataType};
 use crate::puppet::value::{Member, Value};
@@ -23,15 +23,15 @@ pub(super) struct FileContext<'a> {
 }
 
 /// The surroundings of the cursor.
-pub(super) struct Context<'a> {
+pub(super) struct CompletionContext<'a> {
     pub(super) at: FileContext<'a>,
-    pub(super) place: &'a Place,
+    pub(super) place: &'a CursorContext,
     pub(super) is_json: bool,
     /// Whether items have the details that [`resolve`](super::resolve::resolve) would find.
     pub(super) has_details: bool,
 }
 
-impl<'a> Deref for Context<'a> {
+impl<'a> Deref for CompletionContext<'a> {
     type Target = FileContext<'a>;
 
     fn deref(&self) -> &FileContext<'a> {
@@ -47,7 +47,10 @@ const MAX_DETAIL: usize = 60;
 impl<'a> FileContext<'a> {
     /// Returns the definitions of a root key in files that the environment reads, each with its
     /// file.
-    pub(super) fn definitions(&self, root: &str) -> impl Iterator<Item = (&'a FilePath, Member)> {
+    pub(super) fn root_definitions(
+        &self,
+        root: &str,
+    ) -> impl Iterator<Item = (&'a FilePath, Member)> {
         let (environment, view) = (self.environment, self.snapshot.view(self.environment));
         let files = self.snapshot.keys().definitions(root).iter();
         let read = files.filter(|path| environment.reaches_file(path)).take(MAX_DEFINITIONS);
@@ -57,7 +60,7 @@ impl<'a> FileContext<'a> {
     /// Returns the first definition of a root key in files other than this one.
     pub(super) fn first_other(&self, root: &str) -> Option<(&'a FilePath, Member)> {
         let here = &self.file.path;
-        self.definitions(root).find(|(path, _)| *path != here)
+        self.root_definitions(root).find(|(path, _)| *path != here)
     }
 
     /// Whether values of a root key may be shown: no option and no type makes them Sensitive.
@@ -75,7 +78,7 @@ impl<'a> FileContext<'a> {
     }
 
     /// Returns a value on one line, short, with marks in place of secrets.
-    pub(super) fn short(&self, value: &Value) -> String {
+    pub(super) fn short_value(&self, value: &Value) -> String {
         let options = PrintOptions {
             mask_encrypted: true,
             max_json: Some(MAX_DETAIL * 4),
@@ -91,12 +94,12 @@ impl<'a> FileContext<'a> {
     }
 
     /// Returns the path of a file as users know it.
-    pub(super) fn name<'p>(&self, path: &'p FilePath) -> &'p str {
+    pub(super) fn file_name<'p>(&self, path: &'p FilePath) -> &'p str {
         path.relative_to(&self.environment.root).unwrap_or(path.as_str())
     }
 }
 
-impl Context<'_> {
+impl CompletionContext<'_> {
     /// Whether a place is the one of the cursor.
     pub(super) fn is_here(&self, span: Option<Span>) -> bool {
         span.is_some_and(|span| {
@@ -107,7 +110,7 @@ impl Context<'_> {
 
     /// Returns the item that inserts a key of a hash, with the beginning of its value where the key
     /// has none yet.
-    pub(super) fn key_item(&self, kind: ItemKind, key: &str, shape: &Shape) -> Item {
+    pub(super) fn key_item(&self, kind: ItemKind, key: &str, shape: &ValueShape) -> Item {
         let place = self.place;
         let word = place.word_behind(|c| c.is_alphanumeric() || "_-./^$*\\".contains(c));
         let word = word + rest_of_key(&place.behind[word..]);
@@ -118,14 +121,14 @@ impl Context<'_> {
         let written = self.written_key(key);
         let (plain, snippet) = match has_colon {
             true => (String::new(), String::new()),
-            false => shape.written(self.is_json, place.in_flow, place.column),
+            false => shape.shape_text(self.is_json, place.in_flow, place.column),
         };
         let colon = if has_colon { "" } else { ":" };
-        let edit = TextEdit::new(place.range(end), format!("{written}{colon}{plain}"));
+        let edit = TextEdit::new(place.typed_range(end), format!("{written}{colon}{plain}"));
         Item {
             filter: format!("{quote}{key}"),
             snippet: (snippet != plain)
-                .then(|| format!("{}{colon}{snippet}", super::shape::escaped(&written))),
+                .then(|| format!("{}{colon}{snippet}", super::shape::escape_snippet(&written))),
             ..Item::new(kind, key, edit)
         }
     }
@@ -135,12 +138,12 @@ impl Context<'_> {
             _ if self.is_json => json_text(key),
             Style::Double => json_text(key),
             Style::Single => format!("'{}'", key.replace('\'', "''")),
-            Style::Plain | Style::Block => self.plain(key),
+            Style::Plain | Style::Block => self.plain_scalar(key),
         }
     }
 
     /// Returns a text as a scalar of YAML that is the same string.
-    pub(super) fn plain(&self, text: &str) -> String {
+    pub(super) fn plain_scalar(&self, text: &str) -> String {
         let written = print::quote_scalar(text);
         let has_indicator = self.place.in_flow && text.contains([',', '[', ']', '{', '}']);
         match has_indicator && !written.starts_with(['\'', '"']) {
@@ -165,11 +168,11 @@ impl Context<'_> {
             (Some(string), Style::Single) if !string.chars().any(char::is_control) => {
                 format!("'{}'", string.replace('\'', "''"))
             }
-            (Some(string), _) => self.plain(string),
+            (Some(string), _) => self.plain_scalar(string),
             (None, _) => text.to_owned(),
         };
         let label = string.unwrap_or(text);
-        let edit = TextEdit::new(place.range(word + usize::from(is_closed)), written);
+        let edit = TextEdit::new(place.typed_range(word + usize::from(is_closed)), written);
         Item { filter: format!("{quote}{label}"), ..Item::new(kind, label, edit) }
     }
 
@@ -204,19 +207,19 @@ pub(super) fn json_text(text: &str) -> String {
 }
 
 /// Returns the parts of a value at the end of a path. An element of a list stands for all elements.
-pub(super) fn dig<'v>(value: &'v Value, path: &[Step]) -> Vec<&'v Value> {
+pub(super) fn dig<'v>(value: &'v Value, path: &[CursorStep]) -> Vec<&'v Value> {
     path.iter().fold(vec![value], |values, step| {
         let parts = |value: &'v Value| -> Vec<&'v Value> {
             match step {
-                Step::Key(name) => member(value, name).into_iter().collect(),
-                Step::Item(_) => value.as_array().into_iter().flatten().collect(),
+                CursorStep::Key(name) => hash_member(value, name).into_iter().collect(),
+                CursorStep::Item(_) => value.as_array().into_iter().flatten().collect(),
             }
         };
         values.into_iter().flat_map(parts).collect()
     })
 }
 
-fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+fn hash_member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     let hash = value.as_hash()?;
     let is_it = |text: &str| text == name;
     let found = hash.get(name).or_else(|| {

@@ -1,11 +1,11 @@
 //! `hiera.yaml` of version 5 and 4: keys by place, backends, and the files below the datadirs.
 
 use super::backends;
-use super::context::Context;
+use super::context::CompletionContext;
 use super::hierarchy_3;
 use super::item::{ItemKind, Items};
-use super::options::{Form, Word, values, words};
-use super::place::{Spot, Step};
+use super::options::{Form, Word, complete_values, complete_words};
+use super::place::{CursorStep, Spot};
 use crate::hiera::config::ConfigVersion;
 use crate::text::FilePath;
 
@@ -61,62 +61,66 @@ const EYAML: [Word; 2] = [
 ];
 
 /// Adds the words that fit in a `hiera.yaml`.
-pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
+pub(super) fn complete(ctx: &CompletionContext<'_>, items: &mut Items) {
     let place = ctx.place;
     let is_key = place.spot == Spot::Key;
-    let keys = place.keys();
-    if hierarchy_3::is_meant(ctx, version(ctx)) {
+    let keys = place.key_names();
+    if hierarchy_3::is_meant(ctx, config_version(ctx)) {
         return hierarchy_3::complete(ctx, items);
     }
-    if version(ctx) == Some(ConfigVersion::V4) {
+    if config_version(ctx) == Some(ConfigVersion::V4) {
         return complete_4(ctx, &keys, items);
     }
     match keys.as_slice() {
-        [] if is_key => words(ctx, &ROOT, items),
-        ["version"] => values(ctx, ItemKind::Value, [("5", "")].into_iter(), items),
-        ["defaults"] if is_key => words(ctx, &without_second(&DEFAULTS, &place.others), items),
-        ["hierarchy" | "default_hierarchy"] if is_key && in_level(&place.path) => {
-            words(ctx, &without_second(&LEVEL, &place.others), items);
+        [] if is_key => complete_words(ctx, &ROOT, items),
+        ["version"] => complete_values(ctx, ItemKind::Value, [("5", "")].into_iter(), items),
+        ["defaults"] if is_key => {
+            complete_words(ctx, &without_second(&DEFAULTS, &place.others), items)
         }
-        [.., "options"] if is_key => words(ctx, &EYAML, items),
+        ["hierarchy" | "default_hierarchy"] if is_key && in_level(&place.path) => {
+            complete_words(ctx, &without_second(&LEVEL, &place.others), items);
+        }
+        [.., "options"] if is_key => complete_words(ctx, &EYAML, items),
         [.., kind @ ("data_hash" | "lookup_key" | "data_dig")] if place.spot != Spot::Text => {
             backends::complete(ctx, kind, items);
         }
-        [.., "path" | "paths"] if place.spot != Spot::Text => files(ctx, None, items),
+        [.., "path" | "paths"] if place.spot != Spot::Text => complete_files(ctx, None, items),
         [.., "glob" | "globs"] if place.spot != Spot::Text => {
-            globs(ctx, items);
-            files(ctx, None, items);
+            complete_globs(ctx, items);
+            complete_files(ctx, None, items);
         }
-        [.., "uri" | "uris"] if place.spot != Spot::Text => files(ctx, Some("file://"), items),
-        [.., "datadir"] if place.spot != Spot::Text => folders(ctx, items),
+        [.., "uri" | "uris"] if place.spot != Spot::Text => {
+            complete_files(ctx, Some("file://"), items)
+        }
+        [.., "datadir"] if place.spot != Spot::Text => complete_folders(ctx, items),
         _ => {}
     }
 }
 
 /// Returns the version of the config as it was last read.
-fn version(ctx: &Context<'_>) -> Option<ConfigVersion> {
+fn config_version(ctx: &CompletionContext<'_>) -> Option<ConfigVersion> {
     let mut configs = ctx.environment.all_configs();
     configs.find(|(_, config)| config.path == ctx.file.path).map(|(_, config)| config.version)
 }
 
 /// Adds the words that fit in a `hiera.yaml` of version 4.
-fn complete_4(ctx: &Context<'_>, keys: &[&str], items: &mut Items) {
+fn complete_4(ctx: &CompletionContext<'_>, keys: &[&str], items: &mut Items) {
     let place = ctx.place;
     let is_key = place.spot == Spot::Key;
     match keys {
-        [] if is_key => words(ctx, &ROOT_4, items),
-        ["version"] => values(ctx, ItemKind::Value, [("4", "")].into_iter(), items),
+        [] if is_key => complete_words(ctx, &ROOT_4, items),
+        ["version"] => complete_values(ctx, ItemKind::Value, [("4", "")].into_iter(), items),
         ["hierarchy"] if is_key && in_level(&place.path) => {
-            words(ctx, &without_second(&LEVEL_4, &place.others), items);
+            complete_words(ctx, &without_second(&LEVEL_4, &place.others), items);
         }
-        [.., "backend"] => values(ctx, ItemKind::Value, BACKENDS_4.into_iter(), items),
-        [.., "datadir"] if place.spot != Spot::Text => folders(ctx, items),
+        [.., "backend"] => complete_values(ctx, ItemKind::Value, BACKENDS_4.into_iter(), items),
+        [.., "datadir"] if place.spot != Spot::Text => complete_folders(ctx, items),
         _ => {}
     }
 }
 
-fn in_level(path: &[Step]) -> bool {
-    matches!(path, [Step::Key(_), Step::Item(_)])
+fn in_level(path: &[CursorStep]) -> bool {
+    matches!(path, [CursorStep::Key(_), CursorStep::Item(_)])
 }
 
 /// Returns the words that a hash may still have: no location beside another location, and no
@@ -132,14 +136,14 @@ fn without_second(all: &[Word], others: &[String]) -> Vec<Word> {
 
 /// Adds the files below the datadirs: as paths relative to these, or as addresses that begin like
 /// this.
-fn files(ctx: &Context<'_>, scheme: Option<&str>, items: &mut Items) {
-    for datadir in datadirs(ctx) {
+fn complete_files(ctx: &CompletionContext<'_>, scheme: Option<&str>, items: &mut Items) {
+    for datadir in find_datadirs(ctx) {
         for path in ctx.snapshot.paths_starting_with(&format!("{datadir}/")) {
             if items.is_full() || ctx.snapshot.cancel_token().is_cancelled() {
-                return items.cut();
+                return items.note_cut();
             }
             if let Some(name) = path.relative_to(&datadir) {
-                let folder = ctx.name(&datadir).to_owned();
+                let folder = ctx.file_name(&datadir).to_owned();
                 let address = scheme.map(|scheme| format!("{scheme}{path}"));
                 let name = address.as_deref().unwrap_or(name);
                 let item = ctx.value_item(ItemKind::File, name, Some(name));
@@ -150,19 +154,19 @@ fn files(ctx: &Context<'_>, scheme: Option<&str>, items: &mut Items) {
 }
 
 /// Adds a glob for each folder below the datadirs that holds files.
-fn globs(ctx: &Context<'_>, items: &mut Items) {
-    for datadir in datadirs(ctx) {
+fn complete_globs(ctx: &CompletionContext<'_>, items: &mut Items) {
+    for datadir in find_datadirs(ctx) {
         let mut last = String::new();
         for path in ctx.snapshot.paths_starting_with(&format!("{datadir}/")) {
             if items.is_full() || ctx.snapshot.cancel_token().is_cancelled() {
-                return items.cut();
+                return items.note_cut();
             }
             let extension = path.extension().map_or(String::new(), |one| format!(".{one}"));
             let folder = path.relative_to(&datadir).and_then(|name| name.rsplit_once('/'));
             let glob = folder.map_or(String::new(), |(folder, _)| format!("{folder}/"));
             let glob = format!("{glob}*{extension}");
             if glob != last {
-                let folder = ctx.name(&datadir).to_owned();
+                let folder = ctx.file_name(&datadir).to_owned();
                 let item = ctx.value_item(ItemKind::File, &glob, Some(&glob));
                 items.push(item.with_detail(format!("in {folder}")));
                 last = glob;
@@ -172,7 +176,7 @@ fn globs(ctx: &Context<'_>, items: &mut Items) {
 }
 
 /// Returns the folders that this config's levels read from, or else the usual one.
-fn datadirs(ctx: &Context<'_>) -> Vec<FilePath> {
+fn find_datadirs(ctx: &CompletionContext<'_>) -> Vec<FilePath> {
     let base = ctx.file.path.parent().unwrap_or_else(|| ctx.environment.root.clone());
     let mut own: Vec<FilePath> =
         ctx.environment.datadirs.iter().filter(|it| it.is_within(&base)).cloned().collect();
@@ -183,7 +187,7 @@ fn datadirs(ctx: &Context<'_>) -> Vec<FilePath> {
 }
 
 /// Adds the folders beside the config.
-fn folders(ctx: &Context<'_>, items: &mut Items) {
+fn complete_folders(ctx: &CompletionContext<'_>, items: &mut Items) {
     let Some(base) = ctx.file.path.parent() else { return };
     let mut names: Vec<&str> = Vec::new();
     for path in ctx.snapshot.paths_starting_with(&format!("{base}/")) {

@@ -1,9 +1,9 @@
 //! `hiera.yaml` of version 3: keys as words or as symbols, as the file has them, backends, and the
 //! sources below the datadirs.
 
-use super::context::Context;
+use super::context::CompletionContext;
 use super::item::{ItemKind, Items};
-use super::options::{Form, Word, values};
+use super::options::{Form, Word, complete_values};
 use super::place::Spot;
 use crate::hiera::config::ConfigVersion;
 use crate::hiera::hierarchy::datadir_start;
@@ -38,7 +38,7 @@ const MERGES: [(&str, &str); 3] = [
 const DATADIR: &str = "/etc/puppetlabs/code/environments/%{::environment}/hieradata";
 
 /// Whether the text is of version 3: an empty one may become any.
-pub(super) fn is_meant(ctx: &Context<'_>, version: Option<ConfigVersion>) -> bool {
+pub(super) fn is_meant(ctx: &CompletionContext<'_>, version: Option<ConfigVersion>) -> bool {
     let tells = |line: &str| {
         line.starts_with(':') || line.starts_with("backends:") || line.starts_with("version: 3")
     };
@@ -47,48 +47,50 @@ pub(super) fn is_meant(ctx: &Context<'_>, version: Option<ConfigVersion>) -> boo
 }
 
 /// Adds the words that fit.
-pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
+pub(super) fn complete(ctx: &CompletionContext<'_>, items: &mut Items) {
     let place = ctx.place;
-    let keys = place.keys();
+    let keys = place.key_names();
     let keys: Vec<&str> = keys.iter().map(|key| key.strip_prefix(':').unwrap_or(key)).collect();
     let is_known = |name: &str| BACKENDS.iter().any(|(backend, _)| *backend == name);
     match keys.as_slice() {
         [] if place.spot == Spot::Key => {
-            words(ctx, &ROOT, items);
+            complete_words(ctx, &ROOT, items);
             let settings = BACKENDS.map(|(name, _)| (name, Form::Hash, "settings of the backend"));
-            words(ctx, &settings, items);
+            complete_words(ctx, &settings, items);
         }
-        ["version"] => values(ctx, ItemKind::Value, [("3", "")].into_iter(), items),
+        ["version"] => complete_values(ctx, ItemKind::Value, [("3", "")].into_iter(), items),
         ["backends"] if place.spot != Spot::Text => {
-            values(ctx, ItemKind::Value, BACKENDS.into_iter(), items);
+            complete_values(ctx, ItemKind::Value, BACKENDS.into_iter(), items);
         }
-        ["merge_behavior"] => values(ctx, ItemKind::EnumMember, MERGES.into_iter(), items),
-        ["hierarchy"] if place.spot != Spot::Text => sources(ctx, items),
+        ["merge_behavior"] => complete_values(ctx, ItemKind::EnumMember, MERGES.into_iter(), items),
+        ["hierarchy"] if place.spot != Spot::Text => complete_sources(ctx, items),
         [backend] if place.spot == Spot::Key && is_known(backend) => {
-            words(ctx, &BACKEND, items);
+            complete_words(ctx, &BACKEND, items);
             if *backend == "eyaml" {
-                words(ctx, &EYAML, items);
+                complete_words(ctx, &EYAML, items);
             }
         }
         [backend, "datadir"] if place.spot == Spot::Value && is_known(backend) => {
             let meaning = "where Puppet looks if none is given";
-            values(ctx, ItemKind::File, [(DATADIR, meaning)].into_iter(), items);
+            complete_values(ctx, ItemKind::File, [(DATADIR, meaning)].into_iter(), items);
         }
         _ => {}
     }
 }
 
 /// Adds the words that a hash lacks: as symbols where the file, or the typed text, has symbols.
-fn words(ctx: &Context<'_>, all: &[Word], items: &mut Items) {
+fn complete_words(ctx: &CompletionContext<'_>, all: &[Word], items: &mut Items) {
     let place = ctx.place;
     let text = || ctx.file.text().is_some_and(|text| text.to_str().lines().any(is_symbol));
-    let as_symbols = place.content().starts_with(':') || place.content().is_empty() && text();
+    let as_symbols =
+        place.typed_content().starts_with(':') || place.typed_content().is_empty() && text();
     for (word, form, meaning) in all {
         let symbol = format!(":{word}");
         if place.others.iter().any(|other| other == word || *other == symbol) {
             continue;
         }
-        let mut item = ctx.key_item(ItemKind::Keyword, word, &form.shape()).with_detail(*meaning);
+        let mut item =
+            ctx.key_item(ItemKind::Keyword, word, &form.value_shape()).with_detail(*meaning);
         if as_symbols {
             item.edit.text.insert(0, ':');
             item.snippet.iter_mut().for_each(|snippet| snippet.insert(0, ':'));
@@ -104,7 +106,7 @@ fn is_symbol(line: &str) -> bool {
 
 /// Returns the folders of the backends, up to their first tokens; the usual ones where the config
 /// cannot be read.
-fn datadirs(ctx: &Context<'_>) -> Vec<FilePath> {
+fn find_datadirs(ctx: &CompletionContext<'_>) -> Vec<FilePath> {
     let own = ctx.environment.config_at(&ctx.file.path).into_iter();
     let all = own.flat_map(|own| own.levels().map(|level| datadir_start(own, level)));
     let mut all: Vec<FilePath> = all.collect();
@@ -118,15 +120,15 @@ fn datadirs(ctx: &Context<'_>) -> Vec<FilePath> {
 }
 
 /// Adds the files below the datadirs, without their extensions.
-fn sources(ctx: &Context<'_>, items: &mut Items) {
-    for datadir in datadirs(ctx) {
+fn complete_sources(ctx: &CompletionContext<'_>, items: &mut Items) {
+    for datadir in find_datadirs(ctx) {
         for path in ctx.snapshot.paths_starting_with(&format!("{datadir}/")) {
             if items.is_full() || ctx.snapshot.cancel_token().is_cancelled() {
-                return items.cut();
+                return items.note_cut();
             }
             let Some(name) = path.relative_to(&datadir) else { continue };
             let source = name.rsplit_once('.').map_or(name, |(source, _)| source);
-            let folder = ctx.name(&datadir).to_owned();
+            let folder = ctx.file_name(&datadir).to_owned();
             let item = ctx.value_item(ItemKind::File, source, Some(source));
             items.push(item.with_detail(format!("in {folder}")));
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::MAX_ITEMS;
-use super::place::Place;
+use super::place::CursorContext;
 use crate::text::TextEdit;
 use crate::workspace::Snapshot;
 
@@ -105,7 +105,7 @@ pub(super) struct Items {
 
 impl Items {
     /// No items yet, for the text at a place.
-    pub(super) fn at(place: &Place) -> Items {
+    pub(super) fn for_place(place: &CursorContext) -> Items {
         Items { typed: place.typed.clone(), start: place.before.start, ..Items::default() }
     }
 
@@ -124,14 +124,14 @@ impl Items {
     }
 
     /// Whether [`Items::push`] would add an item.
-    pub(super) fn accept(&self, item: &Item) -> bool {
+    pub(super) fn accepts_item(&self, item: &Item) -> bool {
         !self.is_full() && self.is_new(item)
     }
 
     fn is_new(&self, item: &Item) -> bool {
         let replaced = item.edit.range.start.saturating_sub(self.start) as usize;
         let typed = self.typed.get(replaced..).unwrap_or_default();
-        !self.labels.contains(&item.label) && fits(typed, &item.filter)
+        !self.labels.contains(&item.label) && is_subsequence(typed, &item.filter)
     }
 
     /// Whether no more items are kept.
@@ -140,18 +140,18 @@ impl Items {
     }
 
     /// Whether an item with this label is there.
-    pub(super) fn has(&self, label: &str) -> bool {
+    pub(super) fn has_label(&self, label: &str) -> bool {
         self.labels.contains(label)
     }
 
     /// Records that words were left out.
-    pub(super) fn cut(&mut self) {
+    pub(super) fn note_cut(&mut self) {
         self.is_incomplete = true;
     }
 
     /// Returns the answer; `None` for an empty one, unless words were left out, and when the request
     /// is cancelled.
-    pub(super) fn finished(self, snapshot: &Snapshot) -> Option<Completions> {
+    pub(super) fn into_completions(self, snapshot: &Snapshot) -> Option<Completions> {
         let has_words = !self.items.is_empty() || self.is_incomplete;
         let is_wanted = has_words && !snapshot.cancel_token().is_cancelled();
         is_wanted.then_some(Completions { items: self.items, is_incomplete: self.is_incomplete })
@@ -160,7 +160,7 @@ impl Items {
 
 /// Whether the characters of a text stand in another one in their order, in any case: clients show
 /// no other items.
-fn fits(typed: &str, filter: &str) -> bool {
+fn is_subsequence(typed: &str, filter: &str) -> bool {
     let mut rest = filter.chars().flat_map(char::to_lowercase);
     typed.chars().flat_map(char::to_lowercase).all(|c| rest.any(|other| other == c))
 }

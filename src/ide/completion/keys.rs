@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::context::{Context, FileContext};
+use super::context::{CompletionContext, FileContext};
 use super::item::{Item, ItemKind, Items, Topic};
-use super::shape::Shape;
+use super::shape::ValueShape;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::value::Member;
 use crate::text::FilePath;
@@ -16,7 +16,7 @@ const MAX_SEARCHED: usize = 10_000;
 /// contain it. `is_wanted` is asked first, as it must be cheap. `item` makes the item of a key;
 /// `None` leaves it out.
 pub(super) fn with_prefix(
-    ctx: &Context<'_>,
+    ctx: &CompletionContext<'_>,
     prefix: &str,
     items: &mut Items,
     is_wanted: &dyn Fn(&str) -> bool,
@@ -27,7 +27,7 @@ pub(super) fn with_prefix(
     let offer = |key: &str, items: &mut Items| {
         if is_wanted(key)
             && key != LOOKUP_OPTIONS
-            && !items.has(key)
+            && !items.has_label(key)
             && view.is_defined(key)
             && let Some(item) = item(key)
         {
@@ -36,7 +36,7 @@ pub(super) fn with_prefix(
     };
     for key in index.keys_with_prefix(prefix) {
         if items.is_full() || ctx.snapshot.cancel_token().is_cancelled() {
-            return items.cut();
+            return items.note_cut();
         }
         offer(key, items);
     }
@@ -44,12 +44,12 @@ pub(super) fn with_prefix(
         return;
     }
     if index.key_count() > MAX_SEARCHED {
-        items.cut();
+        items.note_cut();
     }
     let is_new = |key: &&Arc<str>| !key.starts_with(prefix) && key.contains(prefix);
     for key in index.keys().take(MAX_SEARCHED).filter(is_new) {
         if items.is_full() {
-            return items.cut();
+            return items.note_cut();
         }
         offer(key, items);
     }
@@ -57,31 +57,31 @@ pub(super) fn with_prefix(
 
 /// Returns the item that inserts a key of other files, with its value there; `None` for a key that
 /// no other file has.
-pub(super) fn item(ctx: &Context<'_>, key: &str) -> Option<Item> {
+pub(super) fn key_item(ctx: &CompletionContext<'_>, key: &str) -> Option<Item> {
     let (path, member) = ctx.first_other(key)?;
     let data_type = ctx.type_of(key);
     let parameter = ctx.snapshot.manifests(ctx.environment).asking_parameter(key);
     let default = parameter.and_then(|found| found.parameter.value.as_ref());
-    let shape = match Shape::of_type(data_type.as_deref(), default) {
-        Shape::Unknown => Shape::of_value(&member.value),
+    let shape = match ValueShape::of_type(data_type.as_deref(), default) {
+        ValueShape::Unknown => ValueShape::of_value(&member.value),
         known => known,
     };
     let mut item = ctx.key_item(ItemKind::Key, key, &shape);
-    item.detail = ctx.has_details.then(|| described(ctx, key, path, &member));
+    item.detail = ctx.has_details.then(|| describe_value(ctx, key, path, &member));
     item.topic = Some(Topic::Key(key.to_owned()));
     Some(item)
 }
 
 /// Returns the value that a root key has in another file, and the file; `None` for a key that no
 /// other file has.
-pub(super) fn detail(at: &FileContext<'_>, key: &str) -> Option<String> {
+pub(super) fn key_detail(at: &FileContext<'_>, key: &str) -> Option<String> {
     let (path, member) = at.first_other(key)?;
-    Some(described(at, key, path, &member))
+    Some(describe_value(at, key, path, &member))
 }
 
-fn described(at: &FileContext<'_>, key: &str, path: &FilePath, member: &Member) -> String {
+fn describe_value(at: &FileContext<'_>, key: &str, path: &FilePath, member: &Member) -> String {
     match at.may_show(key) {
-        true => format!("{} ({})", at.short(&member.value), at.name(path)),
-        false => at.name(path).to_owned(),
+        true => format!("{} ({})", at.short_value(&member.value), at.file_name(path)),
+        false => at.file_name(path).to_owned(),
     }
 }

@@ -3,34 +3,34 @@
 
 use std::collections::HashSet;
 
-use super::context::{Context, dig};
+use super::context::{CompletionContext, dig};
 use super::item::{ItemKind, Items};
-use super::place::Step;
-use super::shape::{Shape, struct_members};
+use super::place::CursorStep;
+use super::shape::{ValueShape, struct_members};
 use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::value::{Key, Value};
 
 /// Adds the members that a hash below a root key may have.
-pub(super) fn complete(ctx: &Context<'_>, root: &str, items: &mut Items) {
+pub(super) fn complete(ctx: &CompletionContext<'_>, root: &str, items: &mut Items) {
     let here: HashSet<&str> = ctx.place.others.iter().map(String::as_str).collect();
     if let Some(data_type) = ctx.type_here(root) {
         for member in struct_members(&data_type) {
             if here.contains(member.name.as_str()) {
                 continue;
             }
-            let shape = Shape::of_type(Some(&member.value), None);
+            let shape = ValueShape::of_type(Some(&member.value), None);
             let optional = if member.optional { "" } else { ", required" };
             let detail = format!("{}{optional}", member.value);
             items.push(ctx.key_item(ItemKind::Member, &member.name, &shape).with_detail(detail));
         }
     }
-    let definitions: Vec<_> = ctx.definitions(root).collect();
+    let definitions: Vec<_> = ctx.root_definitions(root).collect();
     let path = &ctx.place.path[1..];
     // Members at the same place, then those of the hashes beside this one.
-    for path in [Some(path.to_vec()), beside(path)].into_iter().flatten() {
+    for path in [Some(path.to_vec()), sibling_path(path)].into_iter().flatten() {
         for (file, member) in &definitions {
             let hashes = match path.as_slice() {
-                [rest @ .., Step::Key(name)] if name.is_empty() => {
+                [rest @ .., CursorStep::Key(name)] if name.is_empty() => {
                     dig(&member.value, rest).into_iter().flat_map(members_of).collect()
                 }
                 path => dig(&member.value, path),
@@ -38,8 +38,9 @@ pub(super) fn complete(ctx: &Context<'_>, root: &str, items: &mut Items) {
             for (key, member) in hashes.into_iter().filter_map(Value::as_hash).flatten() {
                 let (name, value) = (key.to_text(), &member.value);
                 let is_typed = ctx.is_here(member.key_origin);
-                if !is_typed && !here.contains(&*name) && !is_secret(key) && !items.has(&name) {
-                    add(ctx, &name, key, value, ctx.name(file), items);
+                if !is_typed && !here.contains(&*name) && !is_secret(key) && !items.has_label(&name)
+                {
+                    add(ctx, &name, key, value, ctx.file_name(file), items);
                 }
             }
         }
@@ -48,12 +49,12 @@ pub(super) fn complete(ctx: &Context<'_>, root: &str, items: &mut Items) {
 
 /// Returns the path to the hashes beside the one at the end of a path: an empty name stands for all
 /// members.
-fn beside(path: &[Step]) -> Option<Vec<Step>> {
+fn sibling_path(path: &[CursorStep]) -> Option<Vec<CursorStep>> {
     match path.split_last()? {
-        (Step::Key(_), rest) => {
-            Some(rest.iter().cloned().chain([Step::Key(String::new())]).collect())
+        (CursorStep::Key(_), rest) => {
+            Some(rest.iter().cloned().chain([CursorStep::Key(String::new())]).collect())
         }
-        (Step::Item(_), _) => None,
+        (CursorStep::Item(_), _) => None,
     }
 }
 
@@ -66,12 +67,20 @@ fn is_secret(key: &Key) -> bool {
     marks.mark_for(key.secrecy()).is_some() || key.to_text().contains("ENC[")
 }
 
-fn add(ctx: &Context<'_>, name: &str, key: &Key, value: &Value, file: &str, items: &mut Items) {
-    let mut item = ctx.key_item(ItemKind::Member, name, &Shape::of_value(value)).with_detail(file);
+fn add(
+    ctx: &CompletionContext<'_>,
+    name: &str,
+    key: &Key,
+    value: &Value,
+    file: &str,
+    items: &mut Items,
+) {
+    let mut item =
+        ctx.key_item(ItemKind::Member, name, &ValueShape::of_value(value)).with_detail(file);
     // A number as a key is no text.
-    if key.as_str().is_none() && !ctx.is_json && ctx.place.content().is_empty() {
+    if key.as_str().is_none() && !ctx.is_json && ctx.place.typed_content().is_empty() {
         let plain = print::print_inline(&key.to_value(None), &PrintOptions::default());
-        item.edit.text = item.edit.text.replacen(&ctx.plain(name), &plain, 1);
+        item.edit.text = item.edit.text.replacen(&ctx.plain_scalar(name), &plain, 1);
     }
     items.push(item);
 }

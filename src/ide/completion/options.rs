@@ -1,10 +1,10 @@
 //! `lookup_options`: the keys and patterns that get options, the options, the strategies and the
 //! types to convert to.
 
-use super::context::Context;
+use super::context::CompletionContext;
 use super::item::{Item, ItemKind, Items};
-use super::place::{Spot, Step};
-use super::shape::Shape;
+use super::place::{CursorStep, Spot};
+use super::shape::ValueShape;
 use super::{keys, parameters};
 
 /// A word of a format, with its shape and its meaning.
@@ -20,12 +20,12 @@ pub(super) enum Form {
 }
 
 impl Form {
-    pub(super) fn shape(self) -> Shape {
+    pub(super) fn value_shape(self) -> ValueShape {
         match self {
-            Form::Text => Shape::Unknown,
-            Form::Flag => Shape::OneOf(vec!["true".to_owned(), "false".to_owned()]),
-            Form::List => Shape::List,
-            Form::Hash => Shape::Hash,
+            Form::Text => ValueShape::Unknown,
+            Form::Flag => ValueShape::OneOf(vec!["true".to_owned(), "false".to_owned()]),
+            Form::List => ValueShape::List,
+            Form::Hash => ValueShape::Hash,
         }
     }
 }
@@ -60,21 +60,21 @@ const TYPES: [&str; 10] = [
 ];
 
 /// Adds the words that fit below `lookup_options`.
-pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
+pub(super) fn complete(ctx: &CompletionContext<'_>, items: &mut Items) {
     let place = ctx.place;
-    let keys = place.keys();
+    let keys = place.key_names();
     match (&keys[1..], place.spot) {
-        ([], Spot::Key) => entries(ctx, items),
-        ([_], Spot::Key) => words(ctx, &OPTIONS, items),
+        ([], Spot::Key) => complete_entries(ctx, items),
+        ([_], Spot::Key) => complete_words(ctx, &OPTIONS, items),
         ([_, "merge"], Spot::Key) => {
-            words(ctx, &MERGE, items);
+            complete_words(ctx, &MERGE, items);
             if place.others.is_empty() {
-                strategies(ctx, items);
+                complete_strategies(ctx, items);
             }
         }
-        ([_, "merge"], _) | ([_, "merge", "strategy"], _) => strategies(ctx, items),
+        ([_, "merge"], _) | ([_, "merge", "strategy"], _) => complete_strategies(ctx, items),
         ([_, "merge", "sort_merged_arrays" | "merge_hash_arrays"], _) => {
-            values(ctx, ItemKind::Value, [("true", ""), ("false", "")].into_iter(), items)
+            complete_values(ctx, ItemKind::Value, [("true", ""), ("false", "")].into_iter(), items)
         }
         ([_, "convert_to"], _) => convert_to(ctx, items),
         _ => {}
@@ -82,17 +82,19 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
 }
 
 /// Adds the words that a hash can have and lacks.
-pub(super) fn words(ctx: &Context<'_>, words: &[Word], items: &mut Items) {
+pub(super) fn complete_words(ctx: &CompletionContext<'_>, words: &[Word], items: &mut Items) {
     for (word, form, meaning) in words {
         if !ctx.place.others.iter().any(|other| other == word) {
-            items.push(ctx.key_item(ItemKind::Keyword, word, &form.shape()).with_detail(*meaning));
+            items.push(
+                ctx.key_item(ItemKind::Keyword, word, &form.value_shape()).with_detail(*meaning),
+            );
         }
     }
 }
 
 /// Adds values with their meaning.
-pub(super) fn values<'w>(
-    ctx: &Context<'_>,
+pub(super) fn complete_values<'w>(
+    ctx: &CompletionContext<'_>,
     kind: ItemKind,
     words: impl Iterator<Item = (&'w str, &'w str)>,
     items: &mut Items,
@@ -104,37 +106,37 @@ pub(super) fn values<'w>(
     }
 }
 
-fn strategies(ctx: &Context<'_>, items: &mut Items) {
-    values(ctx, ItemKind::EnumMember, STRATEGIES.into_iter(), items);
+fn complete_strategies(ctx: &CompletionContext<'_>, items: &mut Items) {
+    complete_values(ctx, ItemKind::EnumMember, STRATEGIES.into_iter(), items);
 }
 
 /// Adds types; the first element of a list is the type, others are its arguments.
-fn convert_to(ctx: &Context<'_>, items: &mut Items) {
-    if !matches!(ctx.place.path.last(), Some(Step::Item(1..))) {
-        values(ctx, ItemKind::EnumMember, TYPES.into_iter().map(|name| (name, "")), items);
+fn convert_to(ctx: &CompletionContext<'_>, items: &mut Items) {
+    if !matches!(ctx.place.path.last(), Some(CursorStep::Item(1..))) {
+        complete_values(ctx, ItemKind::EnumMember, TYPES.into_iter().map(|name| (name, "")), items);
     }
 }
 
 /// Adds the keys that can get options, then patterns of the modules of these keys.
-fn entries(ctx: &Context<'_>, items: &mut Items) {
-    let (place, prefix) = (ctx.place, ctx.place.content());
+fn complete_entries(ctx: &CompletionContext<'_>, items: &mut Items) {
+    let (place, prefix) = (ctx.place, ctx.place.typed_content());
     let is_wanted =
         |key: &str| key.starts_with(prefix) && !place.others.iter().any(|other| other == key);
     if !prefix.starts_with('^') {
-        let item = |key: &str| is_wanted(key).then(|| entry(ctx, key));
+        let item = |key: &str| is_wanted(key).then(|| entry_item(ctx, key));
         keys::with_prefix(ctx, prefix, items, &|_| true, &item);
-        let may_match = |class: &str| parameters::agrees(class, prefix);
-        parameters::of_all(ctx, &may_match, &is_wanted, items, &|key, _| entry(ctx, key));
+        let may_match = |class: &str| parameters::may_have_parameter(class, prefix);
+        parameters::of_all(ctx, &may_match, &is_wanted, items, &|key, _| entry_item(ctx, key));
     }
     let index = ctx.snapshot.manifests(ctx.environment);
     for module in index.modules().by_name.keys() {
         let pattern = format!("^{module}::");
         if is_wanted(&pattern) {
-            items.push(entry(ctx, &pattern).with_detail("all keys of the module"));
+            items.push(entry_item(ctx, &pattern).with_detail("all keys of the module"));
         }
     }
 }
 
-fn entry(ctx: &Context<'_>, key: &str) -> Item {
-    ctx.key_item(ItemKind::Key, key, &Shape::Hash)
+fn entry_item(ctx: &CompletionContext<'_>, key: &str) -> Item {
+    ctx.key_item(ItemKind::Key, key, &ValueShape::Hash)
 }

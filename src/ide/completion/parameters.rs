@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::context::Context;
+use super::context::CompletionContext;
 use super::item::{Item, ItemKind, Items, Topic};
-use super::shape::Shape;
+use super::shape::ValueShape;
 use crate::manifest::model::{Definition, DefinitionKind, Parameter};
 use crate::puppet::types;
 use crate::workspace::manifests::{CodeFile, ManifestIndex};
@@ -24,8 +24,8 @@ pub(super) fn of_class(
         class.parameters.iter().partition(|parameter| parameter.default.is_none());
     for parameter in required.into_iter().chain(optional) {
         let key = format!("{}::{}", class.name, parameter.name);
-        if is_wanted(&key) && !items.has(&key) {
-            items.push(item(&key, parameter).with_detail(detail(parameter)));
+        if is_wanted(&key) && !items.has_label(&key) {
+            items.push(item(&key, parameter).with_detail(parameter_detail(parameter)));
         }
     }
 }
@@ -33,7 +33,7 @@ pub(super) fn of_class(
 /// Adds the parameters of all classes whose keys are wanted: those of the site's own modules first.
 /// `may_match` quickly rules out most classes by their names.
 pub(super) fn of_all(
-    ctx: &Context<'_>,
+    ctx: &CompletionContext<'_>,
     may_match: &dyn Fn(&str) -> bool,
     is_wanted: &dyn Fn(&str) -> bool,
     items: &mut Items,
@@ -44,9 +44,9 @@ pub(super) fn of_all(
     let mut is_installed: HashMap<Arc<str>, bool> = HashMap::new();
     for file in index.files() {
         if items.is_full() || ctx.snapshot.cancel_token().is_cancelled() {
-            return items.cut();
+            return items.note_cut();
         }
-        for class in classes(file).filter(|class| may_match(&class.name)) {
+        for class in declared_classes(file).filter(|class| may_match(&class.name)) {
             if !is_loaded(index, file, class) {
                 continue;
             }
@@ -60,18 +60,18 @@ pub(super) fn of_all(
     }
     for class in installed {
         if items.is_full() {
-            return items.cut();
+            return items.note_cut();
         }
         of_class(class, is_wanted, items, item);
     }
 }
 
 /// Whether a class may have a parameter whose key begins with a text.
-pub(super) fn agrees(class: &str, prefix: &str) -> bool {
+pub(super) fn may_have_parameter(class: &str, prefix: &str) -> bool {
     class.starts_with(prefix) || prefix.starts_with(class)
 }
 
-fn classes(file: &CodeFile) -> impl Iterator<Item = &Definition> {
+fn declared_classes(file: &CodeFile) -> impl Iterator<Item = &Definition> {
     file.manifest.definitions.iter().filter(|one| one.kind == DefinitionKind::Class)
 }
 
@@ -81,19 +81,23 @@ fn is_loaded(index: &ManifestIndex, file: &CodeFile, class: &Definition) -> bool
 }
 
 /// Returns the item that inserts the key of a parameter, with the beginning of its value.
-pub(super) fn item(ctx: &Context<'_>, key: &str, parameter: &Parameter) -> Item {
+pub(super) fn parameter_item(
+    ctx: &CompletionContext<'_>,
+    key: &str,
+    parameter: &Parameter,
+) -> Item {
     let index = ctx.snapshot.manifests(ctx.environment);
     let text = parameter.data_type.as_ref().map(|excerpt| excerpt.text.as_str());
     let data_type = text
         .and_then(|text| index.judged_type(text).or_else(|| types::parse(text).ok().map(Arc::new)));
-    let shape = Shape::of_type(data_type.as_deref(), parameter.value.as_ref());
+    let shape = ValueShape::of_type(data_type.as_deref(), parameter.value.as_ref());
     let mut item = ctx.key_item(ItemKind::Parameter, key, &shape);
     item.topic = Some(Topic::Key(key.to_owned()));
     item
 }
 
 /// Returns the type and the default of a parameter on one line.
-pub(super) fn detail(parameter: &Parameter) -> String {
+pub(super) fn parameter_detail(parameter: &Parameter) -> String {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let data_type = parameter.data_type.as_ref().map(|excerpt| one_line(&excerpt.text));
     let data_type = data_type.unwrap_or_else(|| "Any".to_owned());

@@ -11,9 +11,9 @@ use scan::Scan;
 
 /// The place of the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CursorContext {
     /// The way from the root to the node that is being typed. For a key: to the hash that it is in.
-    pub(super) path: Vec<Step>,
+    pub(super) path: Vec<CursorStep>,
     /// The role of the text at the cursor.
     pub(super) spot: Spot,
     /// The style of the scalar at the cursor.
@@ -35,7 +35,7 @@ pub(super) struct Place {
 
 /// A step from a collection to a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::ide) enum Step {
+pub(in crate::ide) enum CursorStep {
     /// To the value of a key.
     Key(String),
     /// To an element of a list.
@@ -70,7 +70,7 @@ pub(super) enum Style {
 
 impl Style {
     /// Returns the style of a scalar that begins with this text.
-    fn of(text: &str) -> Style {
+    fn from_text(text: &str) -> Style {
         match text.as_bytes().first() {
             Some(b'"') => Style::Double,
             Some(b'\'') => Style::Single,
@@ -88,22 +88,22 @@ impl Style {
     }
 }
 
-impl Place {
+impl CursorContext {
     /// Returns the place at `offset`; `None` in a comment, where nothing is completed. `is_json`:
     /// the whole text is one flow collection.
-    pub(super) fn at(text: &Text, offset: u32, is_json: bool) -> Option<Place> {
+    pub(super) fn find_place(text: &Text, offset: u32, is_json: bool) -> Option<CursorContext> {
         let number = text.line_of(offset);
         let line = text.line_range(number)?;
         let offset = text.clamp_range(TextRange::new_empty(offset.min(line.end))).start;
-        let window = window::above(text, line.start, is_json);
+        let window = window::entry_text_above(text, line.start, is_json);
         let mut scan = Scan::default();
         for line in line::split(&window) {
-            scan.line(line);
+            scan.scan_line(line);
         }
         let prefix = text.slice(TextRange::new(line.start, offset));
         let behind = text.slice(TextRange::new(offset, line.end));
-        let found = scan.cursor(&prefix, &behind)?;
-        let mut place = Place {
+        let found = scan.find_cursor(&prefix, &behind)?;
+        let mut place = CursorContext {
             before: TextRange::new(line.start + found.start as u32, offset),
             typed: prefix[found.start..].to_owned(),
             behind: behind.into_owned(),
@@ -159,23 +159,23 @@ impl Place {
     }
 
     /// Returns the text before the cursor without the scalar's quote.
-    pub(super) fn content(&self) -> &str {
+    pub(super) fn typed_content(&self) -> &str {
         self.typed.strip_prefix(self.style.quote()).unwrap_or(&self.typed)
     }
 
     /// Returns the root key that the cursor is below.
-    pub(super) fn root(&self) -> Option<&str> {
+    pub(super) fn root_key(&self) -> Option<&str> {
         match self.path.first()? {
-            Step::Key(key) => Some(key),
-            Step::Item(_) => None,
+            CursorStep::Key(key) => Some(key),
+            CursorStep::Item(_) => None,
         }
     }
 
     /// Returns the keys on the way, without the elements of lists.
-    pub(super) fn keys(&self) -> Vec<&str> {
+    pub(super) fn key_names(&self) -> Vec<&str> {
         let keys = self.path.iter().filter_map(|step| match step {
-            Step::Key(key) => Some(key.as_str()),
-            Step::Item(_) => None,
+            CursorStep::Key(key) => Some(key.as_str()),
+            CursorStep::Item(_) => None,
         });
         keys.collect()
     }
@@ -186,7 +186,7 @@ impl Place {
     }
 
     /// Returns the bytes from the scalar's start to so many bytes behind the cursor.
-    pub(super) fn range(&self, behind: usize) -> TextRange {
+    pub(super) fn typed_range(&self, behind: usize) -> TextRange {
         TextRange::new(self.before.start, self.before.end + behind as u32)
     }
 }

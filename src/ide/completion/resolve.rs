@@ -40,7 +40,7 @@ pub fn resolve(
     let (kind, detail) = match topic {
         Topic::Variable(name) => {
             let kind = SubjectKind::Variable(LookupKey::parse(name).ok()?);
-            (kind, Some(variables::detail(&at, name)))
+            (kind, Some(variables::variable_detail(&at, name)))
         }
         Topic::Key(text) => {
             let key = LookupKey::parse(text).ok()?;
@@ -50,7 +50,7 @@ pub fn resolve(
                 true => SubjectKind::Parameter(key),
                 false => SubjectKind::Reference(key),
             };
-            (kind, keys::detail(&at, text))
+            (kind, keys::key_detail(&at, text))
         }
     };
     let text = describe(snapshot, &subject(kind), config)?.trim().to_owned();

@@ -2,9 +2,9 @@
 
 use indexmap::IndexSet;
 
-use super::context::Context;
+use super::context::CompletionContext;
 use super::item::{ItemKind, Items};
-use super::shape::Shape;
+use super::shape::ValueShape;
 use super::{keys, parameters};
 use crate::hiera::config::Layer;
 use crate::hiera::data::DataFile;
@@ -17,10 +17,10 @@ use crate::workspace::manifests::split_key;
 const MAX_NEIGHBOURS: usize = 500;
 
 /// Adds the root keys that fit, those of the classes and prefixes in the file first.
-pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
+pub(super) fn complete(ctx: &CompletionContext<'_>, items: &mut Items) {
     let Some(data) = ctx.snapshot.view(ctx.environment).data_of(&ctx.file.path) else { return };
-    let prefix = ctx.place.content();
-    let namespace = namespace(ctx);
+    let prefix = ctx.place.typed_content();
+    let namespace = module_namespace(ctx);
     let own = own_key(ctx);
     let is_lacking = |key: &str| {
         let is_here = data.get(key).is_some() && key != own;
@@ -29,19 +29,20 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
     };
     let is_wanted = |key: &str| key.starts_with(prefix) && is_lacking(key);
     let index = ctx.snapshot.manifests(ctx.environment);
-    let (classes, prefixes) = neighbours(&data, prefix);
-    let parameter = |key: &str, parameter: &Parameter| parameters::item(ctx, key, parameter);
+    let (classes, prefixes) = neighbor_names(&data, prefix);
+    let parameter =
+        |key: &str, parameter: &Parameter| parameters::parameter_item(ctx, key, parameter);
     for class in classes.iter().filter_map(|class| index.loaded_class(class)) {
         parameters::of_class(class.definition, &is_wanted, items, &parameter);
     }
-    let found = |key: &str| is_wanted(key).then(|| keys::item(ctx, key)).flatten();
+    let found = |key: &str| is_wanted(key).then(|| keys::key_item(ctx, key)).flatten();
     for near in &prefixes {
         let in_both = if near.starts_with(prefix) { near } else { prefix };
         for key in ctx.snapshot.keys().keys_with_prefix(in_both) {
             if items.is_full() || ctx.snapshot.cancel_token().is_cancelled() {
-                return items.cut();
+                return items.note_cut();
             }
-            if !items.has(key)
+            if !items.has_label(key)
                 && let Some(item) = found(key)
             {
                 items.push(item);
@@ -49,10 +50,10 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
         }
     }
     options_key(ctx, &data, prefix, items);
-    let may_match = |class: &str| parameters::agrees(class, prefix);
+    let may_match = |class: &str| parameters::may_have_parameter(class, prefix);
     parameters::of_all(ctx, &may_match, &is_wanted, items, &parameter);
     // Keys that only contain the text come at last.
-    keys::with_prefix(ctx, prefix, items, &is_lacking, &|key| keys::item(ctx, key));
+    keys::with_prefix(ctx, prefix, items, &is_lacking, &|key| keys::key_item(ctx, key));
     if !prefix.is_empty() {
         let is_wanted = |key: &str| key.contains(prefix) && is_lacking(key);
         parameters::of_all(ctx, &|class| class.contains(prefix), &is_wanted, items, &parameter);
@@ -60,7 +61,7 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
 }
 
 /// Returns the beginning of the keys that a module's data is asked for; `None` for other data.
-fn namespace(ctx: &Context<'_>) -> Option<String> {
+fn module_namespace(ctx: &CompletionContext<'_>) -> Option<String> {
     match ctx.environment.layer_of(&ctx.file.path)? {
         Layer::Module(module) => Some(format!("{module}::")),
         Layer::Global | Layer::Environment => None,
@@ -68,16 +69,19 @@ fn namespace(ctx: &Context<'_>) -> Option<String> {
 }
 
 /// Returns the whole key that the cursor is in.
-fn own_key(ctx: &Context<'_>) -> String {
+fn own_key(ctx: &CompletionContext<'_>) -> String {
     let behind = &ctx.place.behind;
     let is_part = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
     let end = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
-    format!("{}{}", ctx.place.content(), behind[..end].trim_end_matches(':'))
+    format!("{}{}", ctx.place.typed_content(), behind[..end].trim_end_matches(':'))
 }
 
 /// Returns the classes and the prefixes of the keys in a file, as far as they agree with the text
 /// before the cursor, whose own class comes first.
-fn neighbours<'d>(data: &'d DataFile, typed: &'d str) -> (IndexSet<&'d str>, IndexSet<&'d str>) {
+fn neighbor_names<'d>(
+    data: &'d DataFile,
+    typed: &'d str,
+) -> (IndexSet<&'d str>, IndexSet<&'d str>) {
     let agrees = |text: &&str| text.starts_with(typed) || typed.starts_with(text);
     let keys = || data.keys().filter_map(|key| key.as_str()).take(MAX_NEIGHBOURS);
     let of_typed = typed.rsplit_once("::").map(|(class, _)| class);
@@ -88,9 +92,9 @@ fn neighbours<'d>(data: &'d DataFile, typed: &'d str) -> (IndexSet<&'d str>, Ind
 }
 
 /// Adds `lookup_options` where the file has none.
-fn options_key(ctx: &Context<'_>, data: &DataFile, prefix: &str, items: &mut Items) {
+fn options_key(ctx: &CompletionContext<'_>, data: &DataFile, prefix: &str, items: &mut Items) {
     if LOOKUP_OPTIONS.starts_with(prefix) && data.get(LOOKUP_OPTIONS).is_none() {
-        let item = ctx.key_item(ItemKind::Keyword, LOOKUP_OPTIONS, &Shape::Hash);
+        let item = ctx.key_item(ItemKind::Keyword, LOOKUP_OPTIONS, &ValueShape::Hash);
         items.push(item.with_detail("how keys are merged and converted"));
     }
 }

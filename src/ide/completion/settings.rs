@@ -1,7 +1,7 @@
 //! `.hiera-ls.yaml`: the settings by their places, and the words that they can have.
 
 use super::item::{Item, ItemKind, Items};
-use super::place::{Place, Spot};
+use super::place::{CursorContext, Spot};
 use crate::text::TextEdit;
 
 /// A setting that the file can have.
@@ -18,8 +18,8 @@ pub struct SettingWord {
 }
 
 /// Adds the words that fit in a settings file.
-pub(super) fn complete(place: &Place, all: &[SettingWord], items: &mut Items) {
-    let keys = place.keys();
+pub(super) fn complete(place: &CursorContext, all: &[SettingWord], items: &mut Items) {
+    let keys = place.key_names();
     let outer: String = keys.iter().map(|key| format!("{key}.")).collect();
     match place.spot {
         Spot::Key => {
@@ -34,7 +34,7 @@ pub(super) fn complete(place: &Place, all: &[SettingWord], items: &mut Items) {
             let setting = all.iter().find(|setting| setting.name == name);
             for value in setting.iter().flat_map(|setting| &setting.values) {
                 let word = place.word_behind(|c| c.is_alphanumeric() || c == '-');
-                let edit = TextEdit::new(place.range(word), value);
+                let edit = TextEdit::new(place.typed_range(word), value);
                 items.push(Item::new(ItemKind::EnumMember, value, edit));
             }
         }
@@ -43,7 +43,7 @@ pub(super) fn complete(place: &Place, all: &[SettingWord], items: &mut Items) {
 }
 
 /// Adds the next part of a setting's name.
-fn add_key(place: &Place, setting: &SettingWord, rest: &str, items: &mut Items) {
+fn add_key(place: &CursorContext, setting: &SettingWord, rest: &str, items: &mut Items) {
     let (name, below) = rest.split_once('.').map_or((rest, false), |(name, _)| (name, true));
     if place.others.iter().any(|other| other == name) {
         return;
@@ -55,7 +55,7 @@ fn add_key(place: &Place, setting: &SettingWord, rest: &str, items: &mut Items) 
         (false, true) => ":",
         (false, false) => ": ",
     };
-    let edit = TextEdit::new(place.range(word), format!("{name}{end}"));
+    let edit = TextEdit::new(place.typed_range(word), format!("{name}{end}"));
     let mut item = Item::new(ItemKind::Keyword, name, edit);
     if below {
         let lines = format!("{name}:\n{}", " ".repeat(place.column + 2));

@@ -1,6 +1,6 @@
 //! The beginning of a value, by its type: the text that completion inserts behind a key.
 
-use super::place::Step;
+use super::place::CursorStep;
 use crate::manifest::model::Literal;
 use crate::puppet::print;
 use crate::puppet::types::{DataType, StringType, StructMember};
@@ -8,7 +8,7 @@ use crate::puppet::value::{Data, Value};
 
 /// The kind of a value that is to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum ValueShape {
     /// Not known.
     #[default]
     Unknown,
@@ -29,58 +29,65 @@ const MAX_CHOICES: usize = 24;
 /// How deep aliases and types within each other are followed.
 const DEPTH: usize = 8;
 
-impl Shape {
+impl ValueShape {
     /// Returns the shape of values of a type, with the parameter's default.
-    pub(super) fn of_type(data_type: Option<&DataType>, default: Option<&Literal>) -> Shape {
+    pub(super) fn of_type(data_type: Option<&DataType>, default: Option<&Literal>) -> ValueShape {
         let default = default.and_then(literal_text);
         let Some(data_type) = data_type else {
-            return default.map_or(Shape::Unknown, Shape::Scalar);
+            return default.map_or(ValueShape::Unknown, ValueShape::Scalar);
         };
-        let mut words = words(data_type);
-        let is_listed = forms(data_type, DEPTH).iter().all(is_word);
+        let mut words = type_words(data_type);
+        let is_listed = type_forms(data_type, DEPTH).iter().all(is_word);
         if is_listed && (1..=MAX_CHOICES).contains(&words.len()) {
             if let Some(at) = words.iter().position(|word| Some(word) == default.as_ref()) {
                 words[..=at].rotate_right(1);
             }
-            return Shape::OneOf(words);
+            return ValueShape::OneOf(words);
         }
-        match plain(data_type, DEPTH) {
-            DataType::Array(..) | DataType::Tuple(..) => Shape::List,
-            DataType::Hash(..) | DataType::Struct(_) => Shape::Hash,
-            DataType::String(_) | DataType::Pattern(_) if default.is_none() => Shape::Text,
-            _ => default.map_or(Shape::Unknown, Shape::Scalar),
+        match unwrap_type(data_type, DEPTH) {
+            DataType::Array(..) | DataType::Tuple(..) => ValueShape::List,
+            DataType::Hash(..) | DataType::Struct(_) => ValueShape::Hash,
+            DataType::String(_) | DataType::Pattern(_) if default.is_none() => ValueShape::Text,
+            _ => default.map_or(ValueShape::Unknown, ValueShape::Scalar),
         }
     }
 
     /// Returns the shape of a value that another place has.
-    pub(super) fn of_value(value: &Value) -> Shape {
+    pub(super) fn of_value(value: &Value) -> ValueShape {
         match value.data() {
-            Data::Array(_) => Shape::List,
-            Data::Hash(_) => Shape::Hash,
-            _ => Shape::Unknown,
+            Data::Array(_) => ValueShape::List,
+            Data::Hash(_) => ValueShape::Hash,
+            _ => ValueShape::Unknown,
         }
     }
 
     /// Returns the text behind the colon of a key at `column`, plain and as a snippet.
-    pub(super) fn written(&self, is_json: bool, in_flow: bool, column: usize) -> (String, String) {
+    pub(super) fn shape_text(
+        &self,
+        is_json: bool,
+        in_flow: bool,
+        column: usize,
+    ) -> (String, String) {
         let indent = " ".repeat(column + 2);
         let same = |text: &str| (text.to_owned(), text.to_owned());
         match self {
-            Shape::List if in_flow => (" []".into(), " [$1]".into()),
-            Shape::Hash if in_flow => (" {}".into(), " {$1}".into()),
+            ValueShape::List if in_flow => (" []".into(), " [$1]".into()),
+            ValueShape::Hash if in_flow => (" {}".into(), " {$1}".into()),
             // Clients without snippets may not insert several lines.
-            Shape::List => (String::new(), format!("\n{indent}- ")),
-            Shape::Hash => (String::new(), format!("\n{indent}")),
-            Shape::Text if is_json => (" ".into(), " \"$1\"".into()),
-            Shape::Unknown | Shape::Text => same(" "),
-            Shape::Scalar(text) if !is_json || is_json_scalar(text) => {
-                (" ".into(), format!(" ${{1:{}}}", escaped(text)))
+            ValueShape::List => (String::new(), format!("\n{indent}- ")),
+            ValueShape::Hash => (String::new(), format!("\n{indent}")),
+            ValueShape::Text if is_json => (" ".into(), " \"$1\"".into()),
+            ValueShape::Unknown | ValueShape::Text => same(" "),
+            ValueShape::Scalar(text) if !is_json || is_json_scalar(text) => {
+                (" ".into(), format!(" ${{1:{}}}", escape_snippet(text)))
             }
-            Shape::OneOf(words) if !is_json || words.iter().all(|word| is_json_scalar(word)) => {
-                let words: Vec<String> = words.iter().map(|word| choice(word)).collect();
+            ValueShape::OneOf(words)
+                if !is_json || words.iter().all(|word| is_json_scalar(word)) =>
+            {
+                let words: Vec<String> = words.iter().map(|word| escape_choice(word)).collect();
                 (" ".into(), format!(" ${{1|{}|}}", words.join(",")))
             }
-            Shape::Scalar(_) | Shape::OneOf(_) => same(" "),
+            ValueShape::Scalar(_) | ValueShape::OneOf(_) => same(" "),
         }
     }
 }
@@ -90,12 +97,12 @@ fn is_json_scalar(text: &str) -> bool {
 }
 
 /// Returns a text as a snippet has it literally.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escape_snippet(text: &str) -> String {
     text.replace('\\', "\\\\").replace('$', "\\$").replace('}', "\\}")
 }
 
 /// Returns a text as a choice of a snippet has it literally.
-fn choice(text: &str) -> String {
+fn escape_choice(text: &str) -> String {
     text.replace('\\', "\\\\").replace(',', "\\,").replace('|', "\\|")
 }
 
@@ -111,16 +118,17 @@ fn literal_text(literal: &Literal) -> Option<String> {
 }
 
 /// Returns the type without the wrappers and aliases around it.
-fn plain(data_type: &DataType, depth: usize) -> DataType {
+fn unwrap_type(data_type: &DataType, depth: usize) -> DataType {
     match data_type {
         DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) if depth > 0 => {
-            plain(inner, depth - 1)
+            unwrap_type(inner, depth - 1)
         }
-        DataType::Sensitive(inner) if depth > 0 => plain(inner, depth - 1),
-        DataType::Named(alias) if depth > 0 => plain(&alias.target_type(), depth - 1),
+        DataType::Sensitive(inner) if depth > 0 => unwrap_type(inner, depth - 1),
+        DataType::Named(alias) if depth > 0 => unwrap_type(&alias.target_type(), depth - 1),
         // A variant has the shape of its first type.
         DataType::Variant(types) if depth > 0 => {
-            let types: Vec<DataType> = types.iter().map(|one| plain(one, depth - 1)).collect();
+            let types: Vec<DataType> =
+                types.iter().map(|one| unwrap_type(one, depth - 1)).collect();
             types.first().cloned().unwrap_or(DataType::Any)
         }
         other => other.clone(),
@@ -128,15 +136,17 @@ fn plain(data_type: &DataType, depth: usize) -> DataType {
 }
 
 /// Returns all forms of a type, without wrappers, aliases and variants.
-fn forms(data_type: &DataType, depth: usize) -> Vec<DataType> {
+fn type_forms(data_type: &DataType, depth: usize) -> Vec<DataType> {
     match data_type {
         _ if depth == 0 => Vec::new(),
         DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => {
-            forms(inner, depth - 1)
+            type_forms(inner, depth - 1)
         }
-        DataType::Sensitive(inner) => forms(inner, depth - 1),
-        DataType::Named(alias) => forms(&alias.target_type(), depth - 1),
-        DataType::Variant(types) => types.iter().flat_map(|one| forms(one, depth - 1)).collect(),
+        DataType::Sensitive(inner) => type_forms(inner, depth - 1),
+        DataType::Named(alias) => type_forms(&alias.target_type(), depth - 1),
+        DataType::Variant(types) => {
+            types.iter().flat_map(|one| type_forms(one, depth - 1)).collect()
+        }
         other => vec![other.clone()],
     }
 }
@@ -148,9 +158,9 @@ fn is_word(form: &DataType) -> bool {
 }
 
 /// Returns the scalars that a type lists, as YAML; other values may fit, too.
-pub(super) fn words(data_type: &DataType) -> Vec<String> {
+pub(super) fn type_words(data_type: &DataType) -> Vec<String> {
     let mut words = Vec::new();
-    for form in forms(data_type, DEPTH) {
+    for form in type_forms(data_type, DEPTH) {
         match form {
             DataType::Boolean(None) => words.extend(["true".to_owned(), "false".to_owned()]),
             DataType::Boolean(Some(value)) => words.push(value.to_string()),
@@ -165,19 +175,19 @@ pub(super) fn words(data_type: &DataType) -> Vec<String> {
 }
 
 /// Returns the type of a part of values of a type.
-pub(in crate::ide) fn type_at(data_type: &DataType, path: &[Step]) -> Option<DataType> {
+pub(in crate::ide) fn type_at(data_type: &DataType, path: &[CursorStep]) -> Option<DataType> {
     let Some((step, rest)) = path.split_first() else { return Some(data_type.clone()) };
-    forms(data_type, DEPTH).iter().find_map(|form| type_at(&part(form, step)?, rest))
+    type_forms(data_type, DEPTH).iter().find_map(|form| type_at(&part_type(form, step)?, rest))
 }
 
-fn part(form: &DataType, step: &Step) -> Option<DataType> {
+fn part_type(form: &DataType, step: &CursorStep) -> Option<DataType> {
     match (form, step) {
-        (DataType::Struct(members), Step::Key(name)) => {
+        (DataType::Struct(members), CursorStep::Key(name)) => {
             members.iter().find(|member| member.name == *name).map(|member| member.value.clone())
         }
-        (DataType::Hash(_, value, _), Step::Key(_)) => Some((**value).clone()),
-        (DataType::Array(element, _), Step::Item(_)) => Some((**element).clone()),
-        (DataType::Tuple(types, _), Step::Item(number)) => {
+        (DataType::Hash(_, value, _), CursorStep::Key(_)) => Some((**value).clone()),
+        (DataType::Array(element, _), CursorStep::Item(_)) => Some((**element).clone()),
+        (DataType::Tuple(types, _), CursorStep::Item(number)) => {
             types.get(*number).or(types.last()).cloned()
         }
         _ => None,
@@ -186,8 +196,8 @@ fn part(form: &DataType, step: &Step) -> Option<DataType> {
 
 /// Whether values of a type must have the member at the end of a path; `None` where the type names
 /// no members there.
-pub(in crate::ide) fn required_here(data_type: &DataType, path: &[Step]) -> Option<bool> {
-    let (Step::Key(name), outer) = path.split_last()? else { return None };
+pub(in crate::ide) fn required_here(data_type: &DataType, path: &[CursorStep]) -> Option<bool> {
+    let (CursorStep::Key(name), outer) = path.split_last()? else { return None };
     let members = struct_members(&type_at(data_type, outer)?);
     members.iter().find(|member| member.name == *name).map(|member| !member.optional)
 }
@@ -195,7 +205,7 @@ pub(in crate::ide) fn required_here(data_type: &DataType, path: &[Step]) -> Opti
 /// Returns the members that a type names, required ones first.
 pub(super) fn struct_members(data_type: &DataType) -> Vec<StructMember> {
     let mut members: Vec<StructMember> = Vec::new();
-    for form in forms(data_type, DEPTH) {
+    for form in type_forms(data_type, DEPTH) {
         if let DataType::Struct(found) = form {
             members.extend(found);
         }

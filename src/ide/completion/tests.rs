@@ -14,7 +14,7 @@ use crate::text::TextEdit;
 fn items(text: &str) -> Vec<Item> {
     let fixture = Fixture::new(text);
     let config = CompletionConfig::default();
-    completion(&fixture.snapshot, fixture.position(), &config).unwrap_or_default().items
+    complete_at(&fixture.snapshot, fixture.position(), &config).unwrap_or_default().items
 }
 
 /// Returns the first labels, each with its detail.
@@ -35,7 +35,7 @@ fn labels(text: &str) -> Vec<String> {
 fn accepted(text: &str, label: &str) -> String {
     let fixture = Fixture::new(text);
     let position = fixture.position();
-    let found = completion(&fixture.snapshot, position, &CompletionConfig::default());
+    let found = complete_at(&fixture.snapshot, position, &CompletionConfig::default());
     let items = found.unwrap_or_default().items;
     let item = items.iter().find(|item| item.label == label).unwrap_or_else(|| {
         panic!("{label} is none of {:?}", items.iter().map(|item| &item.label).collect::<Vec<_>>())

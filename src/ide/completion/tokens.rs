@@ -1,10 +1,10 @@
 //! Words within `%{…}`: functions and variables. Arguments of functions are another file's.
 
-use super::arguments::{self, Argument};
-use super::context::Context;
+use super::arguments::{self, TypedArgument};
+use super::context::CompletionContext;
 use super::item::{Item, ItemKind, Items};
-use super::place::{Place, Spot, Style};
-use super::typed_token::{Token, edit};
+use super::place::{CursorContext, Spot, Style};
+use super::typed_token::{TypedToken, token_edit};
 use super::variables;
 use crate::text::TextEdit;
 
@@ -19,8 +19,13 @@ const FUNCTIONS: [(&str, &str, &str); 5] = [
 
 /// Adds the words that fit in a token. `is_config`: the file is a `hiera.yaml`, whose tokens call
 /// no functions.
-pub(super) fn complete(ctx: &Context<'_>, token: &Token<'_>, is_config: bool, items: &mut Items) {
-    if let Some(argument) = Argument::of(token.text) {
+pub(super) fn complete(
+    ctx: &CompletionContext<'_>,
+    token: &TypedToken<'_>,
+    is_config: bool,
+    items: &mut Items,
+) {
+    if let Some(argument) = TypedArgument::parse_argument(token.text) {
         if !is_config {
             arguments::complete(ctx, token, &argument, items);
         }
@@ -31,23 +36,23 @@ pub(super) fn complete(ctx: &Context<'_>, token: &Token<'_>, is_config: bool, it
     }
     let path = token.text.strip_prefix("::").unwrap_or(token.text);
     if !is_config && !path.contains('.') {
-        functions(ctx, token, items);
+        complete_functions(ctx, token, items);
     }
     // The name of a variable of top scope, as configs of version 3 write it, keeps its colons.
     let colons = &token.text[..token.text.len() - path.len()];
-    let place = |name: &str, _| edit(ctx.place, token, &format!("{colons}{name}"));
+    let place = |name: &str, _| token_edit(ctx.place, token, &format!("{colons}{name}"));
     variables::complete(ctx, path, items, &place);
 }
 
-fn functions(ctx: &Context<'_>, token: &Token<'_>, items: &mut Items) {
+fn complete_functions(ctx: &CompletionContext<'_>, token: &TypedToken<'_>, items: &mut Items) {
     let quote = inner_quote(ctx.place.style);
     for (name, argument, meaning) in FUNCTIONS {
         if name == "alias" && !is_whole(ctx.place, token) {
             continue;
         }
         let placed = format!("{name}({quote}\u{0}{quote})");
-        let (text, filter) = edit(ctx.place, token, &placed);
-        let snippet = super::shape::escaped(&text.text);
+        let (text, filter) = token_edit(ctx.place, token, &placed);
+        let snippet = super::shape::escape_snippet(&text.text);
         let plain = TextEdit::new(text.range, text.text.replace('\u{0}', ""));
         let mut item = Item::new(ItemKind::Function, name, plain);
         // Users type the name alone.
@@ -66,7 +71,7 @@ fn inner_quote(style: Style) -> &'static str {
 }
 
 /// Whether the token can be the whole string.
-fn is_whole(place: &Place, token: &Token<'_>) -> bool {
+fn is_whole(place: &CursorContext, token: &TypedToken<'_>) -> bool {
     let behind = place.behind.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
     let behind = behind.trim_start_matches(['(', ')', '\'', '"', '}', ' ', ',', ']']);
     token.ahead.is_empty()

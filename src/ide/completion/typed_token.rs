@@ -1,10 +1,10 @@
 //! The token that is being typed, and the edits that put words into it.
 
-use super::place::{Place, Spot, Style};
+use super::place::{CursorContext, Spot, Style};
 use crate::text::{TextEdit, TextRange};
 
 /// A token that is being typed.
-pub(super) struct Token<'a> {
+pub(super) struct TypedToken<'a> {
     /// The text behind `%{` up to the cursor.
     pub(super) text: &'a str,
     /// The text of the scalar before `%{`, without its quote.
@@ -12,17 +12,21 @@ pub(super) struct Token<'a> {
 }
 
 /// Returns the token that the cursor is in.
-pub(super) fn at(place: &Place) -> Option<Token<'_>> {
-    let content = place.content();
+pub(super) fn token_at_cursor(place: &CursorContext) -> Option<TypedToken<'_>> {
+    let content = place.typed_content();
     let start = content.rfind("%{")?;
     let text = &content[start + 2..];
     let is_root_key = place.spot == Spot::Key && place.path.is_empty();
-    (!text.contains('}') && !is_root_key).then_some(Token { text, ahead: &content[..start] })
+    (!text.contains('}') && !is_root_key).then_some(TypedToken { text, ahead: &content[..start] })
 }
 
 /// Returns the edit that replaces the text of a token by `text` and closes it, with the text that
 /// the client compares with.
-pub(super) fn edit(place: &Place, token: &Token<'_>, text: &str) -> (TextEdit, String) {
+pub(super) fn token_edit(
+    place: &CursorContext,
+    token: &TypedToken<'_>,
+    text: &str,
+) -> (TextEdit, String) {
     let word = place.word_behind(|c| c.is_alphanumeric() || "_.:".contains(c));
     with_end(place, token, text, (token.text.len(), word), &["}"])
 }
@@ -31,14 +35,14 @@ pub(super) fn edit(place: &Place, token: &Token<'_>, text: &str) -> (TextEdit, S
 /// before the cursor and behind it, and of those pieces of `end` that follow it already. A scalar
 /// without quotes cannot begin with `%`: it gets quotes.
 pub(super) fn with_end(
-    place: &Place,
-    token: &Token<'_>,
+    place: &CursorContext,
+    token: &TypedToken<'_>,
     text: &str,
     (before, behind): (usize, usize),
     end: &[&str],
 ) -> (TextEdit, String) {
     let rest = &place.behind[behind..];
-    let closed = already(rest, end);
+    let closed = written_end_length(rest, end);
     let end = end.concat();
     let cursor = place.before.end;
     let stop = cursor + (behind + closed) as u32;
@@ -62,7 +66,7 @@ pub(super) fn with_end(
 
 /// Returns how many bytes at the start of a text are pieces of `end`, in their order: editors
 /// insert closing quotes and brackets on their own.
-fn already(text: &str, end: &[&str]) -> usize {
+fn written_end_length(text: &str, end: &[&str]) -> usize {
     let mut rest = text;
     for piece in end {
         rest = rest.strip_prefix(piece).unwrap_or(rest);

@@ -1,10 +1,10 @@
 //! Values: the words that the type of the key's parameter lists, and the scalars that other
 //! definitions of the key have at this place.
 
-use super::context::{Context, dig};
+use super::context::{CompletionContext, dig};
 use super::item::{ItemKind, Items};
-use super::place::Step;
-use super::shape::words;
+use super::place::CursorStep;
+use super::shape::type_words;
 use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::value::{Data, Value};
 
@@ -12,10 +12,10 @@ use crate::puppet::value::{Data, Value};
 const LONGEST: usize = 200;
 
 /// Adds the values that a place below a root key may have.
-pub(super) fn complete(ctx: &Context<'_>, root: &str, items: &mut Items) {
+pub(super) fn complete(ctx: &CompletionContext<'_>, root: &str, items: &mut Items) {
     if let Some(data_type) = ctx.type_here(root) {
-        for word in words(&data_type) {
-            let string = unquoted(&word);
+        for word in type_words(&data_type) {
+            let string = unquoted_string(&word);
             let item = ctx.value_item(ItemKind::EnumMember, &word, string.as_deref());
             items.push(item.with_detail(data_type.to_string()));
         }
@@ -24,7 +24,7 @@ pub(super) fn complete(ctx: &Context<'_>, root: &str, items: &mut Items) {
         return;
     }
     let path_here = &ctx.place.path[1..];
-    let definitions: Vec<_> = ctx.definitions(root).collect();
+    let definitions: Vec<_> = ctx.root_definitions(root).collect();
     let own = definitions.iter().filter(|(path, _)| **path == ctx.file.path);
     // The elements that the list has already.
     let own: Vec<&Value> = own.flat_map(|(_, member)| dig(&member.value, path_here)).collect();
@@ -34,18 +34,18 @@ pub(super) fn complete(ctx: &Context<'_>, root: &str, items: &mut Items) {
                 let string = value.as_str();
                 let written = print::print_inline(value, &PrintOptions::default());
                 let item = ctx.value_item(ItemKind::Value, &written, string);
-                items.push(item.with_detail(ctx.name(path)));
+                items.push(item.with_detail(ctx.file_name(path)));
             }
         }
     }
 }
 
-fn is_element(path: &[Step]) -> bool {
-    matches!(path.last(), Some(Step::Item(_)))
+fn is_element(path: &[CursorStep]) -> bool {
+    matches!(path.last(), Some(CursorStep::Item(_)))
 }
 
 /// Returns the string that a word of YAML is; `None` for a boolean.
-fn unquoted(word: &str) -> Option<String> {
+fn unquoted_string(word: &str) -> Option<String> {
     match word {
         "true" | "false" => None,
         _ => match word.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {

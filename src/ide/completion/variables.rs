@@ -3,7 +3,7 @@
 
 use indexmap::IndexMap;
 
-use super::context::{Context, FileContext};
+use super::context::{CompletionContext, FileContext};
 use super::item::{Item, ItemKind, Items, Topic};
 use crate::hiera::scope::{Scope, Variable};
 use crate::puppet::value::Value;
@@ -39,19 +39,19 @@ const COMMON: [&str; 21] = [
 ];
 
 /// The names that can follow, each with whether it has parts.
-type Names = IndexMap<String, bool>;
+type NextNames = IndexMap<String, bool>;
 
 /// Adds the variables that fit, or behind a dot the parts of one. `path` is the text before the
 /// cursor; `edit` gives the edit for a dotted name, with the text that the client compares with.
 pub(super) fn complete(
-    ctx: &Context<'_>,
+    ctx: &CompletionContext<'_>,
     path: &str,
     items: &mut Items,
     edit: &dyn Fn(&str, bool) -> (TextEdit, String),
 ) {
     let outer = path.rsplit_once('.').map(|(outer, _)| outer);
-    let mut found = Names::new();
-    let nodes = nodes(ctx);
+    let mut found = NextNames::new();
+    let nodes = reading_nodes(ctx);
     for node in nodes.iter().take(MAX_NODES) {
         add_node(&node.scope, outer, &mut found);
     }
@@ -68,8 +68,8 @@ pub(super) fn complete(
         let (edit, filter) = edit(&dotted, *has_parts);
         let mut item = Item::new(ItemKind::Variable, name, edit);
         item.filter = filter;
-        if ctx.has_details && items.accept(&item) {
-            item = item.with_detail(values(ctx, &nodes, &dotted));
+        if ctx.has_details && items.accepts_item(&item) {
+            item = item.with_detail(value_summary(ctx, &nodes, &dotted));
         }
         item.topic = Some(Topic::Variable(dotted));
         items.push(item);
@@ -78,13 +78,13 @@ pub(super) fn complete(
 
 /// Returns the value of a variable that most of the file's nodes have, on one line; empty where none
 /// has a value but a hash.
-pub(super) fn detail(at: &FileContext<'_>, dotted: &str) -> String {
-    values(at, &nodes(at), dotted)
+pub(super) fn variable_detail(at: &FileContext<'_>, dotted: &str) -> String {
+    value_summary(at, &reading_nodes(at), dotted)
 }
 
 /// Returns the nodes that read the file; all nodes of the environment, or else its kinds of nodes,
 /// where none is known to.
-fn nodes<'a>(ctx: &FileContext<'a>) -> Vec<&'a Node> {
+fn reading_nodes<'a>(ctx: &FileContext<'a>) -> Vec<&'a Node> {
     let reading = match ctx.environment.reaches_file(&ctx.file.path) {
         true => ctx.snapshot.nodes_reading(ctx.environment, &ctx.file.path),
         false => Vec::new(),
@@ -98,7 +98,7 @@ fn nodes<'a>(ctx: &FileContext<'a>) -> Vec<&'a Node> {
 }
 
 /// Adds the names that a node's scope has below `outer`.
-fn add_node(scope: &Scope, outer: Option<&str>, found: &mut Names) {
+fn add_node(scope: &Scope, outer: Option<&str>, found: &mut NextNames) {
     match outer {
         None => scope.known_variables().for_each(|(name, value)| add(name, is_hash(value), found)),
         Some(outer) => {
@@ -115,7 +115,7 @@ fn is_hash(value: &Value) -> bool {
     value.as_hash().is_some()
 }
 
-fn add(name: &str, has_parts: bool, found: &mut Names) {
+fn add(name: &str, has_parts: bool, found: &mut NextNames) {
     if let Some(known) = found.get_mut(name) {
         *known |= has_parts;
         return;
@@ -126,7 +126,7 @@ fn add(name: &str, has_parts: bool, found: &mut Names) {
 }
 
 /// Adds the part of a dotted name that follows `outer`.
-fn add_name(dotted: &str, outer: Option<&str>, found: &mut Names) {
+fn add_name(dotted: &str, outer: Option<&str>, found: &mut NextNames) {
     let rest = match outer {
         None => Some(dotted),
         Some(outer) => dotted.strip_prefix(outer).and_then(|rest| rest.strip_prefix('.')),
@@ -149,7 +149,7 @@ fn place_in_order(name: &str) -> usize {
 }
 
 /// Returns the value of a variable that most nodes have, and how many do.
-fn values(at: &FileContext<'_>, nodes: &[&Node], dotted: &str) -> String {
+fn value_summary(at: &FileContext<'_>, nodes: &[&Node], dotted: &str) -> String {
     let mut counts: IndexMap<Value, usize> = IndexMap::new();
     for node in nodes.iter().take(MAX_NODES) {
         if let Variable::Known(value) = node.scope.get_path(dotted)
@@ -162,7 +162,7 @@ fn values(at: &FileContext<'_>, nodes: &[&Node], dotted: &str) -> String {
         return String::new();
     };
     let all: usize = counts.values().sum();
-    let value = at.short(value);
+    let value = at.short_value(value);
     let nodes = if *count == 1 { "node" } else { "nodes" };
     let others = counts.len() - 1;
     match others {

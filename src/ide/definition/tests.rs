@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use super::definition;
+use super::find_definitions;
 use crate::fixture::Fixture;
 use crate::text::{Encoding, Span};
 
@@ -11,7 +11,7 @@ use crate::text::{Encoding, Span};
 fn check(text: &str, expected: Expect) {
     let fixture = Fixture::new(text);
     let position = fixture.position();
-    let Some(found) = definition(&fixture.snapshot, position) else {
+    let Some(found) = find_definitions(&fixture.snapshot, position) else {
         expected.assert_eq("-");
         return;
     };

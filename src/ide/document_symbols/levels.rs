@@ -11,20 +11,22 @@ const LOCATIONS: [&str; 7] = ["path", "paths", "glob", "globs", "uri", "uris", "
 
 impl Outline<'_> {
     /// Returns the levels of an entry of a config that holds a hierarchy.
-    pub(super) fn levels(&self, key: NodeId, value: NodeId) -> Option<Vec<Symbol>> {
+    pub(super) fn level_symbols(&self, key: NodeId, value: NodeId) -> Option<Vec<Symbol>> {
         let holds_levels = self.tree.scalar(key).is_some_and(|key| HIERARCHIES.contains(&key));
         if !self.is_config || !holds_levels {
             return None;
         }
         Some(match &self.tree.node(value).kind {
-            NodeKind::Sequence { items, .. } => items.iter().map(|it| self.level(*it)).collect(),
-            _ => self.locations(value),
+            NodeKind::Sequence { items, .. } => {
+                items.iter().map(|it| self.level_symbol(*it)).collect()
+            }
+            _ => self.location_symbols(value),
         })
     }
 
     /// Returns a level: an entry with a name, or the location alone in version 3.
-    fn level(&self, item: NodeId) -> Symbol {
-        if let Some(location) = self.location(item) {
+    fn level_symbol(&self, item: NodeId) -> Symbol {
+        if let Some(location) = self.location_symbol(item) {
             return location;
         }
         let span = self.tree.whole_span(item);
@@ -36,7 +38,7 @@ impl Outline<'_> {
             |(name, _): &&(NodeId, NodeId)| key(name).is_some_and(|it| LOCATIONS.contains(&it));
         let locations = entries.iter().filter(is_location);
         let children: Vec<Symbol> =
-            locations.flat_map(|(_, value)| self.locations(*value)).collect();
+            locations.flat_map(|(_, value)| self.location_symbols(*value)).collect();
         let named: Vec<&str> = children.iter().map(|location| &*location.name).collect();
         let (name, selection) = match name.filter(|(name, _)| !name.trim().is_empty()) {
             Some((name, place)) => (name.to_owned(), self.tree.node(place).span),
@@ -53,16 +55,16 @@ impl Outline<'_> {
     }
 
     /// Returns the locations in a value: itself, or the elements of a list.
-    fn locations(&self, value: NodeId) -> Vec<Symbol> {
+    fn location_symbols(&self, value: NodeId) -> Vec<Symbol> {
         match &self.tree.node(value).kind {
             NodeKind::Sequence { items, .. } => {
-                items.iter().filter_map(|item| self.location(*item)).collect()
+                items.iter().filter_map(|item| self.location_symbol(*item)).collect()
             }
-            _ => self.location(value).into_iter().collect(),
+            _ => self.location_symbol(value).into_iter().collect(),
         }
     }
 
-    fn location(&self, node: NodeId) -> Option<Symbol> {
+    fn location_symbol(&self, node: NodeId) -> Option<Symbol> {
         let text = self.tree.scalar(node).filter(|text| !text.trim().is_empty())?;
         Some(Symbol {
             name: text.to_owned(),

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 
 use super::{FileSymbols, MAX_DEPTH, Symbol, document_symbols};
 use crate::fixture::Fixture;
-use crate::ide::by_run::Run;
+use crate::ide::by_run::RunItems;
 use crate::text::{Encoding, FilePath, Span, TextRange};
 use crate::workspace::{Change, Workspace};
 
@@ -210,7 +210,7 @@ fn an_edit_reads_the_symbols_of_its_run_alone() {
         workspace.apply(Change::Edit(path.clone(), vec![(range, text.to_owned())]));
         let symbols = now(&workspace, Some(&last));
         assert_eq!(all(&symbols), all(&now(&workspace, None)), "edit {number}");
-        let is_kept = |run: &&Run<Symbol>| {
+        let is_kept = |run: &&RunItems<Symbol>| {
             last.runs.iter().any(|other| Arc::ptr_eq(&run.items, &other.items))
         };
         let kept = symbols.runs.iter().filter(is_kept).count();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 
-use super::{Hierarchy, hierarchy};
+use super::{Hierarchy, hierarchy_of};
 use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
 use crate::text::FilePath;
@@ -43,7 +43,7 @@ app::port: 1
 fn check(repo: &str, path: &str, key: Option<&str>, expected: Expect) {
     let fixture = Fixture::new(repo);
     let key = key.map(LookupKey::of_root);
-    let shown = hierarchy(&fixture.snapshot, &FilePath::new(path), key.as_ref());
+    let shown = hierarchy_of(&fixture.snapshot, &FilePath::new(path), key.as_ref());
     expected.assert_eq(&shown.map_or_else(|| "-\n".to_owned(), |shown| written(&shown, &fixture)));
 }
 

@@ -2,7 +2,7 @@
 
 use super::head::Head;
 use super::provenance::Source;
-use super::{Asked, Found, Narrow, Writer};
+use super::{HoverAnswer, HoverQuestion, HoverWriter, Narrow};
 use crate::hiera::resolution::Resolution;
 use crate::ide::phrases::open_levels;
 use crate::puppet::print;
@@ -14,7 +14,7 @@ const MAX_INLINE: usize = 60;
 
 /// The part of an effective value that a hover is about.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Shown {
+pub(super) enum ShownPart {
     /// The part.
     Value(Value),
     /// There is a value, and neither it nor a part of it may be shown.
@@ -29,117 +29,129 @@ pub(super) enum Shown {
     Fails(String),
 }
 
-impl Writer<'_> {
+impl HoverWriter<'_> {
     /// Returns an answer in full below the lines of its head. The last line of the head is its
     /// provenance.
-    pub(super) fn answer(&self, mut head: Head, found: &Found<'_>, asked: &Asked<'_>) -> String {
+    pub(super) fn render_answer(
+        &self,
+        mut head: Head,
+        found: &HoverAnswer<'_>,
+        asked: &HoverQuestion<'_>,
+    ) -> String {
         let (resolution, narrow) = (found.resolution, asked.narrow);
-        let sources = self.sources(resolution, narrow);
-        head.line(self.provenance(resolution, &sources));
-        let mut out = head.written(&self.markup);
-        match self.shown(resolution, narrow) {
-            Shown::Value(value) => out.push_str(&self.block(&value, &sources)),
-            Shown::Secret => out.push_str(&self.markup.block(&format!("{}\n", print::REDACTED))),
-            Shown::NotFound if asked.is_parameter => {
+        let sources = self.part_sources(resolution, narrow);
+        head.add_line(self.render_provenance(resolution, &sources));
+        let mut out = head.render_head(&self.markup);
+        match self.shown_part(resolution, narrow) {
+            ShownPart::Value(value) => out.push_str(&self.block_value(&value, &sources)),
+            ShownPart::Secret => {
+                out.push_str(&self.markup.render_block(&format!("{}\n", print::REDACTED)))
+            }
+            ShownPart::NotFound if asked.is_parameter => {
                 out.push_str(&self.without_value(found, asked))
             }
             other => {
-                out.push_str(&self.phrase(&other));
+                out.push_str(&self.value_phrase(&other));
                 out.push('\n');
             }
         }
-        out.push_str(&self.unconverted(resolution));
-        out.push_str(&self.around(found, asked));
+        out.push_str(&self.unconverted_note(resolution));
+        out.push_str(&self.render_around(found, asked));
         out
     }
 
     /// Returns the part of the value of a lookup that the hover is about.
-    pub(super) fn shown(&self, resolution: &Resolution, narrow: Narrow<'_>) -> Shown {
+    pub(super) fn shown_part(&self, resolution: &Resolution, narrow: Narrow<'_>) -> ShownPart {
         match &resolution.value {
-            Ok(Some(_)) if resolution.is_secret() => Shown::Secret,
-            Ok(Some(value)) => narrow(value, None)
-                .map_or_else(|| self.absent(resolution, Shown::NoPart), |(_, it)| Shown::Value(it)),
-            Ok(None) => self.absent(resolution, Shown::NotFound),
-            Err(error) => Shown::Fails(error.print_message(&self.print_options())),
+            Ok(Some(_)) if resolution.is_secret() => ShownPart::Secret,
+            Ok(Some(value)) => narrow(value, None).map_or_else(
+                || self.absent_part(resolution, ShownPart::NoPart),
+                |(_, it)| ShownPart::Value(it),
+            ),
+            Ok(None) => self.absent_part(resolution, ShownPart::NotFound),
+            Err(error) => ShownPart::Fails(error.print_message(&self.print_options())),
         }
     }
 
     /// Returns `absent` if all levels are evaluated, else the levels that are not.
-    fn absent(&self, resolution: &Resolution, absent: Shown) -> Shown {
+    fn absent_part(&self, resolution: &Resolution, absent: ShownPart) -> ShownPart {
         let levels = open_levels(resolution);
-        if levels.is_empty() { absent } else { Shown::NotSettled(levels) }
+        if levels.is_empty() { absent } else { ShownPart::NotSettled(levels) }
     }
 
     /// Returns the text of a value, or the sentence in place of it.
-    pub(super) fn phrase(&self, shown: &Shown) -> String {
+    pub(super) fn value_phrase(&self, shown: &ShownPart) -> String {
         match shown {
-            Shown::Value(value) => self.markup.code(&self.inline(value)),
-            Shown::Secret => self.markup.code(print::REDACTED),
-            Shown::NoPart => "This part is not in the effective value.".into(),
-            Shown::NotFound => "No value is found.".into(),
-            Shown::NotSettled(levels) => {
+            ShownPart::Value(value) => self.markup.render_code(&self.inline_value(value)),
+            ShownPart::Secret => self.markup.render_code(print::REDACTED),
+            ShownPart::NoPart => "This part is not in the effective value.".into(),
+            ShownPart::NotFound => "No value is found.".into(),
+            ShownPart::NotSettled(levels) => {
                 let levels: Vec<String> =
-                    levels.iter().map(|level| self.markup.bold(level)).collect();
+                    levels.iter().map(|level| self.markup.render_bold(level)).collect();
                 format!(
                     "Whether there is a value is not settled: {} could not be evaluated.",
                     levels.join(", ")
                 )
             }
-            Shown::Fails(message) => format!("The lookup fails: {}", self.markup.text(message)),
+            ShownPart::Fails(message) => {
+                format!("The lookup fails: {}", self.markup.render_text(message))
+            }
         }
     }
 
     /// Returns the text of a value, or the words in place of it, for a list of several answers.
-    pub(super) fn short_phrase(&self, shown: &Shown) -> String {
+    pub(super) fn short_phrase(&self, shown: &ShownPart) -> String {
         match shown {
-            Shown::Value(_) | Shown::Secret => self.phrase(shown),
-            Shown::NoPart => "not in the value".into(),
-            Shown::NotFound => "no value".into(),
-            Shown::NotSettled(levels) => {
+            ShownPart::Value(_) | ShownPart::Secret => self.value_phrase(shown),
+            ShownPart::NoPart => "not in the value".into(),
+            ShownPart::NotFound => "no value".into(),
+            ShownPart::NotSettled(levels) => {
                 let levels: Vec<String> =
-                    levels.iter().map(|level| self.markup.bold(level)).collect();
+                    levels.iter().map(|level| self.markup.render_bold(level)).collect();
                 format!("not settled by {}", levels.join(", "))
             }
-            Shown::Fails(message) => format!("fails: {}", self.markup.text(message)),
+            ShownPart::Fails(message) => format!("fails: {}", self.markup.render_text(message)),
         }
     }
 
     /// Returns a value on one line, cut where it gets long, secrets masked.
-    pub(super) fn inline(&self, value: &Value) -> String {
+    pub(super) fn inline_value(&self, value: &Value) -> String {
         // Only the beginning of a long value is shown: the text is printed a little further than
         // that, so that `cut` sees that there is more.
         let options =
             print::PrintOptions { max_json: Some(MAX_INLINE * 4), ..self.print_options() };
-        cut(&print::print_inline(value, &options))
+        cut_text(&print::print_inline(value, &options))
     }
 
     pub(super) fn is_long(&self, value: &Value) -> bool {
-        matches!(value.data(), Data::Array(_) | Data::Hash(_)) && self.inline(value).ends_with('…')
+        matches!(value.data(), Data::Array(_) | Data::Hash(_))
+            && self.inline_value(value).ends_with('…')
     }
 
     /// Returns a value in lines. Where several files are merged, each leaf has its level behind it.
-    pub(super) fn block(&self, value: &Value, sources: &[Source]) -> String {
+    pub(super) fn block_value(&self, value: &Value, sources: &[Source]) -> String {
         let level_of = |span: Span| {
             let path = self.snapshot.path_of(span.file)?;
             let at = sources.iter().find(|source| source.place == Some(span));
             let named = at.or_else(|| sources.iter().find(|source| source.path == *path));
             Some(match named {
                 Some(source) => source.level.clone(),
-                None => self.markup.names.path(path).to_owned(),
+                None => self.markup.names.short_path(path).to_owned(),
             })
         };
         let has_levels = sources.len() > 1;
         let level: Option<&dyn Fn(Span) -> Option<String>> =
             if has_levels { Some(&level_of) } else { None };
         let max = self.markup.config.max_value_lines;
-        let (text, is_whole) = super::value::yaml(value, &self.print_options(), max, level);
+        let (text, is_whole) = super::value::render_yaml(value, &self.print_options(), max, level);
         let more = if is_whole { String::new() } else { self.all_of_it() };
-        self.markup.block(&text) + &more
+        self.markup.render_block(&text) + &more
     }
 }
 
 /// Returns the beginning of a text that is long.
-pub(super) fn cut(text: &str) -> String {
+pub(super) fn cut_text(text: &str) -> String {
     let cut: String = text.chars().take(MAX_INLINE).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }

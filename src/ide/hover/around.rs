@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::answer::Shown;
-use super::markup::counted;
+use super::answer::ShownPart;
+use super::markup::count_phrase;
 use super::provenance::Source;
-use super::{Asked, Found, Writer};
+use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::ide::phrases::{level_title, not_evaluated};
 use crate::puppet::print;
@@ -15,28 +15,36 @@ use crate::text::FilePath;
 /// The most keys of a hash that a line names.
 const MAX_KEYS: usize = 5;
 
-impl Writer<'_> {
+impl HoverWriter<'_> {
     /// Returns the files below that are overridden, the levels that cannot be read, notes on the
     /// value, and the files that may override it.
-    pub(super) fn around(&self, found: &Found<'_>, asked: &Asked<'_>) -> String {
+    pub(super) fn render_around(
+        &self,
+        found: &HoverAnswer<'_>,
+        asked: &HoverQuestion<'_>,
+    ) -> String {
         let resolution = found.resolution;
-        let mut out = self.below(found, asked);
+        let mut out = self.render_below(found, asked);
         if !resolution.reads.unknown.is_empty() {
             let names: Vec<String> =
-                resolution.reads.unknown.iter().map(|name| self.markup.code(name)).collect();
+                resolution.reads.unknown.iter().map(|name| self.markup.render_code(name)).collect();
             writeln!(out, "\nunknown here: {}", names.join(", ")).expect("writing to a string");
         }
-        self.unsettled(found, &mut out);
+        self.render_unsettled(found, &mut out);
         out
     }
 
     /// Returns the files below that are overridden, the levels that cannot be read, and notes on
     /// the value.
-    pub(super) fn below(&self, found: &Found<'_>, asked: &Asked<'_>) -> String {
+    pub(super) fn render_below(
+        &self,
+        found: &HoverAnswer<'_>,
+        asked: &HoverQuestion<'_>,
+    ) -> String {
         let resolution = found.resolution;
         let mut out = String::new();
-        let mut lines = self.overridden(found, asked);
-        lines.extend(resolution.steps.iter().filter_map(|step| self.unread(step)));
+        let mut lines = self.overridden_values(found, asked);
+        lines.extend(resolution.steps.iter().filter_map(|step| self.unread_phrase(step)));
         let max = self.markup.config.max_locations;
         let more = lines.len().saturating_sub(max);
         lines.truncate(max);
@@ -44,7 +52,7 @@ impl Writer<'_> {
             lines.push(format!("… and {more} more"));
         }
         lines.extend(self.merges_nothing(found, asked));
-        lines.extend(self.notes(found, asked));
+        lines.extend(self.value_notes(found, asked));
         if !lines.is_empty() {
             out.push('\n');
         }
@@ -56,16 +64,16 @@ impl Writer<'_> {
 
     /// Returns the levels that cannot be read, a line for each.
     pub(super) fn unread_levels(&self, resolution: &Resolution) -> String {
-        let lines = resolution.steps.iter().filter_map(|step| self.unread(step));
+        let lines = resolution.steps.iter().filter_map(|step| self.unread_phrase(step));
         let lines: String = lines.map(|line| format!("- {line}\n")).collect();
         if lines.is_empty() { lines } else { format!("\n{lines}") }
     }
 
     /// Returns the values of the part that a higher location hides.
-    fn overridden(&self, found: &Found<'_>, asked: &Asked<'_>) -> Vec<String> {
+    fn overridden_values(&self, found: &HoverAnswer<'_>, asked: &HoverQuestion<'_>) -> Vec<String> {
         let resolution = found.resolution;
-        let effective = match self.shown(resolution, asked.narrow) {
-            Shown::Value(value) => Some(value),
+        let effective = match self.shown_part(resolution, asked.narrow) {
+            ShownPart::Value(value) => Some(value),
             _ => None,
         };
         let mut lines = Vec::new();
@@ -93,14 +101,19 @@ impl Writer<'_> {
                     format!("equals {source}: deleting it here changes nothing{}", self.for_whom())
                 }
                 _ if resolution.is_secret() => {
-                    format!("overrides {what}: {}", self.markup.code(print::REDACTED))
+                    format!("overrides {what}: {}", self.markup.render_code(print::REDACTED))
                 }
                 _ if is_secret => format!("overrides {what}"),
                 Some(effective) if *effective == part && !part.is_live() => {
                     format!("overrides {what} with the same value")
                 }
-                Some(effective) => format!("overrides {what}{}", self.hidden(effective, &part)),
-                None => format!("overrides {what}: {}", self.markup.code(&self.inline(&part))),
+                Some(effective) => {
+                    format!("overrides {what}{}", self.hidden_phrase(effective, &part))
+                }
+                None => format!(
+                    "overrides {what}: {}",
+                    self.markup.render_code(&self.inline_value(&part))
+                ),
             });
         }
         lines
@@ -108,14 +121,14 @@ impl Writer<'_> {
 
     /// Describes the part of a value that another value hides. For a hash: the keys that are lost,
     /// or else those with other values. For anything else: the value.
-    fn hidden(&self, effective: &Value, hidden: &Value) -> String {
+    fn hidden_phrase(&self, effective: &Value, hidden: &Value) -> String {
         let (Some(over), Some(under)) = (effective.as_hash(), hidden.as_hash()) else {
             return match hidden.data() {
-                Data::Hash(hash) => format!(", a hash of {}", counted(hash.len(), "key")),
+                Data::Hash(hash) => format!(", a hash of {}", count_phrase(hash.len(), "key")),
                 Data::Array(items) if self.is_long(hidden) => {
-                    format!(", a list of {}", counted(items.len(), "element"))
+                    format!(", a list of {}", count_phrase(items.len(), "element"))
                 }
-                _ => format!(": {}", self.markup.code(&self.inline(hidden))),
+                _ => format!(": {}", self.markup.render_code(&self.inline_value(hidden))),
             };
         };
         let lost: Vec<String> = under
@@ -136,38 +149,40 @@ impl Writer<'_> {
 
     /// Returns `a, b, …`; empty for none.
     fn names_of_keys(&self, names: impl Iterator<Item = String>) -> String {
-        let names: Vec<String> = names.map(|name| self.markup.code(&name)).collect();
+        let names: Vec<String> = names.map(|name| self.markup.render_code(&name)).collect();
         let count = names.len();
         with_more(names.into_iter().take(MAX_KEYS).collect(), count)
     }
 
     /// Describes a level that cannot be read, or whose function was called.
-    fn unread(&self, step: &LookupStep) -> Option<String> {
-        let level = self.markup.bold(&level_title(&step.layer, &step.level.name));
+    fn unread_phrase(&self, step: &LookupStep) -> Option<String> {
+        let level = self.markup.render_bold(&level_title(&step.layer, &step.level.name));
         match &step.outcome {
             Outcome::Opaque(backend) => {
-                let name = self.markup.code(&backend.name);
+                let name = self.markup.render_code(&backend.name);
                 Some(format!("{level}: {}", not_evaluated(backend, &name)))
             }
             Outcome::Answered { backend, .. } => {
-                Some(format!("{level}: {} has a value", self.markup.code(&backend.name)))
+                Some(format!("{level}: {} has a value", self.markup.render_code(&backend.name)))
             }
-            Outcome::NotAnswered(backend) => {
-                Some(format!("{level}: {} does not have the key", self.markup.code(&backend.name)))
-            }
+            Outcome::NotAnswered(backend) => Some(format!(
+                "{level}: {} does not have the key",
+                self.markup.render_code(&backend.name)
+            )),
             Outcome::Excluded(backend) => Some(format!(
                 "{level}: {} is not asked, its option {} excludes the key",
-                self.markup.code(&backend.name),
-                self.markup.code("confine_to_keys")
+                self.markup.render_code(&backend.name),
+                self.markup.render_code("confine_to_keys")
             )),
             Outcome::Unread { path, message } => Some(format!(
                 "{level} {}: not read: {}",
-                self.markup.text(self.markup.names.path(path)),
-                self.markup.text(message)
+                self.markup.render_text(self.markup.names.short_path(path)),
+                self.markup.render_text(message)
             )),
-            Outcome::Failed(path) => {
-                Some(format!("{level} {}: fails", self.markup.text(self.markup.names.path(path))))
-            }
+            Outcome::Failed(path) => Some(format!(
+                "{level} {}: fails",
+                self.markup.render_text(self.markup.names.short_path(path))
+            )),
             _ => None,
         }
     }

@@ -1,20 +1,20 @@
 //! Hovers over the function or backend that a level of a `hiera.yaml` names: its purpose, the place
 //! of its source, and the declaration of its parameters. Nothing is run.
 
-use super::Writer;
+use super::HoverWriter;
 use crate::hiera::config::{BackendKind, DataReader, Level};
 use crate::manifest::model::{Documentation, FunctionParameter, FunctionSignature};
 use crate::text::{FilePath, Span};
 use crate::workspace::functions::{DeclaredFunction, FunctionSource};
 
-impl Writer<'_> {
-    pub(super) fn backend(&self, level: &Level) -> String {
+impl HoverWriter<'_> {
+    pub(super) fn render_backend(&self, level: &Level) -> String {
         let backend = &level.backend;
-        let name = self.markup.code(&backend.name);
+        let name = self.markup.render_code(&backend.name);
         let head = format!(
             "{} {name} of level {}\n\n",
-            self.markup.code(backend.kind.key()),
-            self.markup.bold(&level.name)
+            self.markup.render_code(backend.kind.key()),
+            self.markup.render_bold(&level.name)
         );
         let service = level.backend.service.as_deref().map(|phrase| {
             let others =
@@ -22,7 +22,7 @@ impl Writer<'_> {
                     true => ", and has nothing for other keys",
                     false => "",
                 };
-            format!("{}{others}; hiera-ls does not ask\n", self.markup.text(phrase))
+            format!("{}{others}; hiera-ls does not ask\n", self.markup.render_text(phrase))
         });
         let source = self.source_of(level, service.is_some());
         let texts = [service.unwrap_or_default(), source];
@@ -34,7 +34,8 @@ impl Writer<'_> {
         if level.backend.kind == BackendKind::Hiera3 {
             return format!(
                 "a backend of Hiera 3: Puppet loads {} from a gem or a module\n",
-                self.markup.code(&format!("hiera/backend/{}_backend.rb", level.backend.name))
+                self.markup
+                    .render_code(&format!("hiera/backend/{}_backend.rb", level.backend.name))
             );
         }
         if let Some(reader) = level.backend.data_reader() {
@@ -42,9 +43,9 @@ impl Writer<'_> {
         }
         match self.snapshot.function_source(&self.subject.environment, &level.backend.name) {
             FunctionSource::BuiltIn => "a function of Puppet's own, of another kind\n".to_owned(),
-            FunctionSource::File(path) => self.declared(&path),
+            FunctionSource::File(path) => self.render_declared(&path),
             FunctionSource::NotInModule(module) => {
-                format!("the module {} has no such function\n", self.markup.code(&module))
+                format!("the module {} has no such function\n", self.markup.render_code(&module))
             }
             FunctionSource::ModuleAbsent | FunctionSource::Nowhere if is_known => String::new(),
             FunctionSource::ModuleAbsent => {
@@ -54,37 +55,40 @@ impl Writer<'_> {
         }
     }
 
-    fn declared(&self, path: &FilePath) -> String {
+    fn render_declared(&self, path: &FilePath) -> String {
         let declared = self.snapshot.declared_function(path);
         let name = declared.as_ref().zip(self.snapshot.file(path));
         let place = match name {
             Some((function, file)) => {
-                self.markup.place(Span::in_file(file.id, function.name_range))
+                self.markup.render_place(Span::in_file(file.id, function.name_range))
             }
             None => self.markup.place_of(path, 1),
         };
         let mut out = format!("declared in {place}; hiera-ls does not run it: {NOT_KNOWN}\n");
         if let Some(function) = declared {
-            out.push_str(&self.description(&function));
+            out.push_str(&self.render_function(&function));
         }
         out
     }
 
     /// Writes the comment of a function, and the ways to call it.
-    fn description(&self, function: &DeclaredFunction) -> String {
+    fn render_function(&self, function: &DeclaredFunction) -> String {
         let mut out = String::new();
-        if let Some(text) = summary(&function.documentation) {
-            out.push_str(&format!("\n{}\n", self.markup.text(&text)));
+        if let Some(text) = comment_summary(&function.documentation) {
+            out.push_str(&format!("\n{}\n", self.markup.render_text(&text)));
         }
         for signature in function.signatures.iter().flatten() {
-            out.push_str(&format!("\n- {}", self.markup.code(&call(&function.name, signature))));
+            out.push_str(&format!(
+                "\n- {}",
+                self.markup.render_code(&call_text(&function.name, signature))
+            ));
         }
         if function.signatures.as_ref().is_some_and(|all| !all.is_empty()) {
             out.push('\n');
         }
         for parameter in &function.documentation.parameters {
-            let text = self.markup.text(&parameter.text.replace('\n', " "));
-            out.push_str(&format!("- {}: {text}\n", self.markup.code(&parameter.name)));
+            let text = self.markup.render_text(&parameter.text.replace('\n', " "));
+            out.push_str(&format!("- {}: {text}\n", self.markup.render_code(&parameter.name)));
         }
         out
     }
@@ -94,14 +98,14 @@ impl Writer<'_> {
 const NOT_KNOWN: &str = "the data of this level is not known";
 
 /// Returns the summary of a comment, or its text as one paragraph.
-fn summary(documentation: &Documentation) -> Option<String> {
+fn comment_summary(documentation: &Documentation) -> Option<String> {
     let text = documentation.summary.as_deref().unwrap_or(&documentation.text);
     let first = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
     Some(first.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// Returns a way to call a function, as Puppet's language writes it.
-fn call(name: &str, signature: &FunctionSignature) -> String {
+fn call_text(name: &str, signature: &FunctionSignature) -> String {
     let last = signature.parameters.len().saturating_sub(1);
     let parameter = |(at, one): (usize, &FunctionParameter)| {
         let data_type = one.data_type.as_deref().map(|text| format!("{} ", one_line(text)));

@@ -5,9 +5,9 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use super::answer::Shown;
-use super::markup::counted;
-use super::{Asked, Writer};
+use super::answer::ShownPart;
+use super::markup::count_phrase;
+use super::{HoverQuestion, HoverWriter};
 use crate::fleet::alternatives::{Assumed, Case, find_alternatives};
 use crate::fleet::groups::FleetQuestion;
 use crate::hiera::resolution::{Resolution, Unsettled};
@@ -27,14 +27,14 @@ const MAX_ASSUMPTIONS: usize = 4;
 pub(super) struct Row {
     when: Vec<Assumed>,
     /// The value; `None` where it was not looked up.
-    pub(super) shown: Option<Shown>,
+    pub(super) shown: Option<ShownPart>,
     pub(super) resolution: Option<Resolution>,
     /// The number of files that may change it all the same.
     others: usize,
 }
 
 /// The state that all lookups with assumptions of one hover share.
-pub(super) struct Trying<'a> {
+pub(super) struct CaseSearch<'a> {
     /// How many lookups may still be made.
     lookups: usize,
     /// The names of the known nodes, once they were needed.
@@ -43,9 +43,9 @@ pub(super) struct Trying<'a> {
     elsewhere: OnceCell<HashSet<&'a str>>,
 }
 
-impl Default for Trying<'_> {
+impl Default for CaseSearch<'_> {
     fn default() -> Self {
-        Trying { lookups: MAX_LOOKUPS, names: OnceCell::new(), elsewhere: OnceCell::new() }
+        CaseSearch { lookups: MAX_LOOKUPS, names: OnceCell::new(), elsewhere: OnceCell::new() }
     }
 }
 
@@ -55,20 +55,20 @@ impl PartialEq for Row {
     }
 }
 
-impl<'a> Writer<'a> {
+impl<'a> HoverWriter<'a> {
     /// Returns the values to which a lookup in a scope may come: one row where unknown variables
     /// make no difference. Values of variables that are names of known nodes are those of other
     /// nodes.
-    pub(super) fn cases(
+    pub(super) fn find_cases(
         &self,
-        asked: &Asked<'_>,
+        asked: &HoverQuestion<'_>,
         (scope, resolution): (&Scope, &Resolution),
-        trying: &mut Trying<'a>,
+        trying: &mut CaseSearch<'a>,
     ) -> Vec<Row> {
         let environment = &self.subject.environment;
         let only = |others| Row {
             when: vec![Assumed::new()],
-            shown: Some(self.shown(resolution, asked.narrow)),
+            shown: Some(self.shown_part(resolution, asked.narrow)),
             resolution: None,
             others,
         };
@@ -102,11 +102,11 @@ impl<'a> Writer<'a> {
             return vec![only(others(resolution))];
         }
         let row = |case: Case| {
-            let shown = case.resolution.as_ref().map(|found| self.shown(found, asked.narrow));
+            let shown = case.resolution.as_ref().map(|found| self.shown_part(found, asked.narrow));
             let others = case.resolution.as_ref().map_or(0, others);
             Row { when: vec![case.when], shown, resolution: case.resolution, others }
         };
-        together(without_repeats(cases.into_iter().map(row).collect()))
+        merge_rows(without_repeats(cases.into_iter().map(row).collect()))
     }
 
     /// Returns the names of the known nodes.
@@ -116,7 +116,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Returns a line for each row, each behind `indent`.
-    pub(super) fn rows(&self, rows: &[Row], asked: &Asked<'_>, indent: &str) -> String {
+    pub(super) fn render_rows(
+        &self,
+        rows: &[Row],
+        asked: &HoverQuestion<'_>,
+        indent: &str,
+    ) -> String {
         let mut out = String::new();
         let is_all = rows.len() <= MAX_VALUES;
         let shown = if is_all { rows.len() } else { MAX_VALUES - 1 };
@@ -129,16 +134,23 @@ impl<'a> Writer<'a> {
             let place = row
                 .resolution
                 .as_ref()
-                .map_or_else(String::new, |resolution| self.elsewhere(resolution, asked));
-            format!("{indent}- {value} {}{}{place}\n", self.condition(rows, number), unless(row))
+                .map_or_else(String::new, |resolution| self.other_source(resolution, asked));
+            format!(
+                "{indent}- {value} {}{}{place}\n",
+                self.condition_phrase(rows, number),
+                exception_phrase(row)
+            )
         };
         (0..shown).for_each(|number| out.push_str(&line(number)));
         if !is_all {
             let left_out = &rows[shown..rows.len() - 1];
-            let conditions: Vec<String> =
-                left_out.iter().take(MAX_ASSUMPTIONS).map(|row| self.assumptions(row)).collect();
+            let conditions: Vec<String> = left_out
+                .iter()
+                .take(MAX_ASSUMPTIONS)
+                .map(|row| self.assumption_phrase(row))
+                .collect();
             let end = if conditions.len() < left_out.len() { ", …" } else { "" };
-            let values = counted(left_out.len(), "other value");
+            let values = count_phrase(left_out.len(), "other value");
             writeln!(out, "{indent}- {values} where {}{end}", conditions.join(", "))
                 .expect("writing to a string");
             out.push_str(&line(rows.len() - 1));
@@ -150,7 +162,8 @@ impl<'a> Writer<'a> {
     pub(super) fn assumed_names<'r>(&self, rows: impl IntoIterator<Item = &'r Row>) -> String {
         let whens = rows.into_iter().flat_map(|row| row.when.iter().flatten());
         let names: BTreeSet<&str> = whens.map(|(name, _)| name.as_str()).collect();
-        let names: Vec<String> = names.into_iter().map(|name| self.markup.code(name)).collect();
+        let names: Vec<String> =
+            names.into_iter().map(|name| self.markup.render_code(name)).collect();
         if names.is_empty() {
             return String::new();
         }
@@ -163,17 +176,17 @@ impl<'a> Writer<'a> {
 
     /// Returns `where role = web`; `otherwise where` in a row over which another one above it may
     /// take precedence.
-    fn condition(&self, rows: &[Row], number: usize) -> String {
+    fn condition_phrase(&self, rows: &[Row], number: usize) -> String {
         let row = &rows[number];
         if row.when.iter().any(Vec::is_empty) {
             return "otherwise".into();
         }
         let overlaps = rows[..number].iter().any(|above| are_compatible(above, row));
         let otherwise = if overlaps { "otherwise, " } else { "" };
-        format!("{otherwise}where {}", self.assumptions(row))
+        format!("{otherwise}where {}", self.assumption_phrase(row))
     }
 
-    fn assumptions(&self, row: &Row) -> String {
+    fn assumption_phrase(&self, row: &Row) -> String {
         let text = |(name, value): &(String, String)| format!("{name} = {value}");
         let more = row.when.len().saturating_sub(MAX_ASSUMPTIONS);
         let end = if more > 0 { format!(" or {more} more") } else { String::new() };
@@ -190,17 +203,17 @@ impl<'a> Writer<'a> {
                 }
                 _ => values.join(", "),
             };
-            return self.markup.text(&format!("{name} = {values}")) + &end;
+            return self.markup.render_text(&format!("{name} = {values}")) + &end;
         }
         let each: Vec<String> = listed
             .iter()
             .map(|when| when.iter().map(text).collect::<Vec<_>>().join(" and "))
             .collect();
-        self.markup.text(&each.join(", or ")) + &end
+        self.markup.render_text(&each.join(", or ")) + &end
     }
 }
 
-fn unless(row: &Row) -> String {
+fn exception_phrase(row: &Row) -> String {
     match row.others {
         0 => String::new(),
         1 => ", unless another file changes it".into(),
@@ -217,7 +230,7 @@ fn are_compatible(one: &Row, other: &Row) -> bool {
 }
 
 /// Whether some assumption of `other` holds wherever one of `row` does.
-fn covers(other: &Row, row: &Row) -> bool {
+fn covers_row(other: &Row, row: &Row) -> bool {
     row.when.iter().all(|own| other.when.iter().any(|when| when.iter().all(|it| own.contains(it))))
 }
 
@@ -229,7 +242,7 @@ fn is_same_value(one: &Row, other: &Row) -> bool {
 fn without_repeats(all: Vec<Row>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for row in all {
-        if !rows.iter().any(|above| covers(above, &row)) {
+        if !rows.iter().any(|above| covers_row(above, &row)) {
             rows.push(row);
         }
     }
@@ -239,7 +252,7 @@ fn without_repeats(all: Vec<Row>) -> Vec<Row> {
         let is_repeated = loop {
             match later.next() {
                 Some(other) if !is_same_value(row, other) => break false,
-                Some(other) if covers(other, row) => break true,
+                Some(other) if covers_row(other, row) => break true,
                 Some(_) => {}
                 None => break false,
             }
@@ -252,7 +265,7 @@ fn without_repeats(all: Vec<Row>) -> Vec<Row> {
 }
 
 /// Rows with the same value as one, where no row between them may take precedence.
-fn together(rows: Vec<Row>) -> Vec<Row> {
+fn merge_rows(rows: Vec<Row>) -> Vec<Row> {
     let mut all: Vec<Row> = Vec::new();
     for row in rows {
         let is_last = row.when.iter().any(Vec::is_empty);

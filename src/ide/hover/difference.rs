@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use super::answer::{Shown, cut};
-use super::markup::counted;
+use super::answer::{ShownPart, cut_text};
+use super::markup::count_phrase;
 use super::provenance::Source;
-use super::{Asked, Writer};
+use super::{HoverQuestion, HoverWriter};
 use crate::hiera::resolution::Resolution;
 use crate::ide::cursor::dotted_member;
 use crate::puppet::value::{Data, Hash, Value};
@@ -17,7 +17,7 @@ const MAX_PARTS: usize = 3;
 
 /// A part in which two values differ.
 #[derive(Debug)]
-struct Part<'v> {
+struct DifferingPart<'v> {
     name: Name<'v>,
     /// Where it is written; `None` for a part that the value does not have.
     place: Option<Span>,
@@ -36,25 +36,27 @@ enum Name<'v> {
 /// The differences between a value and another one of its kind.
 #[derive(Debug, Default)]
 struct Difference<'v> {
-    other: Vec<Part<'v>>,
-    lacking: Vec<Part<'v>>,
-    added: Vec<Part<'v>>,
+    other: Vec<DifferingPart<'v>>,
+    lacking: Vec<DifferingPart<'v>>,
+    added: Vec<DifferingPart<'v>>,
     /// Whether elements that both lists have are in another order.
     is_reordered: bool,
 }
 
-impl Writer<'_> {
+impl HoverWriter<'_> {
     /// `differs in a.b; adds d; lacks c ← Role role/web.yaml:12`: how a long value differs from the
     /// one of its kind that `base` is. `None` where the value is short, where it and `base` are of
     /// different kinds, or where all of `base` is hidden.
-    pub(super) fn difference(
+    pub(super) fn describe_difference(
         &self,
-        base: Option<&Shown>,
-        shown: &Shown,
+        base: Option<&ShownPart>,
+        shown: &ShownPart,
         resolution: &Resolution,
-        asked: &Asked<'_>,
+        asked: &HoverQuestion<'_>,
     ) -> Option<String> {
-        let (Some(Shown::Value(base)), Shown::Value(value)) = (base, shown) else { return None };
+        let (Some(ShownPart::Value(base)), ShownPart::Value(value)) = (base, shown) else {
+            return None;
+        };
         if !self.is_long(value) || base.is_secret() || value.is_secret() {
             return None;
         }
@@ -69,7 +71,8 @@ impl Writer<'_> {
             ("lacks", &difference.lacking),
         ];
         let kinds = kinds.iter().filter(|(_, parts)| !parts.is_empty());
-        let mut kinds: Vec<String> = kinds.map(|(verb, parts)| self.parts(verb, parts)).collect();
+        let mut kinds: Vec<String> =
+            kinds.map(|(verb, parts)| self.describe_parts(verb, parts)).collect();
         if difference.is_reordered {
             let elements = if kinds.is_empty() { "the same elements" } else { "the others" };
             kinds.push(format!("{elements} in another order"));
@@ -82,17 +85,18 @@ impl Writer<'_> {
     }
 
     /// Returns `adds x, y and 3 more`, `adds 2 elements`.
-    fn parts(&self, verb: &str, parts: &[Part<'_>]) -> String {
-        let name = |part: &Part<'_>| match &part.name {
-            Name::Path(path) => {
-                Some(self.markup.code(&cut(&self.print_options().mask_message(path.clone()))))
-            }
-            Name::Element(element) => Some(self.markup.code(&self.inline(element))),
+    fn describe_parts(&self, verb: &str, parts: &[DifferingPart<'_>]) -> String {
+        let name = |part: &DifferingPart<'_>| match &part.name {
+            Name::Path(path) => Some(
+                self.markup
+                    .render_code(&cut_text(&self.print_options().mask_message(path.clone()))),
+            ),
+            Name::Element(element) => Some(self.markup.render_code(&self.inline_value(element))),
             Name::Collection => None,
         };
         let names: Option<Vec<String>> = parts.iter().take(MAX_PARTS).map(name).collect();
         let Some(names) = names else {
-            return format!("{verb} {}", counted(parts.len(), "element"));
+            return format!("{verb} {}", count_phrase(parts.len(), "element"));
         };
         let more = parts.len() - names.len();
         let end = if more == 0 { String::new() } else { format!(" and {more} more") };
@@ -105,7 +109,7 @@ impl Writer<'_> {
         &self,
         difference: &Difference<'_>,
         resolution: &Resolution,
-        asked: &Asked<'_>,
+        asked: &HoverQuestion<'_>,
     ) -> String {
         let mut places: Vec<(&FilePath, Span)> = Vec::new();
         for place in difference.other.iter().chain(&difference.added).filter_map(|it| it.place) {
@@ -115,11 +119,13 @@ impl Writer<'_> {
                 places.push((path, place));
             }
         }
-        let Some((path, place)) = places.first() else { return self.elsewhere(resolution, asked) };
-        let sources = self.sources(resolution, asked.narrow);
+        let Some((path, place)) = places.first() else {
+            return self.other_source(resolution, asked);
+        };
+        let sources = self.part_sources(resolution, asked.narrow);
         let written = match sources.into_iter().find(|source| source.path == **path) {
             Some(source) => self.source_with_path(&Source { place: Some(*place), ..source }),
-            None => self.markup.place(*place),
+            None => self.markup.render_place(*place),
         };
         match places.len() {
             1 => format!(" ← {written}"),
@@ -145,7 +151,7 @@ fn compare(base: &Hash, hash: &Hash, above: &str, difference: &mut Difference<'_
             Some(known) => &known.value,
             None => {
                 let place = member.key_origin.or(value.origin);
-                difference.added.push(Part { name: Name::Path(path), place });
+                difference.added.push(DifferingPart { name: Name::Path(path), place });
                 continue;
             }
         };
@@ -156,13 +162,13 @@ fn compare(base: &Hash, hash: &Hash, above: &str, difference: &mut Difference<'_
             }
             _ => {
                 let place = place_of_other(known, value).or(member.key_origin);
-                difference.other.push(Part { name: Name::Path(path), place });
+                difference.other.push(DifferingPart { name: Name::Path(path), place });
             }
         }
     }
     for key in base.keys().filter(|key| !hash.contains_key(*key)) {
         let path = format!("{above}{}", dotted_member(key));
-        difference.lacking.push(Part { name: Name::Path(path), place: None });
+        difference.lacking.push(DifferingPart { name: Name::Path(path), place: None });
     }
 }
 
@@ -180,7 +186,7 @@ fn of_lists<'v>(base: &'v [Value], items: &'v [Value]) -> Difference<'v> {
         base.iter().chain(items).all(|it| it.as_array().is_none() && it.as_hash().is_none());
     let part = |element: &'v Value, place| {
         let name = if is_flat { Name::Element(element) } else { Name::Collection };
-        Part { name, place }
+        DifferingPart { name, place }
     };
     let (kept, added) = split(items, base);
     let (known, lacking) = split(base, items);

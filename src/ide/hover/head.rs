@@ -2,7 +2,7 @@
 //! that they come from.
 
 use super::markup::Markup;
-use super::{Asked, Writer};
+use super::{HoverQuestion, HoverWriter};
 use crate::ide::audience::Audience;
 use crate::text::Span;
 
@@ -16,14 +16,14 @@ pub(super) struct Head {
 
 impl Head {
     /// Adds a line, unless it is empty.
-    pub(super) fn line(&mut self, line: String) {
+    pub(super) fn add_line(&mut self, line: String) {
         if !line.is_empty() {
             self.lines.push(line);
         }
     }
 
     /// Returns the paragraph, with an empty line behind it.
-    pub(super) fn written(&self, markup: &Markup<'_>) -> String {
+    pub(super) fn render_head(&self, markup: &Markup<'_>) -> String {
         self.lines.join(markup.line_end()) + "\n\n"
     }
 
@@ -33,23 +33,28 @@ impl Head {
     }
 }
 
-impl Writer<'_> {
+impl HoverWriter<'_> {
     /// Returns the subject, and the audience of its values.
-    pub(super) fn head(&self, title: &str, audience: &Audience) -> Head {
-        let whose = audience.phrase(|text| self.markup.code(text));
-        Head { lines: vec![self.markup.bold(title), whose] }
+    pub(super) fn new_head(&self, title: &str, audience: &Audience) -> Head {
+        let whose = audience.to_phrase(|text| self.markup.render_code(text));
+        Head { lines: vec![self.markup.render_bold(title), whose] }
     }
 
     /// Returns the head for a key, with the class that takes the key as a parameter.
-    pub(super) fn head_of_key(&self, asked: &Asked<'_>, title: &str, audience: &Audience) -> Head {
-        let mut head = self.head(title, audience);
-        head.lines[0].push_str(&self.parameter(asked));
+    pub(super) fn head_of_key(
+        &self,
+        asked: &HoverQuestion<'_>,
+        title: &str,
+        audience: &Audience,
+    ) -> Head {
+        let mut head = self.new_head(title, audience);
+        head.lines[0].push_str(&self.parameter_phrase(asked));
         head
     }
 
     /// Returns ` · Type · class profile::web`, with the place of the parameter; the type only for a
     /// whole value. Empty for a key that no class takes.
-    fn parameter(&self, asked: &Asked<'_>) -> String {
+    fn parameter_phrase(&self, asked: &HoverQuestion<'_>) -> String {
         let code = self.snapshot.manifests(&self.subject.environment);
         let Some(found) = code.asking_parameter(&asked.root.root_text()) else {
             return String::new();
@@ -62,7 +67,7 @@ impl Writer<'_> {
             let line = words.join(" ");
             let cut: String = line.chars().take(MAX_TYPE).collect();
             let more = if cut.len() < line.len() { "…" } else { "" };
-            format!(" · {}", self.markup.code(&format!("{cut}{more}")))
+            format!(" · {}", self.markup.render_code(&format!("{cut}{more}")))
         });
         let class = format!("class {}", found.class.name);
         let place = Span::in_file(found.file.id, found.parameter.range);

@@ -1,8 +1,8 @@
 //! Notes about a value: the meaning of a null to a class, strategies that calls in code ask for,
 //! and options that are not known for certain.
 
-use super::answer::Shown;
-use super::{Asked, Found, Writer};
+use super::answer::ShownPart;
+use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::hiera::config::Layer;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::{Outcome, Resolution, Unsettled};
@@ -13,13 +13,17 @@ use crate::puppet::value::Data;
 /// The widest default that is shown, in characters.
 pub(super) const MAX_DEFAULT: usize = 40;
 
-impl Writer<'_> {
+impl HoverWriter<'_> {
     /// Returns the notes on a value, each as a line.
-    pub(super) fn notes(&self, found: &Found<'_>, asked: &Asked<'_>) -> Vec<String> {
+    pub(super) fn value_notes(
+        &self,
+        found: &HoverAnswer<'_>,
+        asked: &HoverQuestion<'_>,
+    ) -> Vec<String> {
         let resolution = found.resolution;
         let mut notes = Vec::new();
-        notes.extend(self.null(resolution, asked));
-        notes.extend(self.calls(resolution));
+        notes.extend(self.null_note(resolution, asked));
+        notes.extend(self.calls_note(resolution));
         if !found.is_evaluated {
             notes.extend(self.open_strategy(resolution, found.scope));
         }
@@ -28,7 +32,7 @@ impl Writer<'_> {
 
     /// Returns the config whose levels are asked, where the workspace has several; empty where it
     /// has one.
-    pub(super) fn governed(&self) -> String {
+    pub(super) fn render_config(&self) -> String {
         let Some(config) = self.subject.environment.governing_config() else {
             return String::new();
         };
@@ -40,13 +44,15 @@ impl Writer<'_> {
         let folder = above.max_by_key(|folder| folder.as_str().len());
         let name = folder.and_then(|folder| config.path.relative_to(folder));
         let name = name.unwrap_or(config.path.as_str());
-        format!("\ngoverned by {}\n", self.markup.file(name, &config.path))
+        format!("\ngoverned by {}\n", self.markup.render_file(name, &config.path))
     }
 
     /// Returns a note about a null for a class parameter: Puppet takes the class's default, or
     /// undef where there is none.
-    fn null(&self, resolution: &Resolution, asked: &Asked<'_>) -> Option<String> {
-        let Shown::Value(value) = self.shown(resolution, asked.narrow) else { return None };
+    fn null_note(&self, resolution: &Resolution, asked: &HoverQuestion<'_>) -> Option<String> {
+        let ShownPart::Value(value) = self.shown_part(resolution, asked.narrow) else {
+            return None;
+        };
         if !asked.is_whole || !matches!(value.data(), Data::Null) {
             return None;
         }
@@ -62,7 +68,7 @@ impl Writer<'_> {
             (Some(_), Some(short)) => {
                 format!(
                     "null: the parameter takes the class's default, {}",
-                    self.markup.code(&short.text)
+                    self.markup.render_code(&short.text)
                 )
             }
             (Some(_), None) => "null: the parameter takes the class's default".to_owned(),
@@ -103,7 +109,7 @@ impl Writer<'_> {
         };
         let mut names = Vec::new();
         for (layer, name) in resolver.levels_that_may_hold_options(resolution) {
-            let title = self.markup.bold(&level_title(&layer, &name));
+            let title = self.markup.render_bold(&level_title(&layer, &name));
             if !is_named(&layer, &name) && !names.contains(&title) {
                 names.push(title);
             }

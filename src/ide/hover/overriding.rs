@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
 use super::around::with_more;
-use super::{Found, Writer};
+use super::{HoverAnswer, HoverWriter};
 use crate::hiera::pattern::condition_phrase;
 use crate::hiera::resolution::Unsettled;
 
@@ -15,9 +15,9 @@ const FEW: usize = 2;
 /// The most examples of a group.
 const EXAMPLES: usize = 5;
 
-impl<'a> Writer<'a> {
+impl<'a> HoverWriter<'a> {
     /// The files that could change the value if unknown variables were known, by variable.
-    pub(super) fn unsettled(&self, found: &Found<'_>, out: &mut String) {
+    pub(super) fn render_unsettled(&self, found: &HoverAnswer<'_>, out: &mut String) {
         let resolution = found.resolution;
         let root = resolution.key.root_text();
         if found.unsettled.is_empty() {
@@ -94,7 +94,7 @@ impl<'a> Writer<'a> {
             texts.push(self.group(&of_nodes, || "nodes".into(), |file| self.node_name(file)));
         }
         for (names, files) in &by_variable {
-            let noun = || self.noun(names);
+            let noun = || self.file_noun(names);
             texts.push(match names[..] {
                 [name] => self.group(files, noun, |it| it.when.get(name).map(String::as_str)),
                 _ => self.group(files, noun, |_| None),
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
     ) -> String {
         if files.len() <= FEW {
             let shown = files.iter().map(|file| {
-                let when = self.markup.text(&condition_phrase(&file.when));
+                let when = self.markup.render_text(&condition_phrase(&file.when));
                 let place = self.place_of_file(file);
                 if when.is_empty() { place } else { format!("{place} where {when}") }
             });
@@ -123,7 +123,7 @@ impl<'a> Writer<'a> {
             (Some(name), Some(span)) if self.markup.config.link.is_some() => {
                 self.markup.named_place(name, span)
             }
-            (Some(name), _) => self.markup.text(name),
+            (Some(name), _) => self.markup.render_text(name),
             (None, _) => self.place_of_file(file),
         };
         let examples = with_more(files.iter().take(EXAMPLES).map(example).collect(), files.len());
@@ -132,20 +132,20 @@ impl<'a> Writer<'a> {
 
     fn place_of_file(&self, file: &Unsettled) -> String {
         match file.span {
-            Some(span) => self.markup.place(span),
-            None => self.markup.text(self.markup.names.path(&file.path)),
+            Some(span) => self.markup.render_place(span),
+            None => self.markup.render_text(self.markup.names.short_path(&file.path)),
         }
     }
 
     /// Returns the noun for files named after these variables: `roles`, ``files by `facts.os.name`
     /// ``.
-    fn noun(&self, names: &[&str]) -> String {
+    fn file_noun(&self, names: &[&str]) -> String {
         if let [name] = names
             && has_plain_plural(name)
         {
             return format!("{name}s");
         }
-        let names: Vec<String> = names.iter().map(|name| self.markup.code(name)).collect();
+        let names: Vec<String> = names.iter().map(|name| self.markup.render_code(name)).collect();
         if names.is_empty() { "files".into() } else { format!("files by {}", names.join(", ")) }
     }
 }

@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 
-use super::answer::cut;
-use super::markup::counted;
+use super::answer::cut_text;
+use super::markup::count_phrase;
 use super::notes::MAX_DEFAULT;
-use super::{Asked, Found, Writer};
-use crate::ide::completion::{Step, required_here, type_at};
+use super::{HoverAnswer, HoverQuestion, HoverWriter};
+use crate::ide::completion::{CursorStep, required_here, type_at};
 use crate::ide::cursor::{KeyPath, KeyStep};
 use crate::ide::readers::{ReaderKind, files_with_tokens, readers_in_code, tokens_in};
 use crate::manifest::model::Attribute;
@@ -18,16 +18,20 @@ use crate::workspace::manifests::{ParameterAt, ParameterValue};
 /// How many places a line names.
 const MAX_PLACES: usize = 4;
 
-impl Writer<'_> {
+impl HoverWriter<'_> {
     /// Returns the effective value of a parameter that no level has a value for.
-    pub(super) fn without_value(&self, found: &Found<'_>, asked: &Asked<'_>) -> String {
+    pub(super) fn without_value(
+        &self,
+        found: &HoverAnswer<'_>,
+        asked: &HoverQuestion<'_>,
+    ) -> String {
         let environment = &self.subject.environment;
         let code = self.snapshot.manifests(environment);
         let Some(one) = code.asking_parameter(&asked.root.root_text()) else {
             return "No value is found.\n".to_owned();
         };
         let Some(default) = &one.parameter.default else {
-            let class = self.markup.code(&one.class.name);
+            let class = self.markup.render_code(&one.class.name);
             return format!(
                 "No level has it, and the parameter has no default: Puppet refuses the class {class}.\n"
             );
@@ -38,14 +42,14 @@ impl Writer<'_> {
         };
         match value.filter(|_| !is_secret(one)) {
             Some(value) => {
-                let value = self.block(&value, &[]);
+                let value = self.block_value(&value, &[]);
                 format!("No level has it; this is the default of the class:\n\n{value}")
             }
             None if is_secret(one) => {
                 "No level has it; the parameter takes the default of the class.\n".to_owned()
             }
             None => {
-                let default = self.markup.code(&short(&default.text));
+                let default = self.markup.render_code(&short_default(&default.text));
                 format!(
                     "No level has it; the parameter takes the default of the class, {default}.\n"
                 )
@@ -62,12 +66,12 @@ impl Writer<'_> {
         let mut out = String::new();
         if let Some(text) = found.and_then(|one| one.parameter.documentation.as_deref()) {
             let lines = text.lines().take(self.markup.config.max_value_lines);
-            let lines: Vec<String> = lines.map(|line| self.markup.text(line)).collect();
+            let lines: Vec<String> = lines.map(|line| self.markup.render_text(line)).collect();
             write!(out, "\n{}\n", lines.join(self.markup.line_end())).expect("writing to a string");
         }
         let mut lines = Vec::new();
         lines.extend(found.and_then(|one| self.default(one)));
-        lines.extend(found.and_then(|one| self.given(one)));
+        lines.extend(found.and_then(|one| self.given_note(one)));
         lines.extend(self.other_readers(root));
         if !lines.is_empty() {
             out.push('\n');
@@ -80,23 +84,23 @@ impl Writer<'_> {
 
     fn default(&self, one: ParameterAt<'_>) -> Option<String> {
         let default = one.parameter.default.as_ref().filter(|_| !is_secret(one))?;
-        Some(format!("default {}", self.markup.code(&short(&default.text))))
+        Some(format!("default {}", self.markup.render_code(&short_default(&default.text))))
     }
 
     /// Returns a note about the declarations that give the parameter: for these, Puppet does not
     /// look its key up. `None` without any.
-    fn given(&self, one: ParameterAt<'_>) -> Option<String> {
+    fn given_note(&self, one: ParameterAt<'_>) -> Option<String> {
         let code = self.snapshot.manifests(&self.subject.environment);
         let is_it = |given: &&Attribute| given.name == one.parameter.name;
         let places: Vec<String> = code
             .uses_of(&one.class.name)
             .filter_map(|used| {
                 let given = used.class_use.gives.iter().find(is_it)?;
-                Some(self.markup.place(Span::in_file(used.file.id, given.range)))
+                Some(self.markup.render_place(Span::in_file(used.file.id, given.range)))
             })
             .collect();
-        let count = counted(places.len(), "declaration");
-        (!places.is_empty()).then(|| format!("given by {count}: {}", self.listed(&places)))
+        let count = count_phrase(places.len(), "declaration");
+        (!places.is_empty()).then(|| format!("given by {count}: {}", self.list_places(&places)))
     }
 
     /// Returns a note about the calls and tokens that read a root key, with the first of them.
@@ -107,14 +111,14 @@ impl Writer<'_> {
         let mut perhaps: Vec<String> = Vec::new();
         let mut also = "";
         for one in &all {
-            let place = self.markup.place(one.place);
+            let place = self.markup.render_place(one.place);
             match &one.kind {
                 ReaderKind::Parameter { .. } => also = "also ",
                 ReaderKind::Call { function, .. } => {
-                    certain.push(format!("{} {place}", self.markup.code(function)));
+                    certain.push(format!("{} {place}", self.markup.render_code(function)));
                 }
                 ReaderKind::ComputedCall { pattern, .. } => {
-                    perhaps.push(format!("{} {place}", self.markup.code(pattern)));
+                    perhaps.push(format!("{} {place}", self.markup.render_code(pattern)));
                 }
                 ReaderKind::Token { .. } => {}
             }
@@ -122,10 +126,10 @@ impl Writer<'_> {
         // A key may have thousands of tokens: those beyond the ones that are named are not sought.
         let tokens = files_with_tokens(snapshot, environment, root)
             .flat_map(|path| tokens_in(snapshot, environment, path, root))
-            .map(|token| self.markup.place(token.place));
+            .map(|token| self.markup.render_place(token.place));
         certain.extend(tokens.take(MAX_PLACES + 1));
-        let certain = (!certain.is_empty()).then(|| self.listed(&certain));
-        let perhaps = (!perhaps.is_empty()).then(|| self.listed(&perhaps));
+        let certain = (!certain.is_empty()).then(|| self.list_places(&certain));
+        let perhaps = (!perhaps.is_empty()).then(|| self.list_places(&perhaps));
         match (certain, perhaps) {
             (None, None) => None,
             (Some(certain), None) => Some(format!("{also}read by {certain}")),
@@ -137,14 +141,14 @@ impl Writer<'_> {
     }
 
     /// Returns the first of some places.
-    fn listed(&self, all: &[String]) -> String {
+    fn list_places(&self, all: &[String]) -> String {
         let max = self.markup.config.max_locations.min(MAX_PLACES);
         let shown = all[..all.len().min(max)].join(", ");
         if all.len() > max { format!("{shown} and more") } else { shown }
     }
 
     /// Returns a line with the type of a part of a parameter's value; empty where it is not known.
-    pub(super) fn member(&self, path: &KeyPath) -> String {
+    pub(super) fn render_member(&self, path: &KeyPath) -> String {
         let code = self.snapshot.manifests(&self.subject.environment);
         let found = code.asking_parameter(&path.root).filter(|one| !one.class.recovered);
         let Some(written) = found.and_then(|one| one.parameter.data_type.as_ref()) else {
@@ -156,17 +160,17 @@ impl Writer<'_> {
             return String::new();
         };
         let step = |step: &KeyStep| match step {
-            KeyStep::Member(key) => Step::Key(key.to_text().into_owned()),
-            KeyStep::Element { index, .. } => Step::Item(*index),
+            KeyStep::Member(key) => CursorStep::Key(key.to_text().into_owned()),
+            KeyStep::Element { index, .. } => CursorStep::Item(*index),
         };
-        let steps: Vec<Step> = path.steps.iter().map(step).collect();
+        let steps: Vec<CursorStep> = path.steps.iter().map(step).collect();
         let Some(data_type) = type_at(&whole, &steps) else { return String::new() };
         let required = match required_here(&whole, &steps) {
             Some(true) => ", required",
             Some(false) => ", optional",
             None => "",
         };
-        let data_type = self.markup.code(&cut(&one_line(&data_type.to_string())));
+        let data_type = self.markup.render_code(&cut_text(&one_line(&data_type.to_string())));
         format!("\nof type {data_type}{required}\n")
     }
 }
@@ -182,7 +186,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Returns a default on one line, cut where it gets long.
-fn short(default: &str) -> String {
+fn short_default(default: &str) -> String {
     let line = one_line(default);
     match line.char_indices().nth(MAX_DEFAULT) {
         Some((end, _)) => format!("{}…", &line[..end]),

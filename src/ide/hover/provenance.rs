@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::markup::counted;
-use super::{Narrow, Writer};
+use super::markup::count_phrase;
+use super::{HoverWriter, Narrow};
 use crate::hiera::resolution::{LookupStep, MergeSource, Outcome, Resolution, Unapplied};
-use crate::ide::phrases::{level_title, options};
+use crate::ide::phrases::{level_title, option_phrase};
 use crate::text::{FilePath, Span};
 use crate::workspace::manifests::{CalledMerge, ReaderAt, asked_strategy};
 
@@ -21,9 +21,9 @@ pub(super) struct Source {
     pub(super) place: Option<Span>,
 }
 
-impl Writer<'_> {
+impl HoverWriter<'_> {
     /// Returns the files that have the part, highest priority first.
-    pub(super) fn sources(&self, resolution: &Resolution, narrow: Narrow<'_>) -> Vec<Source> {
+    pub(super) fn part_sources(&self, resolution: &Resolution, narrow: Narrow<'_>) -> Vec<Source> {
         let source = |step: &LookupStep| match &step.outcome {
             Outcome::Found { path, key, value } => {
                 let place = narrow(value, *key)?.0.or(*key);
@@ -49,19 +49,22 @@ impl Writer<'_> {
 
     /// One line: the files that the value comes from, the merge strategy, the place that chose it,
     /// and the conversion; empty where there is none of them.
-    pub(super) fn provenance(&self, resolution: &Resolution, sources: &[Source]) -> String {
+    pub(super) fn render_provenance(&self, resolution: &Resolution, sources: &[Source]) -> String {
         let merge = &resolution.merge;
         let mut line = match sources {
             [] => String::new(),
             [only] => format!("from {}", self.source_with_path(only)),
             several => {
-                let mut names: Vec<String> =
-                    several.iter().take(MAX_SOURCES).map(|source| self.source(source)).collect();
+                let mut names: Vec<String> = several
+                    .iter()
+                    .take(MAX_SOURCES)
+                    .map(|source| self.render_source(source))
+                    .collect();
                 if several.len() > MAX_SOURCES {
                     names.push(format!("… and {} more", several.len() - MAX_SOURCES));
                 }
-                let count = counted(several.len(), "file");
-                let options = self.markup.text(&options(merge));
+                let count = count_phrase(several.len(), "file");
+                let options = self.markup.render_text(&option_phrase(merge));
                 format!("merged {}{options} from {count}: {}", merge.name(), names.join(", "))
             }
         };
@@ -71,7 +74,7 @@ impl Writer<'_> {
             MergeSource::Default => false,
         };
         if sources.len() == 1 && is_chosen {
-            let options = self.markup.text(&options(merge));
+            let options = self.markup.render_text(&option_phrase(merge));
             write!(line, " · merge {}{options}", merge.name()).expect("writing to a string");
         }
         if !line.is_empty() {
@@ -82,20 +85,21 @@ impl Writer<'_> {
                 resolution.unapplied_conversions.iter().any(|one| *one.key == *resolution.key.text);
             let applied = if is_unapplied { " (not shown here)" } else { "" };
             let separator = if line.is_empty() { "" } else { " · " };
-            let to = self.markup.code(conversion.type_text());
+            let to = self.markup.render_code(conversion.type_text());
             write!(line, "{separator}converted to {to}{applied}").expect("writing to a string");
         }
         line
     }
 
     /// One line for several answers: the merge strategy, and the place that chose it.
-    pub(super) fn strategy(&self, resolution: &Resolution) -> String {
+    pub(super) fn render_strategy(&self, resolution: &Resolution) -> String {
         let merge = &resolution.merge;
-        let calls = self.calls(resolution).map_or_else(String::new, |calls| format!("\n{calls}\n"));
+        let calls =
+            self.calls_note(resolution).map_or_else(String::new, |calls| format!("\n{calls}\n"));
         if merge.stops_at_first() {
             return format!("\nfirst value found\n{calls}");
         }
-        let options = self.markup.text(&options(merge));
+        let options = self.markup.render_text(&option_phrase(merge));
         let chosen_by = self.chosen_by(resolution);
         format!("\nmerge {}{options}{chosen_by}\n{calls}", merge.name())
     }
@@ -107,10 +111,11 @@ impl Writer<'_> {
             MergeSource::Argument => return self.merging_call(resolution),
             MergeSource::Default => return String::new(),
         };
-        let place =
-            entry.span.map_or_else(|| entry.shown_key().to_owned(), |span| self.markup.place(span));
+        let place = entry
+            .span
+            .map_or_else(|| entry.shown_key().to_owned(), |span| self.markup.render_place(span));
         let pattern = if entry.pattern {
-            format!(" by the pattern {}", self.markup.code(entry.shown_key()))
+            format!(" by the pattern {}", self.markup.render_code(entry.shown_key()))
         } else {
             String::new()
         };
@@ -120,13 +125,15 @@ impl Writer<'_> {
     fn merging_call(&self, resolution: &Resolution) -> String {
         let index = self.snapshot.manifests(&self.subject.environment);
         match index.called_merge(&resolution.key.root_text()) {
-            CalledMerge::One(merging) => format!(" · asked for by {}", self.call(&merging.call)),
+            CalledMerge::One(merging) => {
+                format!(" · asked for by {}", self.render_call(&merging.call))
+            }
             CalledMerge::None | CalledMerge::Several(_) => String::new(),
         }
     }
 
     /// Returns a note that calls in code ask for several strategies, if they do.
-    pub(super) fn calls(&self, resolution: &Resolution) -> Option<String> {
+    pub(super) fn calls_note(&self, resolution: &Resolution) -> Option<String> {
         let index = self.snapshot.manifests(&self.subject.environment);
         let root = resolution.key.root_text();
         let CalledMerge::Several(calls) = index.called_merge(&root) else { return None };
@@ -137,7 +144,7 @@ impl Writer<'_> {
                 (Some(_), Some(strategy)) => format!("merge {strategy}"),
                 (Some(_), None) => "a computed merge".to_owned(),
             };
-            format!("{merge} by {}", self.call(one))
+            format!("{merge} by {}", self.render_call(one))
         };
         let mut all: Vec<String> = calls.iter().take(MAX_SOURCES).map(call).collect();
         if calls.len() > MAX_SOURCES {
@@ -147,33 +154,33 @@ impl Writer<'_> {
     }
 
     /// Returns a call in code with its place.
-    fn call(&self, one: &ReaderAt<'_>) -> String {
-        let place = self.markup.place(Span::in_file(one.file.id, one.reader.range));
-        format!("{} in {place}", self.markup.code(one.reader.function.name()))
+    fn render_call(&self, one: &ReaderAt<'_>) -> String {
+        let place = self.markup.render_place(Span::in_file(one.file.id, one.reader.range));
+        format!("{} in {place}", self.markup.render_code(one.reader.function.name()))
     }
 
-    pub(super) fn source(&self, source: &Source) -> String {
+    pub(super) fn render_source(&self, source: &Source) -> String {
         match source.place {
             Some(span) => self.markup.named_place(&source.level, span),
-            None => self.markup.text(&source.level),
+            None => self.markup.render_text(&source.level),
         }
     }
 
     pub(super) fn source_with_path(&self, source: &Source) -> String {
         let place = match source.place {
-            Some(span) => self.markup.place(span),
-            None => self.markup.text(self.markup.names.path(&source.path)),
+            Some(span) => self.markup.render_place(span),
+            None => self.markup.render_text(self.markup.names.short_path(&source.path)),
         };
-        format!("{} {place}", self.markup.bold(&source.level))
+        format!("{} {place}", self.markup.render_bold(&source.level))
     }
 
     /// Returns the keys that the value needs whose conversions it is shown without.
-    pub(super) fn unconverted(&self, resolution: &Resolution) -> String {
+    pub(super) fn unconverted_note(&self, resolution: &Resolution) -> String {
         let others =
             resolution.unapplied_conversions.iter().filter(|one| *one.key != *resolution.key.text);
         others
             .map(|Unapplied { key, to }| {
-                let (key, to) = (self.markup.code(key), self.markup.code(to));
+                let (key, to) = (self.markup.render_code(key), self.markup.render_code(to));
                 format!("\n{key} is converted to {to} (not shown here)\n")
             })
             .collect()

@@ -1,7 +1,7 @@
 //! Whether the key in the file of a hover could be deleted without effect on the values.
 
 use super::provenance::Source;
-use super::{Asked, Found, Writer};
+use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::hiera::resolution::{Outcome, Resolution};
 use crate::hiera::scope::Scope;
 use crate::text::{Bounds, Budget};
@@ -9,7 +9,7 @@ use crate::text::{Bounds, Budget};
 /// The most files to name that have all that a file has.
 const MAX_FILES: usize = 3;
 
-impl Writer<'_> {
+impl HoverWriter<'_> {
     /// Whether the lookup gives the same value without the key in the file of the hover: in a
     /// merge, the file adds nothing. Else the next lower location that has the key has the same
     /// value, and nothing between them is unknown.
@@ -17,7 +17,7 @@ impl Writer<'_> {
         &self,
         resolution: &Resolution,
         scope: &Scope,
-        asked: &Asked<'_>,
+        asked: &HoverQuestion<'_>,
     ) -> bool {
         let Ok(Some(value)) = &resolution.value else { return false };
         // A conversion may make the same of different values, and different values of the same.
@@ -32,7 +32,7 @@ impl Writer<'_> {
         if !resolution.merge.stops_at_first() {
             let (cancel, budget) = (self.snapshot.cancel_token(), &Budget::of_request());
             return resolution.merges_nothing_of(&self.subject.path, Bounds { cancel, budget })
-                && self.calls(resolution).is_none()
+                && self.calls_note(resolution).is_none()
                 && self.open_strategy(resolution, scope).is_none();
         }
         let mut steps = resolution.steps.iter().map(|step| &step.outcome);
@@ -49,12 +49,16 @@ impl Writer<'_> {
     }
 
     /// Returns the note that the file of the hover adds nothing to a merge.
-    pub(super) fn merges_nothing(&self, found: &Found<'_>, asked: &Asked<'_>) -> Option<String> {
+    pub(super) fn merges_nothing(
+        &self,
+        found: &HoverAnswer<'_>,
+        asked: &HoverQuestion<'_>,
+    ) -> Option<String> {
         let resolution = found.resolution;
         if !found.is_redundant || resolution.merge.stops_at_first() {
             return None;
         }
-        let sources = self.sources(resolution, asked.narrow);
+        let sources = self.part_sources(resolution, asked.narrow);
         let others: Vec<&Source> =
             sources.iter().filter(|source| source.path != self.subject.path).collect();
         let named = if others.len() <= MAX_FILES {
@@ -74,7 +78,7 @@ impl Writer<'_> {
     pub(super) fn for_whom(&self) -> &'static str {
         match self.scope.is_node {
             true => " for this node",
-            false if self.readers().is_empty() => "",
+            false if self.reading_nodes().is_empty() => "",
             false => " for these nodes",
         }
     }

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::Writer;
-use super::markup::counted;
+use super::HoverWriter;
+use super::markup::count_phrase;
 use crate::hiera::config::{HieraConfig, Level, Template};
 use crate::hiera::hierarchy::locate_levels;
 use crate::hiera::hierarchy::located::LevelTarget;
@@ -15,23 +15,24 @@ use crate::hiera::scope::Variable;
 use crate::ide::cursor::{KeyPath, KeyStep};
 use crate::text::FilePath;
 
-impl Writer<'_> {
+impl HoverWriter<'_> {
     /// Describes an entry of `lookup_options`: the keys that it serves.
     pub(super) fn options_entry(&self, path: &KeyPath) -> String {
-        let mut out = format!("{}\n\n", self.markup.bold("lookup_options"));
+        let mut out = format!("{}\n\n", self.markup.render_bold("lookup_options"));
         let Some(KeyStep::Member(key)) = path.steps.first() else {
             out.push_str("How keys are merged and converted: literal keys, and patterns that start with `^`. A lookup does not return it.\n");
             return out;
         };
         let name = key.to_text();
         let matching = self.keys_served_by(&name);
-        let count = counted(matching.len(), "known key");
-        writeln!(out, "{} serves {count}", self.markup.code(&name)).expect("writing to a string");
+        let count = count_phrase(matching.len(), "known key");
+        writeln!(out, "{} serves {count}", self.markup.render_code(&name))
+            .expect("writing to a string");
         if !matching.is_empty() {
             out.push('\n');
         }
         for key in matching.iter().take(self.markup.config.max_locations) {
-            writeln!(out, "- {}", self.markup.code(key)).expect("writing to a string");
+            writeln!(out, "- {}", self.markup.render_code(key)).expect("writing to a string");
         }
         out
     }
@@ -53,14 +54,15 @@ impl Writer<'_> {
         keys
     }
 
-    pub(super) fn variable(&self, key: &LookupKey) -> String {
-        let mut out = self.head(&format!("%{{{key}}}"), &self.audience()).written(&self.markup);
+    pub(super) fn render_variable(&self, key: &LookupKey) -> String {
+        let mut out =
+            self.new_head(&format!("%{{{key}}}"), &self.scope_audience()).render_head(&self.markup);
         match self.scope.get_path(&key.text) {
             Variable::Known(value) => {
                 let options = self.print_options();
                 let max = self.markup.config.max_value_lines;
-                let (yaml, _) = super::value::yaml(&value, &options, max, None);
-                out.push_str(&self.markup.block(&yaml));
+                let (yaml, _) = super::value::render_yaml(&value, &options, max, None);
+                out.push_str(&self.markup.render_block(&yaml));
             }
             Variable::Undefined => {
                 out.push_str("undefined: an empty text, or an error where Puppet is strict\n")
@@ -72,7 +74,7 @@ impl Writer<'_> {
 
     /// The values that a variable has in the known nodes that read the file.
     fn values_in_nodes(&self, key: &LookupKey, out: &mut String) {
-        let numbers = self.readers();
+        let numbers = self.reading_nodes();
         let nodes = self.snapshot.nodes_of(&self.subject.environment);
         let mut values: indexmap::IndexMap<String, usize> = indexmap::IndexMap::new();
         for number in numbers {
@@ -88,8 +90,9 @@ impl Writer<'_> {
         out.push_str("differs between the known nodes that read this file:\n\n");
         values.sort_by(|_, a, _, b| b.cmp(a));
         for (value, count) in values.iter().take(self.markup.config.max_locations) {
-            let nodes = counted(*count, "node");
-            writeln!(out, "- {} in {nodes}", self.markup.code(value)).expect("writing to a string");
+            let nodes = count_phrase(*count, "node");
+            writeln!(out, "- {} in {nodes}", self.markup.render_code(value))
+                .expect("writing to a string");
         }
         let more = values.len().saturating_sub(self.markup.config.max_locations);
         if more > 0 {
@@ -97,16 +100,17 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn location(&self, config: &HieraConfig, template: &Template) -> String {
+    pub(super) fn render_location(&self, config: &HieraConfig, template: &Template) -> String {
         // In version 3 every backend has all of them.
         let levels: Vec<Arc<Level>> = config
             .levels()
             .filter(|level| level.locations.templates().contains(template))
             .cloned()
             .collect();
-        let names: Vec<String> = levels.iter().map(|level| self.markup.bold(&level.name)).collect();
+        let names: Vec<String> =
+            levels.iter().map(|level| self.markup.render_bold(&level.name)).collect();
         let noun = if names.len() == 1 { "level" } else { "levels" };
-        let template_code = self.markup.code(&template.text);
+        let template_code = self.markup.render_code(&template.text);
         let mut out = format!("{template_code} of {noun} {}\n\n", names.join(", "));
         let environment = &self.subject.environment;
         let reaches: Vec<_> =
@@ -117,7 +121,7 @@ impl Writer<'_> {
         let files: Vec<&FilePath> =
             self.snapshot.files().map(|file| &file.path).filter(|path| fits(path)).collect();
         let verb = if files.len() == 1 { "fits" } else { "fit" };
-        writeln!(out, "{} {verb}", counted(files.len(), "existing file"))
+        writeln!(out, "{} {verb}", count_phrase(files.len(), "existing file"))
             .expect("writing to a string");
         match self.snapshot.selected_in(environment) {
             None => {
@@ -134,7 +138,7 @@ impl Writer<'_> {
             }
             Some(node) => {
                 let whom = if node.is_kind() { "nodes with" } else { "node" };
-                writeln!(out, "\nfor {whom} {}:\n", self.markup.code(&node.name))
+                writeln!(out, "\nfor {whom} {}:\n", self.markup.render_code(&node.name))
                     .expect("writing to a string");
                 let scope = node.scope_in(&environment.name);
                 self.locations_in(config, &levels, template, &scope, &mut out);
@@ -155,7 +159,7 @@ impl Writer<'_> {
 
     /// The files that a function probably reads.
     fn probable_files(&self, function: &str, files: &[&FilePath], out: &mut String) {
-        let function = self.markup.code(function);
+        let function = self.markup.render_code(function);
         let end = if files.is_empty() { "" } else { ", probably these files:\n" };
         writeln!(out, "\nread by {function}{end}").expect("writing to a string");
         let max = self.markup.config.max_locations;
@@ -188,11 +192,11 @@ impl Writer<'_> {
                         writeln!(out, "- {}", self.markup.place_of(path, 1))
                     }
                     LevelTarget::File { path, exists: false } => {
-                        let name = self.markup.code(self.markup.names.path(path));
+                        let name = self.markup.render_code(self.markup.names.short_path(path));
                         writeln!(out, "- {name} (does not exist)")
                     }
                     LevelTarget::NoMatch { .. } => writeln!(out, "- no file"),
-                    LevelTarget::Uri(uri) => writeln!(out, "- {}", self.markup.code(uri)),
+                    LevelTarget::Uri(uri) => writeln!(out, "- {}", self.markup.render_code(uri)),
                     LevelTarget::Undetermined(_) | LevelTarget::Nowhere => Ok(()),
                 }
                 .expect("writing to a string");

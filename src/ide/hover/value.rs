@@ -9,7 +9,7 @@ use crate::text::Span;
 ///
 /// `level` returns the level that a place belongs to; without it no line has a comment. The second
 /// part is `true` if no line was left out.
-pub(super) fn yaml(
+pub(super) fn render_yaml(
     value: &Value,
     options: &PrintOptions<'_>,
     max_lines: usize,

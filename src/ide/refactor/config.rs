@@ -8,7 +8,7 @@ mod facts;
 mod version_3;
 mod version_4;
 
-use super::{Draft, Refactoring, Wanted, proof};
+use super::{Draft, Refactoring, RefactoringRequest, proof};
 use crate::fleet::compare::{Effort, compare};
 use crate::hiera::config::{ConfigProblem, ConfigProblemKind, ConfigVersion, HieraConfig};
 use crate::ide::refactor::RefactoringKind;
@@ -24,7 +24,7 @@ const MAX_LOOKUPS: usize = 20_000;
 pub(super) struct ConfigFile<'a> {
     snapshot: &'a Snapshot,
     config: &'a HieraConfig,
-    wanted: Wanted<'a>,
+    wanted: RefactoringRequest<'a>,
     text: String,
     tree: Tree,
     effort: Effort,
@@ -32,7 +32,10 @@ pub(super) struct ConfigFile<'a> {
 
 impl<'a> ConfigFile<'a> {
     /// `None` for a file that configures no layer, or that no user asks about.
-    pub(super) fn of(snapshot: &'a Snapshot, wanted: Wanted<'a>) -> Option<ConfigFile<'a>> {
+    pub(super) fn from_wanted(
+        snapshot: &'a Snapshot,
+        wanted: RefactoringRequest<'a>,
+    ) -> Option<ConfigFile<'a>> {
         if !wanted.is_by_user || !(wanted.kinds)(RefactoringKind::Rewrite) {
             return None;
         }
@@ -45,15 +48,15 @@ impl<'a> ConfigFile<'a> {
     }
 
     /// Returns the refactorings at the place that is wanted.
-    pub(super) fn refactorings(&self) -> Vec<Refactoring> {
+    pub(super) fn offer_all(&self) -> Vec<Refactoring> {
         let mut drafts = Vec::new();
-        drafts.extend(self.conversion());
-        facts::drafts(self, &mut drafts);
-        drafts.into_iter().filter_map(|draft| self.offer(draft)).collect()
+        drafts.extend(self.draft_conversion());
+        facts::draft_facts(self, &mut drafts);
+        drafts.into_iter().filter_map(|draft| self.offer_draft(draft)).collect()
     }
 
     /// Drafts the conversion to version 5.
-    fn conversion(&self) -> Option<Draft> {
+    fn draft_conversion(&self) -> Option<Draft> {
         let convert: fn(&ConfigFile<'_>) -> Result<Converted, String> = match self.config.version {
             ConfigVersion::V3 => version_3::convert,
             ConfigVersion::V4 => version_4::convert,
@@ -63,11 +66,11 @@ impl<'a> ConfigFile<'a> {
         let converted = self.is_convertible().and_then(|()| convert(self));
         Some(match converted {
             Ok(Converted { edits, remark }) => {
-                let mut draft = self.draft(title, edits);
+                let mut draft = self.new_draft(title, edits);
                 draft.remark = remark;
                 draft
             }
-            Err(reason) => Draft::refused(RefactoringKind::Rewrite, title, &reason),
+            Err(reason) => Draft::new_refused(RefactoringKind::Rewrite, title, &reason),
         })
     }
 
@@ -97,7 +100,7 @@ impl<'a> ConfigFile<'a> {
         Ok(())
     }
 
-    fn draft(&self, title: String, edits: Vec<TextEdit>) -> Draft {
+    fn new_draft(&self, title: String, edits: Vec<TextEdit>) -> Draft {
         let mut change = SourceChange::default();
         for edit in edits {
             change.push(self.wanted.path, edit);
@@ -107,7 +110,7 @@ impl<'a> ConfigFile<'a> {
 
     /// Returns the refactoring of a draft; `None` where the file would configure nothing afterwards,
     /// and when cancelled.
-    fn offer(&self, draft: Draft) -> Option<Refactoring> {
+    fn offer_draft(&self, draft: Draft) -> Option<Refactoring> {
         let Draft { title, kind, change, remark, .. } = draft;
         let refused = |reason| Refactoring {
             title: title.clone(),
@@ -127,14 +130,14 @@ impl<'a> ConfigFile<'a> {
             return Some(refused(format!("Puppet would refuse the result: {}", new.message)));
         }
         let found = compare(self.snapshot, &after, &change, (&[], &self.effort))?;
-        let title = format!("{title}{}{remark}", proof::effect(&found));
+        let title = format!("{title}{}{remark}", proof::effect_phrase(&found));
         let is_neutral = found.is_neutral() && remark.is_empty();
         Some(Refactoring { title, kind, change: Ok(change), is_neutral })
     }
 
     /// Returns the key and the value of an entry of a hash, by its name without the colon of a
     /// symbol.
-    fn entry(&self, hash: NodeId, name: &str) -> Option<(NodeId, NodeId)> {
+    fn find_entry(&self, hash: NodeId, name: &str) -> Option<(NodeId, NodeId)> {
         let is_named = |key: NodeId| {
             let text = self.tree.scalar(key);
             text.is_some_and(|text| text.strip_prefix(':').unwrap_or(text) == name)
@@ -142,7 +145,7 @@ impl<'a> ConfigFile<'a> {
         self.tree.entries(hash).iter().copied().find(|(key, _)| is_named(*key))
     }
 
-    fn span(&self, node: NodeId) -> TextRange {
+    fn node_span(&self, node: NodeId) -> TextRange {
         self.tree.node(node).span
     }
 }

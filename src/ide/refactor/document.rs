@@ -19,14 +19,14 @@ const OF_FILE: [&str; 8] =
 pub(super) struct Document {
     pub(super) text: String,
     pub(super) tree: Tree,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<DocumentEntry>,
     /// The `{}` of a file without entries, if it is written.
     braces: Option<TextRange>,
 }
 
 /// A top-level entry.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct DocumentEntry {
     /// The key, as lookups know it.
     pub(super) name: Arc<str>,
     pub(super) key: NodeId,
@@ -42,7 +42,7 @@ pub(super) struct Entry {
 impl Document {
     /// Takes a file apart; `None` for one that is read otherwise than as YAML, that Puppet refuses,
     /// or that is written in another way.
-    pub(super) fn of(snapshot: &Snapshot, path: &FilePath) -> Option<Document> {
+    pub(super) fn from_file(snapshot: &Snapshot, path: &FilePath) -> Option<Document> {
         let file = snapshot.file(path).filter(|file| file.format() == DataFormat::Yaml)?;
         Document::parse(file.text()?.to_str().into_owned())
     }
@@ -72,7 +72,7 @@ impl Document {
         }
         let mut all = Vec::new();
         for (key, value) in entries {
-            all.push(document.entry(*key, *value)?);
+            all.push(document.read_entry(*key, *value)?);
         }
         document.entries = all;
         document.add_comments();
@@ -89,7 +89,7 @@ impl Document {
 
     /// Returns an entry without its comments; `None` where its key does not begin a line, or is no
     /// plain name.
-    fn entry(&self, key: NodeId, value: NodeId) -> Option<Entry> {
+    fn read_entry(&self, key: NodeId, value: NodeId) -> Option<DocumentEntry> {
         let node = self.tree.node(key);
         let NodeKind::Scalar { style, text } = &node.kind else { return None };
         let is_name = match style {
@@ -104,7 +104,7 @@ impl Document {
         }
         let last = self.tree.node(value).span.end.max(node.span.end);
         let end = self.line_end(last);
-        Some(Entry { name: (&**text).into(), key, value, lead: start, start, end })
+        Some(DocumentEntry { name: (&**text).into(), key, value, lead: start, start, end })
     }
 
     /// Returns the end of the line that a byte is in, or ends: the start of the next line.
@@ -122,7 +122,7 @@ impl Document {
         let mut above = 0;
         for number in 0..self.entries.len() {
             let start = self.entries[number].start;
-            let lead = self.lead(above, start, number == 0);
+            let lead = self.comments_start(above, start, number == 0);
             self.entries[number].lead = lead;
             if number > 0 {
                 let end = self.indented_end(above, lead);
@@ -137,7 +137,7 @@ impl Document {
     }
 
     /// Returns the start of the comment lines that end where a key starts.
-    fn lead(&self, from: u32, start: u32, is_first: bool) -> u32 {
+    fn comments_start(&self, from: u32, start: u32, is_first: bool) -> u32 {
         let mut lead = start;
         let between = &self.text[from as usize..start as usize];
         for line in between.split_inclusive('\n').rev() {
@@ -169,12 +169,12 @@ impl Document {
     }
 
     /// Returns the entry with a name.
-    pub(super) fn named(&self, name: &str) -> Option<&Entry> {
+    pub(super) fn find_entry(&self, name: &str) -> Option<&DocumentEntry> {
         self.entries.iter().find(|entry| &*entry.name == name)
     }
 
     /// Returns the entry that a byte is in, its comments included.
-    pub(super) fn entry_at(&self, offset: u32) -> Option<&Entry> {
+    pub(super) fn entry_at(&self, offset: u32) -> Option<&DocumentEntry> {
         self.entries
             .iter()
             .find(|it| it.lead <= offset && offset < it.end.max(it.start + 1))
@@ -182,7 +182,7 @@ impl Document {
     }
 
     /// Returns the text of an entry with its comments, a line break at its end.
-    pub(super) fn text_of(&self, entry: &Entry) -> String {
+    pub(super) fn text_of(&self, entry: &DocumentEntry) -> String {
         let mut text = self.text[entry.lead as usize..entry.end as usize].to_owned();
         if !text.ends_with('\n') {
             text.push('\n');
@@ -192,7 +192,7 @@ impl Document {
 
     /// Whether an anchor, or an alias, stands in an entry, so that its text means nothing
     /// elsewhere.
-    pub(super) fn has_anchors(&self, entry: &Entry) -> bool {
+    pub(super) fn has_anchors(&self, entry: &DocumentEntry) -> bool {
         self.nodes_in(entry.value).any(|node| {
             let node = self.tree.node(node);
             node.anchor.is_some() || matches!(node.kind, NodeKind::Alias { .. })
@@ -218,7 +218,7 @@ impl Document {
     /// Returns the edit that removes an entry with its comments, and a blank line that would be
     /// left beside another one. A file that loses its only entry keeps an empty hash, as Puppet
     /// warns of a file without data.
-    pub(super) fn removal(&self, entry: &Entry) -> TextEdit {
+    pub(super) fn removal_edit(&self, entry: &DocumentEntry) -> TextEdit {
         if self.entries.len() == 1 {
             return TextEdit::new(TextRange::new(entry.lead, entry.end), "{}\n");
         }
@@ -234,7 +234,7 @@ impl Document {
 
     /// Returns the edit that adds an entry: in its place where the keys are in order, and else
     /// below the last one.
-    pub(super) fn insertion(&self, name: &str, text: &str) -> TextEdit {
+    pub(super) fn insertion_edit(&self, name: &str, text: &str) -> TextEdit {
         if let Some(braces) = self.braces {
             return TextEdit::new(braces, text.strip_suffix('\n').unwrap_or(text));
         }
@@ -277,9 +277,9 @@ mod tests {
     #[test]
     fn a_removed_entry_leaves_no_gap_and_an_added_one_finds_its_place() {
         let document = document("a: 1\n\nb: 2\n\nc: 3\n").expect("it can be taken apart");
-        let edit = document.removal(document.named("b").expect("it is there"));
+        let edit = document.removal_edit(document.find_entry("b").expect("it is there"));
         assert_eq!(TextEdit::apply_all(&[edit], &document.text), "a: 1\n\nc: 3\n");
-        let edit = document.insertion("bb", "bb: 1\n");
+        let edit = document.insertion_edit("bb", "bb: 1\n");
         assert_eq!(TextEdit::apply_all(&[edit], &document.text), "a: 1\n\nb: 2\n\nbb: 1\nc: 3\n");
     }
 

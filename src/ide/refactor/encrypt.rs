@@ -2,7 +2,7 @@
 //! The text is in the change alone: no title, no reason and no log has it.
 
 use super::inline::{is_in_flow, value_at};
-use super::{Context, Draft, RefactoringKind};
+use super::{Draft, RefactorContext, RefactoringKind};
 use crate::hiera::config::{DataReader, Level};
 use crate::hiera::eyaml::KeySource;
 use crate::hiera::hierarchy::options_of;
@@ -12,40 +12,41 @@ use crate::yaml::psych::{Resolved, resolve_plain};
 use crate::yaml::{NodeKind, ScalarStyle};
 
 /// Drafts the encryption of the scalar at the cursor, for a user who asks.
-pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
+pub(super) fn draft_encryption(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>) {
     if context.wanted.is_by_user {
-        drafts.extend(draft(context));
+        drafts.extend(draft_scalar(context));
     }
 }
 
-fn draft(context: &Context<'_>) -> Option<Draft> {
+fn draft_scalar(context: &RefactorContext<'_>) -> Option<Draft> {
     let document = &context.document;
     let offset = context.wanted.range.start;
     let entry = document.entry_at(offset).filter(|it| *it.name != *LOOKUP_OPTIONS)?;
     let (_, node) = value_at(document, offset)?;
     let node = document.tree.node(node);
     let NodeKind::Scalar { style, text } = &node.kind else { return None };
-    if text.is_empty() || text.contains("ENC[") || document.named("sops").is_some() {
+    if text.is_empty() || text.contains("ENC[") || document.find_entry("sops").is_some() {
         return None;
     }
-    let levels = context.levels();
+    let levels = context.reading_levels();
     let is_eyaml = |level: &&Level| level.backend.data_reader() == Some(DataReader::Eyaml);
     let level = *levels.iter().find(|level| is_eyaml(level))?;
     let scope = context.snapshot.scope_for(context.environment, context.wanted.path);
     let key = KeySource::public_of(&options_of(level, &scope, None).ok()?).ok()?;
     let title = format!("Encrypt the value in `{}`", entry.name);
     let refused =
-        |reason: &str| Some(Draft::refused(RefactoringKind::Rewrite, title.clone(), reason));
+        |reason: &str| Some(Draft::new_refused(RefactoringKind::Rewrite, title.clone(), reason));
     if let Some(other) = levels.iter().find(|level| !is_eyaml(level)) {
         return refused(&format!(
             "the level `{}` reads the file, too, and decrypts nothing",
             other.name
         ));
     }
-    let encrypted = match context.snapshot.encrypt_text(context.environment, &whole(text), &key) {
-        Ok(encrypted) => encrypted,
-        Err(reason) => return refused(&reason),
-    };
+    let encrypted =
+        match context.snapshot.encrypt_text(context.environment, &keep_line_end(text), &key) {
+            Ok(encrypted) => encrypted,
+            Err(reason) => return refused(&reason),
+        };
     let written = match is_in_flow(document, node.span.start) {
         true => format!("'{encrypted}'"),
         false => encrypted,
@@ -62,7 +63,7 @@ fn draft(context: &Context<'_>) -> Option<Draft> {
 
 /// Returns a text with one more line end if it ends with one: hiera-eyaml removes the last line end
 /// of a decrypted text.
-fn whole(text: &str) -> String {
+fn keep_line_end(text: &str) -> String {
     match text.bytes().last() {
         Some(b'\n') => format!("{text}\n"),
         Some(b'\r') => format!("{text}\r\n"),
@@ -70,9 +71,9 @@ fn whole(text: &str) -> String {
     }
 }
 
-impl Context<'_> {
+impl RefactorContext<'_> {
     /// Returns the levels that can read the file.
-    fn levels(&self) -> Vec<&Level> {
+    fn reading_levels(&self) -> Vec<&Level> {
         let matches = self.environment.path_matches(self.wanted.path);
         matches.map(|(reach, _)| &*reach.level).collect()
     }

@@ -1,7 +1,7 @@
 //! Extracts a repeated value into a key of its own, which `alias` puts back; of text within
 //! strings, `lookup` does.
 
-use super::{Context, Document, Draft, Entry, RefactoringKind, value};
+use super::{Document, DocumentEntry, Draft, RefactorContext, RefactoringKind, value};
 use crate::hiera::config::Layer;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{SourceChange, TextEdit, TextRange};
@@ -15,18 +15,18 @@ const MAX_NAMES: usize = 20;
 const SHORTEST: usize = 4;
 
 /// A value in the file, with the place of its key if it has one.
-struct Place {
+struct ReplaceableValue {
     key: Option<NodeId>,
     node: NodeId,
     root: Arc<str>,
 }
 
 /// Drafts the extraction of the value at the cursor, or of the selected text.
-pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
+pub(super) fn draft_extraction(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>) {
     let range = context.wanted.range;
     let document = &context.document;
     let Some(entry) = document.entry_at(range.start) else { return };
-    if !context.may_extract_from(entry) || document.named("sops").is_some() {
+    if !context.may_extract_from(entry) || document.find_entry("sops").is_some() {
         return;
     }
     let draft = match range.is_empty() {
@@ -36,9 +36,9 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
     drafts.extend(draft);
 }
 
-impl Context<'_> {
+impl RefactorContext<'_> {
     /// Whether text of an entry may stand in another one.
-    fn may_extract_from(&self, entry: &Entry) -> bool {
+    fn may_extract_from(&self, entry: &DocumentEntry) -> bool {
         &*entry.name != LOOKUP_OPTIONS
             && &*entry.name != "sops"
             && !self.is_sensitive(&entry.name)
@@ -71,14 +71,18 @@ impl Context<'_> {
     }
 
     /// Returns the values of all entries that may be written otherwise.
-    fn places(&self) -> Vec<Place> {
+    fn replaceable_values(&self) -> Vec<ReplaceableValue> {
         let document = &self.document;
         let mut places = Vec::new();
         for entry in document.entries.iter().filter(|entry| self.may_extract_from(entry)) {
             let root = &entry.name;
-            places.push(Place { key: Some(entry.key), node: entry.value, root: root.clone() });
+            places.push(ReplaceableValue {
+                key: Some(entry.key),
+                node: entry.value,
+                root: root.clone(),
+            });
             for node in document.nodes_in(entry.value) {
-                let place = |key, node| Place { key, node, root: root.clone() };
+                let place = |key, node| ReplaceableValue { key, node, root: root.clone() };
                 match &document.tree.node(node).kind {
                     NodeKind::Sequence { items, .. } => {
                         places.extend(items.iter().map(|item| place(None, *item)));
@@ -95,7 +99,7 @@ impl Context<'_> {
 }
 
 /// Drafts the extraction of the value at the cursor; `None` where it stands once, or is too small.
-fn whole_value(context: &Context<'_>, entry: &Entry) -> Option<Draft> {
+fn whole_value(context: &RefactorContext<'_>, entry: &DocumentEntry) -> Option<Draft> {
     let document = &context.document;
     let located = document.tree.node_at(&document.text, context.wanted.range.start)?;
     let (mut node, mut stem) = (document.tree.root?, entry.name.rsplit("::").next()?.to_owned());
@@ -113,8 +117,8 @@ fn whole_value(context: &Context<'_>, entry: &Entry) -> Option<Draft> {
     if !is_worth_it(document, node) {
         return None;
     }
-    let places = context.places();
-    let same: Vec<&Place> =
+    let places = context.replaceable_values();
+    let same: Vec<&ReplaceableValue> =
         places.iter().filter(|place| document.is_same(place.node, node)).collect();
     if same.len() < 2 || !same.iter().any(|place| place.node == node) {
         return None;
@@ -122,10 +126,10 @@ fn whole_value(context: &Context<'_>, entry: &Entry) -> Option<Draft> {
     let name = context.free_name(&stem)?;
     let mut change = SourceChange::default();
     for place in &same {
-        change.push(context.wanted.path, document.replaced(place, &name, place.node == node)?);
+        change.push(context.wanted.path, document.alias_edit(place, &name, place.node == node)?);
     }
     let text = format!("{name}:{}", document.as_root_value(node));
-    change.push(context.wanted.path, document.insertion(&name, &text));
+    change.push(context.wanted.path, document.insertion_edit(&name, &text));
     let title = format!("Extract the value, {} times in this file, into `{name}`", same.len());
     let keys = same.iter().map(|place| place.root.clone());
     Some(Draft::new(RefactoringKind::Extract, title, change, keys).with_new_key(name))
@@ -153,7 +157,12 @@ fn is_worth_it(document: &Document, node: NodeId) -> bool {
 impl Document {
     /// Returns the edit that puts an alias in the place of a value; `None` where a comment would be
     /// lost that stands nowhere else.
-    fn replaced(&self, place: &Place, name: &str, keeps_comments: bool) -> Option<TextEdit> {
+    fn alias_edit(
+        &self,
+        place: &ReplaceableValue,
+        name: &str,
+        keeps_comments: bool,
+    ) -> Option<TextEdit> {
         let node = self.tree.node(place.node);
         let alias = format!("\"%{{alias('{name}')}}\"");
         let has_comment = |range: TextRange| {
@@ -176,7 +185,7 @@ impl Document {
 }
 
 /// Drafts the extraction of a selected part of a string that others have, too.
-fn selected_text(context: &Context<'_>) -> Option<Draft> {
+fn selected_text(context: &RefactorContext<'_>) -> Option<Draft> {
     let (document, range) = (&context.document, context.wanted.range);
     let selected = document.text.get(range.as_usize())?;
     let is_special =
@@ -184,8 +193,8 @@ fn selected_text(context: &Context<'_>) -> Option<Draft> {
     if selected.trim() != selected || selected.len() < SHORTEST || selected.contains(is_special) {
         return None;
     }
-    let strings: Vec<(Place, String, usize)> = context
-        .places()
+    let strings: Vec<(ReplaceableValue, String, usize)> = context
+        .replaceable_values()
         .into_iter()
         .filter_map(|place| {
             let text = document.string_on_a_line(place.node)?;
@@ -193,7 +202,7 @@ fn selected_text(context: &Context<'_>) -> Option<Draft> {
             (count > 0).then(|| (text.to_owned(), count)).map(|(text, count)| (place, text, count))
         })
         .collect();
-    let is_here = |place: &Place| {
+    let is_here = |place: &ReplaceableValue| {
         let span = document.tree.node(place.node).span;
         span.contains_range(range) && span != range
     };
@@ -210,10 +219,10 @@ fn selected_text(context: &Context<'_>) -> Option<Draft> {
             new.replace_range(at..at + selected.len(), &token);
         }
         let span = document.tree.node(place.node).span;
-        change.push(context.wanted.path, TextEdit::new(span, value::string(&new)));
+        change.push(context.wanted.path, TextEdit::new(span, value::render_string(&new)));
     }
-    let text = format!("{name}: {}\n", value::string(selected));
-    change.push(context.wanted.path, document.insertion(&name, &text));
+    let text = format!("{name}: {}\n", value::render_string(selected));
+    change.push(context.wanted.path, document.insertion_edit(&name, &text));
     let title = format!("Extract the text, {count} times in this file, into `{name}`");
     let keys = strings.iter().map(|(place, ..)| place.root.clone());
     Some(Draft::new(RefactoringKind::Extract, title, change, keys).with_new_key(name))

@@ -1,7 +1,7 @@
 //! Names the structured fact in the place of a legacy one: `%{::osfamily}` becomes
 //! `%{facts.os.family}`.
 
-use super::{Context, Draft, RefactoringKind};
+use super::{Draft, RefactorContext, RefactoringKind};
 use crate::hiera::data::{Reference, TokenUse};
 use crate::text::{SourceChange, TextEdit, TextRange};
 use std::sync::Arc;
@@ -83,7 +83,7 @@ pub(super) struct Legacy {
 }
 
 /// Returns the legacy fact that a token names, as written.
-pub(super) fn legacy(written: &str, range: TextRange, root: Arc<str>) -> Option<Legacy> {
+pub(super) fn legacy_fact(written: &str, range: TextRange, root: Arc<str>) -> Option<Legacy> {
     let plain = written.strip_prefix("::").unwrap_or(written);
     let plain = plain.strip_prefix("facts.").unwrap_or(plain);
     let place = FACTS.binary_search_by_key(&plain, |(name, _)| name).ok()?;
@@ -102,13 +102,13 @@ pub(super) fn title_for_all(count: usize) -> String {
 }
 
 /// Drafts the change of the fact at the cursor, and of all facts of the file.
-pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
+pub(super) fn draft_facts(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>) {
     let view = context.snapshot.view(context.environment);
     let Some(data) = view.data_of(context.wanted.path) else { return };
-    if context.document.named("sops").is_some() {
+    if context.document.find_entry("sops").is_some() {
         return;
     }
-    let all: Vec<Legacy> = data.tokens().filter_map(|token| context.legacy(token)).collect();
+    let all: Vec<Legacy> = data.tokens().filter_map(|token| context.token_fact(token)).collect();
     let range = context.wanted.range;
     let Some(here) = all.iter().find(|one| one.range.meets_range(range)) else { return };
     drafts.push(context.with_facts(title_for(here), std::slice::from_ref(here)));
@@ -117,12 +117,12 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
     }
 }
 
-impl Context<'_> {
-    fn legacy(&self, token: &TokenUse) -> Option<Legacy> {
+impl RefactorContext<'_> {
+    fn token_fact(&self, token: &TokenUse) -> Option<Legacy> {
         let Reference::Variable(_) = &token.reference else { return None };
         let range = self.snapshot.span_bytes(token.name_span);
         let written = self.document.text.get(range.as_usize())?;
-        legacy(written, range, token.root.clone())
+        legacy_fact(written, range, token.root.clone())
     }
 
     fn with_facts(&self, title: String, all: &[Legacy]) -> Draft {

@@ -1,6 +1,6 @@
 //! Puts the value that an `alias` of Hiera, or a `*alias` of YAML, stands for in its place.
 
-use super::{Context, Document, Draft, RefactoringKind, secrets, value};
+use super::{Document, Draft, RefactorContext, RefactoringKind, secrets, value};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::Outcome;
@@ -10,13 +10,13 @@ use crate::text::{SourceChange, TextEdit, TextRange};
 use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle};
 
 /// Drafts the inlining of the alias at the cursor.
-pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
-    drafts.extend(draft(context));
+pub(super) fn draft_inlining(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>) {
+    drafts.extend(draft_alias(context));
     drafts.extend(draft_of_yaml(context));
 }
 
 /// Drafts the inlining of a `*alias`: the text of the anchored node takes its place.
-fn draft_of_yaml(context: &Context<'_>) -> Option<Draft> {
+fn draft_of_yaml(context: &RefactorContext<'_>) -> Option<Draft> {
     let document = &context.document;
     let offset = context.wanted.range.start;
     let entry = document.entry_at(offset)?;
@@ -25,11 +25,11 @@ fn draft_of_yaml(context: &Context<'_>) -> Option<Draft> {
         return None;
     };
     let is_merge = key.and_then(|key| document.tree.scalar(key)) == Some("<<");
-    if is_merge || document.named("sops").is_some() {
+    if is_merge || document.find_entry("sops").is_some() {
         return None;
     }
     let title = format!("Inline the value of `*{name}`");
-    let refused = |reason| Some(Draft::refused(RefactoringKind::Inline, title.clone(), reason));
+    let refused = |reason| Some(Draft::new_refused(RefactoringKind::Inline, title.clone(), reason));
     let span = document.tree.node(*target).span;
     let of_target = document.entry_at(span.start)?;
     if context.is_sensitive(&entry.name) || context.is_sensitive(&of_target.name) {
@@ -89,7 +89,7 @@ fn flow_text(document: &Document, node: NodeId) -> Option<String> {
     Some(if needs_quotes { format!("'{}'", text.replace('\'', "''")) } else { text.to_owned() })
 }
 
-fn draft(context: &Context<'_>) -> Option<Draft> {
+fn draft_alias(context: &RefactorContext<'_>) -> Option<Draft> {
     let document = &context.document;
     let offset = context.wanted.range.start;
     let entry = document.entry_at(offset)?;
@@ -100,9 +100,9 @@ fn draft(context: &Context<'_>) -> Option<Draft> {
     let root = key_asked.root_text();
     if context.is_sensitive(&root) || context.is_sensitive(&entry.name) {
         let kind = RefactoringKind::Inline;
-        return Some(Draft::refused(kind, title, secrets::REASON));
+        return Some(Draft::new_refused(kind, title, secrets::REASON));
     }
-    if document.named("sops").is_some() {
+    if document.find_entry("sops").is_some() {
         return None;
     }
     let found = context.written_value(&key_asked)?;
@@ -114,8 +114,8 @@ fn draft(context: &Context<'_>) -> Option<Draft> {
     let line = document.text[..node.span.start as usize].rfind('\n').map_or(0, |at| at + 1);
     let indent = document.text[line..].bytes().take_while(|byte| matches!(byte, b' ' | b'-'));
     let text = match is_flow {
-        true => flow(&found)?,
-        false => value::written(&found, indent.count() + 2),
+        true => flow_value(&found)?,
+        false => value::render_value(&found, indent.count() + 2),
     };
     let start = match key {
         _ if is_flow => node.span.start,
@@ -169,26 +169,30 @@ pub(super) fn is_in_flow(document: &Document, at: u32) -> bool {
 }
 
 /// Returns a value in flow style; `None` for strings that would need care there.
-fn flow(value: &Value) -> Option<String> {
+fn flow_value(value: &Value) -> Option<String> {
     Some(match value.data() {
         Data::Array(items) => {
-            let items: Option<Vec<String>> = items.iter().map(flow).collect();
+            let items: Option<Vec<String>> = items.iter().map(flow_value).collect();
             format!("[{}]", items?.join(", "))
         }
         Data::Hash(hash) => {
             let members: Option<Vec<String>> = hash
                 .iter()
                 .map(|(key, member)| {
-                    Some(format!("{}: {}", flow(&key.to_value(None))?, flow(&member.value)?))
+                    Some(format!(
+                        "{}: {}",
+                        flow_value(&key.to_value(None))?,
+                        flow_value(&member.value)?
+                    ))
                 })
                 .collect();
             format!("{{{}}}", members?.join(", "))
         }
         Data::String(text) if text.contains(|c: char| c.is_control() || c == '\'') => {
-            value::string(text).starts_with('"').then(|| value::string(text))?
+            value::render_string(text).starts_with('"').then(|| value::render_string(text))?
         }
         Data::String(text) => format!("'{text}'"),
-        _ => value::written(value, 0).trim_start().to_owned(),
+        _ => value::render_value(value, 0).trim_start().to_owned(),
     })
 }
 
@@ -201,7 +205,7 @@ fn holds_ciphertext(value: &Value) -> bool {
     }
 }
 
-impl Context<'_> {
+impl RefactorContext<'_> {
     /// Returns the value of a key as one file has it, if no other file contributes to it in the
     /// scope of this file.
     fn written_value(&self, key: &LookupKey) -> Option<Value> {

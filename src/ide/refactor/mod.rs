@@ -23,7 +23,7 @@ mod value;
 
 use std::sync::Arc;
 
-use document::{Document, Entry};
+use document::{Document, DocumentEntry};
 
 use crate::fleet::compare::Effort;
 use crate::text::{FilePath, SourceChange, TextRange};
@@ -74,7 +74,7 @@ impl RefactoringKind {
 
 /// The place and the refactorings that are wanted there.
 #[derive(Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct RefactoringRequest<'a> {
     /// The file.
     pub path: &'a FilePath,
     /// The selected bytes; empty at the cursor.
@@ -89,30 +89,30 @@ pub struct Wanted<'a> {
 }
 
 /// Returns the refactorings at a place, those that move data first.
-pub fn refactorings(snapshot: &Snapshot, wanted: Wanted<'_>) -> Vec<Refactoring> {
-    if let Some(file) = config::ConfigFile::of(snapshot, wanted) {
-        return file.refactorings();
+pub fn find_refactorings(snapshot: &Snapshot, wanted: RefactoringRequest<'_>) -> Vec<Refactoring> {
+    if let Some(file) = config::ConfigFile::from_wanted(snapshot, wanted) {
+        return file.offer_all();
     }
-    let Some(context) = Context::of(snapshot, wanted) else { return Vec::new() };
+    let Some(context) = RefactorContext::from_wanted(snapshot, wanted) else { return Vec::new() };
     let mut all = Vec::new();
-    type Draw = fn(&Context<'_>, &mut Vec<Draft>);
+    type Draw = fn(&RefactorContext<'_>, &mut Vec<Draft>);
     let sources: [(RefactoringKind, Draw); 9] = [
-        (RefactoringKind::Move, move_key::drafts),
-        (RefactoringKind::Move, pull::drafts),
-        (RefactoringKind::Extract, extract::drafts),
-        (RefactoringKind::Inline, inline::drafts),
-        (RefactoringKind::Rewrite, facts::drafts),
-        (RefactoringKind::Rewrite, quote::drafts),
-        (RefactoringKind::Rewrite, options::drafts),
-        (RefactoringKind::Rewrite, encrypt::drafts),
-        (RefactoringKind::Sort, sort::drafts),
+        (RefactoringKind::Move, move_key::draft_moves),
+        (RefactoringKind::Move, pull::draft_pull),
+        (RefactoringKind::Extract, extract::draft_extraction),
+        (RefactoringKind::Inline, inline::draft_inlining),
+        (RefactoringKind::Rewrite, facts::draft_facts),
+        (RefactoringKind::Rewrite, quote::draft_quotes),
+        (RefactoringKind::Rewrite, options::draft_options),
+        (RefactoringKind::Rewrite, encrypt::draft_encryption),
+        (RefactoringKind::Sort, sort::draft_sorting),
     ];
     for (kind, draw) in sources {
         let mut drafts = Vec::new();
         if (wanted.kinds)(kind) && !snapshot.cancel_token().is_cancelled() {
             draw(&context, &mut drafts);
         }
-        all.extend(drafts.into_iter().filter_map(|draft| context.offer(draft)));
+        all.extend(drafts.into_iter().filter_map(|draft| context.offer_draft(draft)));
     }
     all
 }
@@ -146,7 +146,7 @@ impl Draft {
         Draft { title, kind, change: Ok(change), keys, new_keys, remark, is_encrypted: false }
     }
 
-    fn refused(kind: RefactoringKind, title: String, reason: &str) -> Draft {
+    fn new_refused(kind: RefactoringKind, title: String, reason: &str) -> Draft {
         let draft = Draft::new(kind, title, SourceChange::default(), []);
         Draft { change: Err(reason.to_owned()), ..draft }
     }
@@ -160,28 +160,31 @@ impl Draft {
 }
 
 /// The place that refactorings are asked for.
-struct Context<'a> {
+struct RefactorContext<'a> {
     snapshot: &'a Snapshot,
     environment: &'a Arc<Environment>,
-    wanted: Wanted<'a>,
+    wanted: RefactoringRequest<'a>,
     document: Document,
     effort: Effort,
 }
 
-impl<'a> Context<'a> {
+impl<'a> RefactorContext<'a> {
     /// `None` for a file that is no data of an environment, or that cannot be taken apart.
-    fn of(snapshot: &'a Snapshot, wanted: Wanted<'a>) -> Option<Context<'a>> {
+    fn from_wanted(
+        snapshot: &'a Snapshot,
+        wanted: RefactoringRequest<'a>,
+    ) -> Option<RefactorContext<'a>> {
         let environment = snapshot.environments().governing_environments(wanted.path).next()?;
         if !environment.reaches_file(wanted.path) {
             return None;
         }
-        let document = Document::of(snapshot, wanted.path)?;
+        let document = Document::from_file(snapshot, wanted.path)?;
         let effort = Effort::new(MAX_LOOKUPS);
-        Some(Context { snapshot, environment, wanted, document, effort })
+        Some(RefactorContext { snapshot, environment, wanted, document, effort })
     }
 
     /// Returns the entry whose key the cursor, or the selection, is on.
-    fn entry_of_key(&self) -> Option<&Entry> {
+    fn entry_of_key(&self) -> Option<&DocumentEntry> {
         let entry = self.document.entry_at(self.wanted.range.start)?;
         let key = self.document.tree.node(entry.key).span;
         let (start, end) = (self.wanted.range.start, self.wanted.range.end);
@@ -191,7 +194,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns a path for people.
-    fn name<'p>(&self, path: &'p FilePath) -> &'p str {
+    fn short_path<'p>(&self, path: &'p FilePath) -> &'p str {
         path.relative_to(&self.environment.root).unwrap_or(path.as_str())
     }
 }

@@ -1,6 +1,6 @@
 //! Moves a key with its value and its comments to another level.
 
-use super::{Context, Document, Draft, Entry, RefactoringKind, secrets};
+use super::{Document, DocumentEntry, Draft, RefactorContext, RefactoringKind, secrets};
 use crate::hiera::config::{DataReader, HieraConfig, Layer, Level, Locations};
 use crate::hiera::data::DataFormat;
 use crate::hiera::hierarchy::locate_levels;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const MAX_TARGETS: usize = 8;
 
 /// A file that some level reads.
-pub(super) struct Target {
+pub(super) struct MoveTarget {
     /// Its path.
     pub(super) path: FilePath,
     /// Whether it is there.
@@ -25,23 +25,26 @@ pub(super) struct Target {
 }
 
 /// Drafts a move to each level that the scope of the file reads.
-pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
+pub(super) fn draft_moves(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>) {
     let Some(entry) = context.entry_of_key().filter(|entry| &*entry.name != LOOKUP_OPTIONS) else {
         return;
     };
-    let targets: Vec<Target> =
-        context.targets().into_iter().filter(|target| context.can_take(target, entry)).collect();
-    let title = |target: &Target| {
+    let targets: Vec<MoveTarget> = context
+        .move_targets()
+        .into_iter()
+        .filter(|target| context.can_take(target, entry))
+        .collect();
+    let title = |target: &MoveTarget| {
         let new = if target.exists { "" } else { "the new file " };
-        format!("Move `{}` to {new}{}", entry.name, context.name(&target.path))
+        format!("Move `{}` to {new}{}", entry.name, context.short_path(&target.path))
     };
     if let Some(reason) = targets.first().and_then(|_| context.reason_against(entry)) {
         let title = format!("Move `{}` to another level", entry.name);
-        return drafts.push(Draft::refused(RefactoringKind::Move, title, reason));
+        return drafts.push(Draft::new_refused(RefactoringKind::Move, title, reason));
     }
     let count = targets.len();
     for target in targets.into_iter().take(MAX_TARGETS) {
-        let Some(change) = context.moved(entry, &target) else { continue };
+        let Some(change) = context.move_entry(entry, &target) else { continue };
         let keys = [entry.name.clone()];
         drafts.push(Draft::new(RefactoringKind::Move, title(&target), change, keys));
     }
@@ -50,21 +53,21 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
     }
 }
 
-impl Context<'_> {
+impl RefactorContext<'_> {
     /// Returns the config and the layer that read this file.
-    pub(super) fn config(&self) -> Option<(Layer, &Arc<HieraConfig>)> {
+    pub(super) fn reading_config(&self) -> Option<(Layer, &Arc<HieraConfig>)> {
         let layer = self.environment.layer_of(self.wanted.path)?;
         self.environment.all_configs().find(|(one, _)| one == layer)
     }
 
     /// Returns the other files of YAML that the scope of this file reads in its layer, in the order
     /// of the levels. Those that would be created are among them where that is possible.
-    pub(super) fn targets(&self) -> Vec<Target> {
-        let Some((_, config)) = self.config() else { return Vec::new() };
+    pub(super) fn move_targets(&self) -> Vec<MoveTarget> {
+        let Some((_, config)) = self.reading_config() else { return Vec::new() };
         let scope = self.snapshot.scope_for(self.environment, self.wanted.path);
         let view = self.snapshot.view(self.environment);
         let creates = self.wanted.creates_files && self.wanted.is_by_user;
-        let mut targets: Vec<Target> = Vec::new();
+        let mut targets: Vec<MoveTarget> = Vec::new();
         for level in
             locate_levels(config, &config.hierarchy, &scope, &view, None).unwrap_or_default()
         {
@@ -85,7 +88,7 @@ impl Context<'_> {
                 let is_for_all = !template.is_some_and(has_token)
                     && !has_token(&level.level.datadir.text)
                     && is_named;
-                targets.push(Target {
+                targets.push(MoveTarget {
                     path: path.clone(),
                     exists: *exists,
                     level: level.level.clone(),
@@ -97,7 +100,7 @@ impl Context<'_> {
     }
 
     /// Whether a file can take an entry: it has no such key, and reads encrypted text likewise.
-    fn can_take(&self, target: &Target, entry: &Entry) -> bool {
+    fn can_take(&self, target: &MoveTarget, entry: &DocumentEntry) -> bool {
         let view = self.snapshot.view(self.environment);
         let data = view.data_of(&target.path);
         if data.is_some_and(|data| data.get(&entry.name).is_some()) {
@@ -107,7 +110,7 @@ impl Context<'_> {
     }
 
     /// Whether a level decrypts as those do that read this file.
-    fn is_read_alike(&self, target: &Target) -> bool {
+    fn is_read_alike(&self, target: &MoveTarget) -> bool {
         self.environment.path_matches(self.wanted.path).all(|(reach, _)| {
             reach.level.backend == target.level.backend
                 && reach.level.options == target.level.options
@@ -115,7 +118,7 @@ impl Context<'_> {
     }
 
     /// Returns the reason why an entry cannot leave its file.
-    pub(super) fn reason_against(&self, entry: &Entry) -> Option<&'static str> {
+    pub(super) fn reason_against(&self, entry: &DocumentEntry) -> Option<&'static str> {
         if self.is_sensitive(&entry.name) {
             return Some(secrets::REASON);
         }
@@ -124,34 +127,34 @@ impl Context<'_> {
                 "the value has an anchor or an alias, which means nothing in another file",
             );
         }
-        if self.document.named("sops").is_some() {
+        if self.document.find_entry("sops").is_some() {
             return Some("the file is sealed with a checksum by SOPS");
         }
         let is_third_party = self.snapshot.is_third_party(self.environment, self.wanted.path);
         is_third_party.then_some("the file belongs to a module that a tool installed")
     }
 
-    fn moved(&self, entry: &Entry, target: &Target) -> Option<SourceChange> {
+    fn move_entry(&self, entry: &DocumentEntry, target: &MoveTarget) -> Option<SourceChange> {
         let mut change = SourceChange::default();
         self.add_to(target, &entry.name, &self.document.text_of(entry), &mut change)?;
-        change.push(self.wanted.path, self.document.removal(entry));
+        change.push(self.wanted.path, self.document.removal_edit(entry));
         Some(change)
     }
 
     /// Adds an entry to a file that exists or is created.
     pub(super) fn add_to(
         &self,
-        target: &Target,
+        target: &MoveTarget,
         name: &str,
         text: &str,
         change: &mut SourceChange,
     ) -> Option<()> {
         if target.exists {
-            let document = Document::of(self.snapshot, &target.path)?;
-            if document.named("sops").is_some() {
+            let document = Document::from_file(self.snapshot, &target.path)?;
+            if document.find_entry("sops").is_some() {
                 return None;
             }
-            change.push(&target.path, document.insertion(name, text));
+            change.push(&target.path, document.insertion_edit(name, text));
         } else {
             let marker = if self.document.has_marker() { "---\n" } else { "" };
             change.created.insert(target.path.clone(), format!("{marker}{text}"));

@@ -1,6 +1,6 @@
 //! Adds an entry of `lookup_options` for a key: the strategies that fit its value.
 
-use super::{Context, Document, Draft, RefactoringKind};
+use super::{Document, Draft, RefactorContext, RefactoringKind};
 use crate::hiera::config::Locations;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::merge::{DeepOptions, Strategy};
@@ -10,7 +10,7 @@ use crate::text::{FilePath, SourceChange, TextEdit, TextRange};
 use crate::yaml::NodeKind;
 
 /// Drafts an entry for each strategy that merges the value.
-pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
+pub(super) fn draft_options(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>) {
     let Some(entry) = context.entry_of_key().filter(|entry| &*entry.name != LOOKUP_OPTIONS) else {
         return;
     };
@@ -28,22 +28,22 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
     };
     let Some(path) = context.file_for_options() else { return };
     let is_installed = context.snapshot.is_third_party(context.environment, &path);
-    let document = Document::of(context.snapshot, &path);
-    let document = document.filter(|it| it.named("sops").is_none() && !is_installed);
+    let document = Document::from_file(context.snapshot, &path);
+    let document = document.filter(|it| it.find_entry("sops").is_none() && !is_installed);
     for strategy in strategies {
         let edit =
             document.as_ref().and_then(|document| document.with_options(&entry.name, &strategy));
         let Some(edit) = edit else { continue };
         let mut change = SourceChange::default();
         change.push(&path, edit);
-        let (name, file) = (strategy.name(), context.name(&path));
+        let (name, file) = (strategy.name(), context.short_path(&path));
         let title = format!("Merge `{}` by `{name}` in {LOOKUP_OPTIONS} of {file}", entry.name);
         let keys = [LOOKUP_OPTIONS.into()];
         drafts.push(Draft::new(RefactoringKind::Rewrite, title, change, keys));
     }
 }
 
-impl Context<'_> {
+impl RefactorContext<'_> {
     /// Returns the file to write options in: one that every node reads, and that has some already
     /// if there is one; else this file.
     fn file_for_options(&self) -> Option<FilePath> {
@@ -55,7 +55,7 @@ impl Context<'_> {
                 && matches!(reach.level.locations, Locations::Paths(_))
         });
         let own = is_for_all.then(|| self.wanted.path.clone());
-        let others = self.targets().into_iter().filter(|it| it.is_for_all && it.exists);
+        let others = self.move_targets().into_iter().filter(|it| it.is_for_all && it.exists);
         let all: Vec<FilePath> = own.into_iter().chain(others.map(|it| it.path)).collect();
         let has_options = |path: &&FilePath| index.definitions(LOOKUP_OPTIONS).contains(path);
         let found = all.iter().find(has_options).or(all.last());
@@ -72,7 +72,7 @@ impl Document {
             let pad = " ".repeat(indent);
             format!("{pad}{}:\n{pad}  merge: {name}\n", print::quote_scalar(key))
         };
-        let Some(entry) = self.named(LOOKUP_OPTIONS) else {
+        let Some(entry) = self.find_entry(LOOKUP_OPTIONS) else {
             let at = self.entries.first().map_or(self.text.len() as u32, |first| first.lead);
             let gap = if self.entries.is_empty() { "" } else { "\n" };
             let text = format!("{LOOKUP_OPTIONS}:\n{}{gap}", entry_in(2));

@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use super::{Context, Draft, Refactoring};
+use super::{Draft, RefactorContext, Refactoring};
 use crate::fleet::compare::{Comparison, compare};
 use crate::hiera::data::DataFile;
 use crate::text::{FilePath, SourceChange};
 use crate::workspace::Snapshot;
 
-impl Context<'_> {
+impl RefactorContext<'_> {
     /// Returns the refactoring of a draft; `None` where its change would break a file or touch
     /// other keys, and when cancelled.
-    pub(super) fn offer(&self, draft: Draft) -> Option<Refactoring> {
+    pub(super) fn offer_draft(&self, draft: Draft) -> Option<Refactoring> {
         let Draft { title, kind, change, keys, new_keys, remark, is_encrypted } = draft;
         let change = match change {
             Ok(change) => change,
@@ -32,11 +32,11 @@ impl Context<'_> {
         let found = compare(self.snapshot, &after, &change, (&new_keys, &self.effort))?;
         // Values are read as far as they go; Puppet finds none of them.
         let mut files = change.edits.keys();
-        let is_refused =
-            files.any(|path| data(self.snapshot, path).is_some_and(|it| it.refusal().is_some()));
+        let is_refused = files
+            .any(|path| file_data(self.snapshot, path).is_some_and(|it| it.refusal().is_some()));
         let (effect, is_neutral) = match is_refused {
             true => (" (Puppet refuses the file as it is)".to_owned(), false),
-            false => (effect(&found), found.is_neutral()),
+            false => (effect_phrase(&found), found.is_neutral()),
         };
         let title = format!("{title}{effect}{remark}");
         Some(Refactoring { title, kind, change: Ok(change), is_neutral })
@@ -52,7 +52,7 @@ impl Context<'_> {
     ) -> bool {
         let mut problems = 0;
         for path in change.edits.keys().chain(change.created.keys()) {
-            let (old, new) = (data(self.snapshot, path), data(after, path));
+            let (old, new) = (file_data(self.snapshot, path), file_data(after, path));
             let Some(new) = new else { return false };
             if new.refusal().is_some() {
                 return false;
@@ -71,13 +71,13 @@ impl Context<'_> {
     }
 }
 
-fn data(snapshot: &Snapshot, path: &FilePath) -> Option<Arc<DataFile>> {
+fn file_data(snapshot: &Snapshot, path: &FilePath) -> Option<Arc<DataFile>> {
     let environment = snapshot.environments().governing_environments(path).next()?;
     snapshot.view(environment).data_of(path)
 }
 
 /// Returns the result of a comparison, as a remark behind a title; empty where nothing changes.
-pub(super) fn effect(found: &Comparison) -> String {
+pub(super) fn effect_phrase(found: &Comparison) -> String {
     let Comparison { nodes, changed, left_out, .. } = *found;
     let noun = match (found.are_kinds, nodes) {
         (false, 1) => "node",

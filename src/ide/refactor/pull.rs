@@ -1,12 +1,12 @@
 //! Pulls a value that all levels share down to the lowest level that every node reads.
 
-use super::{Context, Document, Draft, RefactoringKind};
+use super::{Document, Draft, RefactorContext, RefactoringKind};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::value::Value;
 use crate::text::{FilePath, SourceChange};
 
 /// Drafts the move of a key from all files that define it with one value.
-pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
+pub(super) fn draft_pull(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>) {
     let Some(entry) = context.entry_of_key().filter(|entry| &*entry.name != LOOKUP_OPTIONS) else {
         return;
     };
@@ -18,7 +18,7 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
         .iter()
         .filter(|path| context.environment.layer_of(path) == layer && layer.is_some())
         .collect();
-    let Some(target) = context.targets().into_iter().rev().find(|it| it.is_for_all) else {
+    let Some(target) = context.move_targets().into_iter().rev().find(|it| it.is_for_all) else {
         return;
     };
     let value = |path: &FilePath| -> Option<Value> {
@@ -34,7 +34,7 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
         1 => (1, "file"),
         count => (count, "files"),
     };
-    let to = context.name(&target.path);
+    let to = context.short_path(&target.path);
     let title = match has_it {
         true => format!("Remove `{}` from {count} {noun}: {to} has the same value", entry.name),
         false => format!("Move `{}`, the same in {count} {noun}, to {to}", entry.name),
@@ -44,15 +44,15 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
         return;
     }
     if let Some(reason) = context.reason_against(entry) {
-        return drafts.push(Draft::refused(RefactoringKind::Move, title, reason));
+        return drafts.push(Draft::new_refused(RefactoringKind::Move, title, reason));
     }
     let mut change = SourceChange::default();
     for path in others {
-        let removal = Document::of(context.snapshot, path)
-            .filter(|it| it.named("sops").is_none())
+        let removal = Document::from_file(context.snapshot, path)
+            .filter(|it| it.find_entry("sops").is_none())
             .and_then(|document| {
-                let own = document.named(&entry.name)?;
-                (!document.has_anchors(own)).then(|| document.removal(own))
+                let own = document.find_entry(&entry.name)?;
+                (!document.has_anchors(own)).then(|| document.removal_edit(own))
             });
         let is_installed = context.snapshot.is_third_party(context.environment, path);
         let Some(removal) = removal.filter(|_| !is_installed) else { return };

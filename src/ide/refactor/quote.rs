@@ -1,7 +1,7 @@
 //! Quotes a plain scalar that reads as text and is another type to Puppet: `0750`, `yes`, `1.10`,
 //! `12:30`, a date.
 
-use super::{Context, Draft, RefactoringKind};
+use super::{Draft, RefactorContext, RefactoringKind};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::ruby::inspect::float_text;
 use crate::text::{SourceChange, TextEdit, TextRange};
@@ -9,7 +9,7 @@ use crate::yaml::psych::{Resolved, resolve_plain};
 use crate::yaml::{NodeKind, ScalarStyle};
 
 /// Drafts the quoting of the scalar at the cursor.
-pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
+pub(super) fn draft_quotes(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>) {
     let document = &context.document;
     let offset = context.wanted.range.start;
     let Some(entry) = document.entry_at(offset).filter(|it| &*it.name != LOOKUP_OPTIONS) else {
@@ -19,7 +19,8 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
     let node = document.tree.node(located.node);
     let NodeKind::Scalar { style: ScalarStyle::Plain, text } = &node.kind else { return };
     let is_bare = node.tag.is_none() && node.anchor.is_none();
-    let (true, Some(read_as)) = (is_bare && document.named("sops").is_none(), read_as(text)) else {
+    let (true, Some(read_as)) = (is_bare && document.find_entry("sops").is_none(), read_as(text))
+    else {
         return;
     };
     let mut change = SourceChange::default();

@@ -1,13 +1,13 @@
 //! Secrets in refactorings: text that moves is sent to the editor, so Sensitive values stay in
 //! their place.
 
-use super::{Context, Entry};
+use super::{DocumentEntry, RefactorContext};
 use crate::puppet::types;
 
 /// The reason against a change that would repeat a secret.
 pub(super) const REASON: &str = "the value is Sensitive, and the change would repeat it";
 
-impl Context<'_> {
+impl RefactorContext<'_> {
     /// Whether options or the type of a parameter make the values of a root key Sensitive.
     pub(super) fn is_sensitive(&self, root: &str) -> bool {
         let index = self.snapshot.manifests(self.environment);
@@ -22,7 +22,7 @@ impl Context<'_> {
     }
 
     /// Whether text of an entry is encrypted.
-    pub(super) fn is_encrypted(&self, entry: &Entry) -> bool {
+    pub(super) fn is_encrypted(&self, entry: &DocumentEntry) -> bool {
         self.document.text_of(entry).contains("ENC[")
     }
 }

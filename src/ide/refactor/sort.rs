@@ -1,7 +1,7 @@
 //! Sorts the keys of a file by name: each with its comments, and anchors before their aliases.
 //! Entries that need not move stay where they are, and so do those that are Sensitive.
 
-use super::{Context, Document, Draft, RefactoringKind, secrets};
+use super::{Document, Draft, RefactorContext, RefactoringKind, secrets};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{SourceChange, TextEdit, TextRange};
 use crate::yaml::NodeKind;
@@ -9,24 +9,24 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 /// Drafts the sorting of a file that is not sorted.
-pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
+pub(super) fn draft_sorting(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>) {
     let document = &context.document;
-    if !context.wanted.is_by_user || document.named("sops").is_some() {
+    if !context.wanted.is_by_user || document.find_entry("sops").is_some() {
         return;
     }
-    let Some(order) = document.order() else { return };
+    let Some(order) = document.sorted_order() else { return };
     if order.iter().enumerate().all(|(place, number)| place == *number) {
         return;
     }
     let title = format!("Sort the {} keys of this file", order.len());
     let is_pinned: Vec<bool> =
         document.entries.iter().map(|entry| context.is_sensitive(&entry.name)).collect();
-    let is_kept = kept(&order, &is_pinned);
+    let is_kept = kept_entries(&order, &is_pinned);
     if is_pinned.iter().zip(&is_kept).any(|(is_pinned, is_kept)| *is_pinned && !is_kept) {
-        return drafts.push(Draft::refused(RefactoringKind::Sort, title, secrets::REASON));
+        return drafts.push(Draft::new_refused(RefactoringKind::Sort, title, secrets::REASON));
     }
     let mut change = SourceChange::default();
-    for edit in document.sorted(&order, &is_kept) {
+    for edit in document.order_edits(&order, &is_kept) {
         change.push(context.wanted.path, edit);
     }
     drafts.push(Draft::new(RefactoringKind::Sort, title, change, []));
@@ -35,7 +35,7 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
 impl Document {
     /// Returns the numbers of the entries in the order of their names, `lookup_options` first where
     /// they are now, and an alias below its anchor. `None` where an anchor is defined twice.
-    fn order(&self) -> Option<Vec<usize>> {
+    fn sorted_order(&self) -> Option<Vec<usize>> {
         let mut anchors: HashMap<&str, usize> = HashMap::new();
         let mut waiting = vec![0; self.entries.len()];
         let mut followers: Vec<Vec<usize>> = vec![Vec::new(); self.entries.len()];
@@ -76,8 +76,8 @@ impl Document {
     }
 
     /// Returns the edits that bring the entries into an order, while those that are kept stay.
-    fn sorted(&self, order: &[usize], is_kept: &[bool]) -> Vec<TextEdit> {
-        let gap = self.body(1).0 - self.entries[0].end;
+    fn order_edits(&self, order: &[usize], is_kept: &[bool]) -> Vec<TextEdit> {
+        let gap = self.entry_bytes(1).0 - self.entries[0].end;
         let gap = &self.text[self.entries[0].end as usize..(self.entries[0].end + gap) as usize];
         let mut edits = Vec::new();
         let mut above: Option<usize> = None;
@@ -86,13 +86,16 @@ impl Document {
                 above = Some(*number);
                 continue;
             }
-            let (start, end) = self.body(*number);
+            let (start, end) = self.entry_bytes(*number);
             let mut body = self.text[start as usize..end as usize].to_owned();
             if !body.ends_with('\n') {
                 body.push('\n');
             }
             let edit = match above {
-                None => TextEdit::new(TextRange::new_empty(self.body(0).0), format!("{body}{gap}")),
+                None => TextEdit::new(
+                    TextRange::new_empty(self.entry_bytes(0).0),
+                    format!("{body}{gap}"),
+                ),
                 Some(above) => {
                     let end = self.entries[above].end;
                     let is_open = !self.text[..end as usize].ends_with('\n');
@@ -110,7 +113,7 @@ impl Document {
             let range = match number.checked_sub(1) {
                 _ if *is_kept => continue,
                 Some(above) if !is_start => (self.entries[above].end, self.entries[number].end),
-                _ => (self.body(number).0, self.body(number + 1).0),
+                _ => (self.entry_bytes(number).0, self.entry_bytes(number + 1).0),
             };
             edits.push(TextEdit::new(TextRange::new(range.0, range.1), ""));
         }
@@ -119,7 +122,7 @@ impl Document {
 
     /// Returns the start and the end of an entry with all comments above it, without blank lines at
     /// its start.
-    fn body(&self, number: usize) -> (u32, u32) {
+    fn entry_bytes(&self, number: usize) -> (u32, u32) {
         let entry = &self.entries[number];
         let Some(above) = number.checked_sub(1) else { return (entry.lead, entry.end) };
         let from = self.entries[above].end;
@@ -131,7 +134,7 @@ impl Document {
 
 /// Returns which entries can stay: the heaviest ones that are in order already, where one that is
 /// pinned outweighs all that are not.
-fn kept(order: &[usize], is_pinned: &[bool]) -> Vec<bool> {
+fn kept_entries(order: &[usize], is_pinned: &[bool]) -> Vec<bool> {
     let count = order.len();
     let mut rank = vec![0; count];
     order.iter().enumerate().for_each(|(place, number)| rank[*number] = place);

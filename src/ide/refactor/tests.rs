@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use super::{Refactoring, RefactoringKind, Wanted, refactorings};
+use super::{Refactoring, RefactoringKind, RefactoringRequest, find_refactorings};
 use crate::fixture::Fixture;
 use crate::text::TextEdit;
 use crate::workspace::Snapshot;
@@ -11,14 +11,14 @@ use crate::workspace::Snapshot;
 fn found(fixture: &Fixture, kinds: &[RefactoringKind]) -> Vec<Refactoring> {
     let place = fixture.selection();
     let file = fixture.snapshot.file_by_id(place.file).expect("the cursor is in a file");
-    let wanted = Wanted {
+    let wanted = RefactoringRequest {
         path: &file.path,
         range: place.range,
         creates_files: true,
         is_by_user: true,
         kinds: &|kind| kinds.contains(&kind),
     };
-    refactorings(&fixture.snapshot, wanted)
+    find_refactorings(&fixture.snapshot, wanted)
 }
 
 fn shown(snapshot: &Snapshot, refactoring: &Refactoring) -> String {

@@ -7,12 +7,12 @@ use crate::yaml::{NodeId, NodeKind, ScalarStyle};
 
 /// Returns a value as YAML behind `key:` or `-`, with a line break and the indentation of its
 /// members where it is a collection; no line break at its end.
-pub(super) fn written(value: &Value, indent: usize) -> String {
+pub(super) fn render_value(value: &Value, indent: usize) -> String {
     let pad = " ".repeat(indent);
     match value.data() {
         Data::Array(items) if !items.is_empty() => {
             let item = |item: &Value| {
-                let text = written(item, indent + 2);
+                let text = render_value(item, indent + 2);
                 let nested = text.strip_prefix('\n').map(|text| &text[indent + 2..]);
                 match nested {
                     Some(text) => format!("\n{pad}- {text}"),
@@ -25,18 +25,18 @@ pub(super) fn written(value: &Value, indent: usize) -> String {
             let member =
                 |(key, member): (&crate::puppet::value::Key, &crate::puppet::value::Member)| {
                     let key = print::print_inline(&key.to_value(None), &PrintOptions::default());
-                    let text = written(&member.value, indent + 2);
+                    let text = render_value(&member.value, indent + 2);
                     format!("\n{pad}{key}:{text}")
                 };
             hash.iter().map(member).collect()
         }
-        Data::String(text) => format!(" {}", string(text)),
+        Data::String(text) => format!(" {}", render_string(text)),
         _ => format!(" {}", print::print_inline(value, &PrintOptions::default())),
     }
 }
 
 /// Returns a string as a scalar on one line: in double quotes where it has tokens with single ones.
-pub(super) fn string(text: &str) -> String {
+pub(super) fn render_string(text: &str) -> String {
     let is_simple = !text.contains(|c: char| c.is_control() || matches!(c, '"' | '\\'));
     if is_simple && text.contains("%{") { format!("\"{text}\"") } else { print::quote_scalar(text) }
 }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{KeyPart, Name, Named, Role, Search};
+use super::{KeyPart, Name, Named, ReferenceSearch, Role};
 use crate::hiera::key::LookupKey;
 use crate::manifest::model::{Definition, DefinitionKind, TextPattern, TextPiece};
 use crate::manifest::{Language, VariableUse, find_variables};
@@ -12,22 +12,22 @@ use crate::workspace::Snapshot;
 use crate::workspace::kinds::{CodeLanguage, code_language};
 use crate::workspace::manifests::{CodeFile, ManifestIndex, ParameterAt};
 
-impl Search<'_> {
+impl ReferenceSearch<'_> {
     /// Finds the calls that read a part of a key, and the class parameter that a root key is looked
     /// up for, with its uses.
     pub(super) fn code_of(&mut self, part: &KeyPart) -> Option<()> {
         self.goes_on()?;
         let index = self.snapshot.manifests(self.environment);
-        self.calls(index, part);
+        self.find_calls(index, part);
         if part.subkeys.is_empty()
             && let Some(parameter) = index.asking_parameter(&part.root)
         {
-            self.parameter(index, parameter, &part.root)?;
+            self.find_parameter(index, parameter, &part.root)?;
         }
         Some(())
     }
 
-    fn calls(&mut self, index: &ManifestIndex, part: &KeyPart) {
+    fn find_calls(&mut self, index: &ManifestIndex, part: &KeyPart) {
         for one in index.readers_of_key(&part.root) {
             for pattern in one.reader.keys.iter().flatten() {
                 if let Some(role) = role_of(pattern, part) {
@@ -44,7 +44,7 @@ impl Search<'_> {
         }
     }
 
-    fn parameter(
+    fn find_parameter(
         &mut self,
         index: &ManifestIndex,
         found: ParameterAt<'_>,

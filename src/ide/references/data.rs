@@ -1,16 +1,16 @@
 //! Keys in data files, and the tokens that ask for them.
 
-use super::{KeyPart, Role, Search};
+use super::{KeyPart, ReferenceSearch, Role};
 use crate::hiera::data::TokenUse;
 use crate::hiera::key::LookupKey;
 use crate::ide::cursor::part_of;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 
-impl Search<'_> {
+impl ReferenceSearch<'_> {
     /// Finds the places that define a part of a key: in the files that are asked for the key, each
     /// time that it is written.
-    pub(super) fn definitions(&mut self, part: &KeyPart) -> Option<()> {
+    pub(super) fn find_definitions(&mut self, part: &KeyPart) -> Option<()> {
         let view = self.snapshot.view(self.environment);
         let key = LookupKey { subkeys: part.subkeys.clone(), ..LookupKey::of_root(&part.root) };
         let mut spans = Vec::new();
@@ -18,7 +18,7 @@ impl Search<'_> {
             self.goes_on()?;
             let is_passed_over =
                 || self.environment.module_passing_over(path, &part.root).is_some();
-            if !self.covers(path) || is_passed_over() {
+            if !self.is_searched(path) || is_passed_over() {
                 continue;
             }
             let Some(data) = view.data_of(path) else { continue };
@@ -35,11 +35,13 @@ impl Search<'_> {
     }
 
     /// Finds the tokens that ask for a part of a key, or for a part of that.
-    pub(super) fn tokens(&mut self, part: &KeyPart) -> Option<()> {
+    pub(super) fn find_tokens(&mut self, part: &KeyPart) -> Option<()> {
         let view = self.snapshot.view(self.environment);
         for path in self.snapshot.keys().files_asking_for(&part.root) {
             self.goes_on()?;
-            let Some(data) = view.data_of(path).filter(|_| self.covers(path)) else { continue };
+            let Some(data) = view.data_of(path).filter(|_| self.is_searched(path)) else {
+                continue;
+            };
             for (token, key) in data.tokens().filter_map(|it| Some((it, it.reference.key()?))) {
                 if key.is_within(&part.root, &part.subkeys) {
                     let range = segment_place(self.snapshot, path, token, key, part.subkeys.len());
@@ -54,7 +56,7 @@ impl Search<'_> {
     pub(super) fn definitions_of(&mut self, accepts: &dyn Fn(&str) -> bool) -> Option<()> {
         let keys = self.snapshot.keys().keys().filter(|key| accepts(key));
         for key in keys {
-            self.definitions(&KeyPart::of_root(key))?;
+            self.find_definitions(&KeyPart::of_root(key))?;
         }
         Some(())
     }

@@ -70,20 +70,20 @@ impl Role {
 
 /// Returns the references of the name at `position`, with or without the places that introduce it;
 /// `None` where there is no name, and when the request is cancelled.
-pub fn references(
+pub fn find_references(
     snapshot: &Snapshot,
     position: FilePosition,
     with_declarations: bool,
 ) -> Option<References> {
     let named = named_at(snapshot, position)?;
-    let mut all = occurrences(snapshot, &named.environments, &named.name, None)?;
+    let mut all = find_occurrences(snapshot, &named.environments, &named.name, None)?;
     all.retain(|one| with_declarations || !one.role.is_declaration());
     Some(References { origin: named.range, all })
 }
 
 /// Returns the places that name something in some environments, in one file or in all, in order;
 /// `None` when the request is cancelled.
-pub(in crate::ide) fn occurrences(
+pub(in crate::ide) fn find_occurrences(
     snapshot: &Snapshot,
     environments: &[Arc<Environment>],
     name: &Name,
@@ -91,11 +91,11 @@ pub(in crate::ide) fn occurrences(
 ) -> Option<Vec<Occurrence>> {
     let mut all = Vec::new();
     for environment in environments {
-        let mut search = Search { snapshot, environment, only, found: Vec::new() };
+        let mut search = ReferenceSearch { snapshot, environment, only, found: Vec::new() };
         match name {
-            Name::Key(part) => search.key(part)?,
-            Name::Pattern(pattern) => search.pattern(pattern)?,
-            Name::Variable(variable) => search.variable(variable)?,
+            Name::Key(part) => search.find_key(part)?,
+            Name::Pattern(pattern) => search.find_pattern(pattern)?,
+            Name::Variable(variable) => search.find_variable(variable)?,
         }
         all.append(&mut search.found);
     }
@@ -105,7 +105,7 @@ pub(in crate::ide) fn occurrences(
 }
 
 /// A search through the files of an environment.
-struct Search<'a> {
+struct ReferenceSearch<'a> {
     snapshot: &'a Snapshot,
     environment: &'a Environment,
     /// The only file to look into, if not all are asked for.
@@ -113,10 +113,10 @@ struct Search<'a> {
     found: Vec<Occurrence>,
 }
 
-impl Search<'_> {
-    fn key(&mut self, part: &KeyPart) -> Option<()> {
-        self.definitions(part)?;
-        self.tokens(part)?;
+impl ReferenceSearch<'_> {
+    fn find_key(&mut self, part: &KeyPart) -> Option<()> {
+        self.find_definitions(part)?;
+        self.find_tokens(part)?;
         if part.subkeys.is_empty() {
             self.options_of(&part.root);
         }
@@ -129,7 +129,7 @@ impl Search<'_> {
     }
 
     /// Whether a file of data is looked into.
-    fn covers(&self, path: &FilePath) -> bool {
+    fn is_searched(&self, path: &FilePath) -> bool {
         self.only.is_none_or(|only| only == path) && self.environment.reaches_file(path)
     }
 

@@ -2,9 +2,9 @@
 
 use expect_test::{Expect, expect};
 
-use super::references;
+use super::find_references;
 use crate::fixture::Fixture;
-use crate::ide::highlight::highlights;
+use crate::ide::highlight::find_highlights;
 use crate::text::{Encoding, Span};
 
 /// The name that was asked about, and `role path:line:column text` of each reference; `-` where
@@ -12,7 +12,7 @@ use crate::text::{Encoding, Span};
 fn check(text: &str, expected: Expect) {
     let fixture = Fixture::new(text);
     let position = fixture.position();
-    let Some(found) = references(&fixture.snapshot, position, true) else {
+    let Some(found) = find_references(&fixture.snapshot, position, true) else {
         expected.assert_eq("-");
         return;
     };
@@ -25,7 +25,7 @@ fn check(text: &str, expected: Expect) {
         lines.push_str(&format!("{:?} {}:{line}:{column} {text}\n", one.role, one.path));
     }
     expected.assert_eq(&lines);
-    let highlighted = highlights(&fixture.snapshot, position).expect("a name");
+    let highlighted = find_highlights(&fixture.snapshot, position).expect("a name");
     let here =
         found.all.iter().filter(|one| Some(&one.path) == fixture.snapshot.path_of(position.file));
     assert_eq!(highlighted.len(), here.count());
@@ -92,7 +92,7 @@ fn a_parameter_in_code_is_the_key() {
         ("lookup('m::web::port'), l", "lookup('m::$0web::port'), l"),
     ] {
         let fixture = Fixture::new(&MODULE.replacen(written, with_cursor, 1));
-        let found = references(&fixture.snapshot, fixture.position(), true);
+        let found = find_references(&fixture.snapshot, fixture.position(), true);
         let count = found.map_or(0, |found| found.all.len());
         assert_eq!(count, 15, "{with_cursor}");
     }
@@ -132,7 +132,7 @@ k: {a: {b: 1}}
 "#;
     let count = |token: &str| {
         let fixture = Fixture::new(&text.replace("k.a.b", token));
-        let found = references(&fixture.snapshot, fixture.position(), true).expect("a name");
+        let found = find_references(&fixture.snapshot, fixture.position(), true).expect("a name");
         fixture.text_at(Span::in_file(fixture.position().file, found.origin)).to_string()
     };
     assert_eq!([count("$0k.a.b"), count("k.$0a.b"), count("k.a.b$0")], ["k", "a", "b"]);
@@ -207,6 +207,6 @@ b: "%{facts.o$0s.family} %{scope('facts.os')} %{os.family}"
 #[test]
 fn references_without_declarations() {
     let fixture = Fixture::new("k$0: 1\na: \"%{lookup('k')}\"\n");
-    let found = references(&fixture.snapshot, fixture.position(), false).expect("a name");
+    let found = find_references(&fixture.snapshot, fixture.position(), false).expect("a name");
     assert_eq!(found.all.len(), 1);
 }

@@ -1,7 +1,7 @@
 //! Variables of scopes: the tokens that name them, in data and in the locations of levels.
 
 use super::data::segment_place;
-use super::{KeyPart, Role, Search};
+use super::{KeyPart, ReferenceSearch, Role};
 use crate::hiera::config::Template;
 use crate::hiera::data::Reference;
 use crate::hiera::interpolation::{TokenKind, parse_tokens};
@@ -9,17 +9,17 @@ use crate::hiera::key::LookupKey;
 use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::Snapshot;
 
-impl Search<'_> {
+impl ReferenceSearch<'_> {
     /// Finds the tokens that name a variable, or a part of it.
-    pub(super) fn variable(&mut self, variable: &KeyPart) -> Option<()> {
-        let root = plain(&variable.root);
+    pub(super) fn find_variable(&mut self, variable: &KeyPart) -> Option<()> {
+        let root = plain_name(&variable.root);
         let names = |key: &LookupKey| {
-            plain(&key.root_text()) == root && key.subkeys.starts_with(&variable.subkeys)
+            plain_name(&key.root_text()) == root && key.subkeys.starts_with(&variable.subkeys)
         };
         let view = self.snapshot.view(self.environment);
         for path in self.snapshot.keys().files() {
             self.goes_on()?;
-            let Some(data) = self.covers(path).then(|| view.data_of(path)).flatten() else {
+            let Some(data) = self.is_searched(path).then(|| view.data_of(path)).flatten() else {
                 continue;
             };
             for token in data.tokens() {
@@ -52,7 +52,7 @@ impl Search<'_> {
 }
 
 /// `%{::x}` and `%{x}` are the same variable.
-fn plain(name: &str) -> &str {
+fn plain_name(name: &str) -> &str {
     name.strip_prefix("::").unwrap_or(name)
 }
 

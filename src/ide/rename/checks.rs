@@ -34,11 +34,11 @@ impl Renaming<'_> {
         let index = self.snapshot.manifests(environment);
         let root = &*self.part.root;
         if let Some(one) = index.pattern_readers(root).next() {
-            return Err(self.computed(&one.file.path, one.reader.range));
+            return Err(self.computed_name(&one.file.path, one.reader.range));
         }
         let own = |path: &FilePath| !self.snapshot.is_third_party(environment, path);
         if let Some(one) = index.dynamic_readers().find(|one| own(&one.file.path)) {
-            return Err(self.computed(&one.file.path, one.reader.range));
+            return Err(self.computed_name(&one.file.path, one.reader.range));
         }
         self.check_module(environment, root)?;
         if root.contains("::") { self.check_mentions(environment) } else { Ok(()) }
@@ -69,7 +69,7 @@ impl Renaming<'_> {
         let root = &*self.part.root;
         for file in self.snapshot.manifests(environment).files() {
             self.is_cancelled()?;
-            let text = self.code(&file.path);
+            let text = self.code_text(&file.path);
             for (at, _) in text.match_indices(root) {
                 let range = TextRange::from_usize(at..at + root.len());
                 let overlaps = |one: TextRange| one.start < range.end && range.start < one.end;
@@ -80,7 +80,7 @@ impl Renaming<'_> {
                 {
                     continue;
                 }
-                return Err(self.computed(&file.path, range));
+                return Err(self.computed_name(&file.path, range));
             }
         }
         Ok(())
@@ -97,7 +97,7 @@ impl Renaming<'_> {
                 continue;
             }
             let text = self.snapshot.file(path).and_then(|file| file.text());
-            if text.is_none_or(|text| text.to_str().contains(self.old())) {
+            if text.is_none_or(|text| text.to_str().contains(self.old_name())) {
                 return Err(RenameError::Unreadable(path.clone()));
             }
         }
@@ -150,7 +150,7 @@ impl Renaming<'_> {
             return taken(&one.file.path);
         }
         match index.pattern_readers(new).next() {
-            Some(one) => Err(self.computed(&one.file.path, one.reader.range)),
+            Some(one) => Err(self.computed_name(&one.file.path, one.reader.range)),
             None => self.check_module(environment, new),
         }
     }

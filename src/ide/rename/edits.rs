@@ -19,18 +19,22 @@ pub(super) fn within_quotes(written: &str, range: TextRange) -> TextRange {
 
 impl Renaming<'_> {
     /// Returns the edits of all places.
-    pub(super) fn edits(&self, new: &str) -> Result<SourceChange, RenameError> {
+    pub(super) fn all_edits(&self, new: &str) -> Result<SourceChange, RenameError> {
         let mut change = SourceChange::default();
         for one in &self.all {
             self.is_cancelled()?;
-            if let Some(edit) = self.edit(one, new)? {
+            if let Some(edit) = self.edit_occurrence(one, new)? {
                 change.push(&one.path, edit);
             }
         }
         Ok(change)
     }
 
-    fn edit(&self, one: &Occurrence, new: &str) -> Result<Option<TextEdit>, RenameError> {
+    fn edit_occurrence(
+        &self,
+        one: &Occurrence,
+        new: &str,
+    ) -> Result<Option<TextEdit>, RenameError> {
         let file = self.snapshot.file(&one.path);
         let Some((file, text)) = file.and_then(|file| Some((file, file.text()?))) else {
             return Err(RenameError::Unreadable(one.path.clone()));
@@ -38,22 +42,22 @@ impl Renaming<'_> {
         let written = text.slice(one.range);
         let edit = match one.role {
             Role::OptionsPattern => return Ok(None),
-            Role::ComputedCall => return Err(self.computed(&one.path, one.range)),
+            Role::ComputedCall => return Err(self.computed_name(&one.path, one.range)),
             Role::Definition | Role::OptionsEntry => self.edit_of_key(file, text, one, new),
-            Role::Token => (written == self.old()).then(|| TextEdit::new(one.range, new)),
+            Role::Token => (written == self.old_name()).then(|| TextEdit::new(one.range, new)),
             Role::Call => self.edit_of_call(text, one, new),
             Role::Parameter | Role::Attribute | Role::Variable | Role::Documentation => {
-                let (old, new) = (last_part(self.old()), last_part(new));
+                let (old, new) = (last_part(self.old_name()), last_part(new));
                 let range = within_quotes(&written, one.range);
                 (text.slice(range) == old).then(|| TextEdit::new(range, new))
             }
         };
-        edit.map(Some).ok_or_else(|| self.written(&one.path, one.range))
+        edit.map(Some).ok_or_else(|| self.not_writable(&one.path, one.range))
     }
 
     /// A key that calls name without quotes gets them.
     fn edit_of_call(&self, text: &Text, one: &Occurrence, new: &str) -> Option<TextEdit> {
-        if text.slice(one.range) != self.old() {
+        if text.slice(one.range) != self.old_name() {
             return None;
         }
         let before = one.range.start.checked_sub(1)?;
@@ -85,12 +89,12 @@ impl Renaming<'_> {
             DataFormat::Hocon => name::is_plain_in_hocon(new),
             DataFormat::Yaml | DataFormat::Json => name::is_plain(new),
         };
-        if written == self.old() {
+        if written == self.old_name() {
             let quote = if file.format() == DataFormat::Yaml { '\'' } else { '"' };
             let text = if is_plain { new.to_owned() } else { format!("{quote}{new}{quote}") };
             return Some(TextEdit::new(one.range, text));
         }
-        let is_symbol = written.strip_prefix(':') == Some(self.old());
+        let is_symbol = written.strip_prefix(':') == Some(self.old_name());
         (is_symbol && is_plain)
             .then(|| TextEdit::new(TextRange::new(one.range.start + 1, one.range.end), new))
     }
@@ -162,17 +166,25 @@ impl Renaming<'_> {
     }
 
     /// Returns the error of a place that cannot take a name.
-    pub(super) fn written(&self, path: &crate::text::FilePath, range: TextRange) -> RenameError {
-        RenameError::Written(path.clone(), self.line(path, range))
+    pub(super) fn not_writable(
+        &self,
+        path: &crate::text::FilePath,
+        range: TextRange,
+    ) -> RenameError {
+        RenameError::Written(path.clone(), self.line_number(path, range))
     }
 
     /// Returns the error of a place that computes a name.
-    pub(super) fn computed(&self, path: &crate::text::FilePath, range: TextRange) -> RenameError {
-        RenameError::Computed(path.clone(), self.line(path, range))
+    pub(super) fn computed_name(
+        &self,
+        path: &crate::text::FilePath,
+        range: TextRange,
+    ) -> RenameError {
+        RenameError::Computed(path.clone(), self.line_number(path, range))
     }
 
     /// Returns the line of a place, from 1.
-    pub(super) fn line(&self, path: &crate::text::FilePath, range: TextRange) -> u32 {
+    pub(super) fn line_number(&self, path: &crate::text::FilePath, range: TextRange) -> u32 {
         let text = self.snapshot.file(path).and_then(|file| file.text());
         text.map_or(1, |text| text.line_of(range.start) + 1)
     }

@@ -12,13 +12,13 @@ impl Renaming<'_> {
     pub(super) fn check_member(&self) -> Result<(), RenameError> {
         for environment in &self.environments {
             self.check_readers(environment)?;
-            for (path, member) in self.definitions(environment) {
+            for (path, member) in self.root_members(environment) {
                 if carries_anchor(self.snapshot, &member) {
                     return Err(RenameError::Member("an anchor shares a part of the value"));
                 }
                 if !is_open_to(&member.value, &self.part.subkeys) {
                     let place = member.key_origin.map(|span| self.snapshot.span_bytes(span));
-                    let line = self.line(&path, place.unwrap_or_default());
+                    let line = self.line_number(&path, place.unwrap_or_default());
                     return Err(RenameError::Whole(path, line));
                 }
             }
@@ -33,7 +33,7 @@ impl Renaming<'_> {
         subkeys.push(KeySegment::Name(new.into()));
         let key = LookupKey { subkeys, ..LookupKey::of_root(&self.part.root) };
         for environment in &self.environments {
-            for (path, member) in self.definitions(environment) {
+            for (path, member) in self.root_members(environment) {
                 if part_of(&key, &member.value).is_some() {
                     return Err(RenameError::Taken(new.to_owned(), path));
                 }
@@ -72,7 +72,7 @@ impl Renaming<'_> {
                     && self.part.subkeys.starts_with(&key.subkeys);
                 if is_around {
                     let range = self.snapshot.span_bytes(token.name_span);
-                    return Err(RenameError::Whole(path.clone(), self.line(path, range)));
+                    return Err(RenameError::Whole(path.clone(), self.line_number(path, range)));
                 }
             }
         }
@@ -80,7 +80,7 @@ impl Renaming<'_> {
     }
 
     /// Returns the members of the root of all files that define the key.
-    fn definitions(&self, environment: &Environment) -> Vec<(FilePath, Member)> {
+    fn root_members(&self, environment: &Environment) -> Vec<(FilePath, Member)> {
         let view = self.snapshot.view(environment);
         let files = self.snapshot.keys().definitions(&self.part.root).iter();
         let reached = files.filter(|path| environment.reaches_file(path));

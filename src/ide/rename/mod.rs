@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use error::RenameError;
 
-use super::references::{KeyPart, Name, Occurrence, Role, code_text, named_at, occurrences};
+use super::references::{KeyPart, Name, Occurrence, Role, code_text, find_occurrences, named_at};
 use crate::hiera::key::KeySegment;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FilePath, FilePosition, SourceChange, TextRange};
@@ -36,9 +36,9 @@ pub struct Prepared {
 ///
 /// Errors: the reason why it cannot.
 pub fn prepare(snapshot: &Snapshot, position: FilePosition) -> Result<Prepared, RenameError> {
-    let renaming = Renaming::at(snapshot, position)?;
+    let renaming = Renaming::at_position(snapshot, position)?;
     renaming.check()?;
-    Ok(Prepared { range: renaming.range, placeholder: renaming.shown().to_owned() })
+    Ok(Prepared { range: renaming.range, placeholder: renaming.initial_name().to_owned() })
 }
 
 /// Returns the change that gives the name at `position` another name.
@@ -51,15 +51,15 @@ pub fn rename(
     position: FilePosition,
     new: &str,
 ) -> Result<SourceChange, RenameError> {
-    let renaming = Renaming::at(snapshot, position)?;
+    let renaming = Renaming::at_position(snapshot, position)?;
     let new = renaming.full_name(new);
-    if *new == *renaming.old() {
+    if *new == *renaming.old_name() {
         return Ok(SourceChange::default());
     }
     name::check(&new)?;
     renaming.check()?;
     renaming.check_new(&new)?;
-    renaming.edits(&new)
+    renaming.all_edits(&new)
 }
 
 /// A rename that was asked for.
@@ -76,7 +76,10 @@ struct Renaming<'a> {
 }
 
 impl<'a> Renaming<'a> {
-    fn at(snapshot: &'a Snapshot, position: FilePosition) -> Result<Renaming<'a>, RenameError> {
+    fn at_position(
+        snapshot: &'a Snapshot,
+        position: FilePosition,
+    ) -> Result<Renaming<'a>, RenameError> {
         let named = named_at(snapshot, position).ok_or(RenameError::NoName)?;
         if !named.range.touches_offset(position.offset) {
             return Err(RenameError::NoName);
@@ -95,7 +98,7 @@ impl<'a> Renaming<'a> {
         let file = snapshot.file_by_id(position.file).ok_or(RenameError::NoName)?;
         let text = file.text().ok_or(RenameError::NoName)?;
         let range = edits::within_quotes(&text.slice(named.range), named.range);
-        let (environments, all) = everywhere(snapshot, named.environments, &part)?;
+        let (environments, all) = all_occurrences(snapshot, named.environments, &part)?;
         let is_short = code_language(&file.path).is_some()
             && text.slice(range) != *part.root
             && part.subkeys.is_empty();
@@ -103,7 +106,7 @@ impl<'a> Renaming<'a> {
     }
 
     /// Returns the name that is replaced.
-    fn old(&self) -> &str {
+    fn old_name(&self) -> &str {
         match self.part.subkeys.last() {
             Some(KeySegment::Name(name)) => name,
             _ => &self.part.root,
@@ -111,10 +114,10 @@ impl<'a> Renaming<'a> {
     }
 
     /// Returns the name to begin with.
-    fn shown(&self) -> &str {
+    fn initial_name(&self) -> &str {
         match self.part.root.rsplit_once("::") {
             Some((_, short)) if self.is_short => short,
-            _ => self.old(),
+            _ => self.old_name(),
         }
     }
 
@@ -159,13 +162,13 @@ impl<'a> Renaming<'a> {
     }
 
     /// Returns the text of a file of code.
-    fn code(&self, path: &FilePath) -> std::borrow::Cow<'a, str> {
+    fn code_text(&self, path: &FilePath) -> std::borrow::Cow<'a, str> {
         code_text(self.snapshot, path)
     }
 }
 
 /// Returns all places that name a key, and all environments that read one of their files.
-fn everywhere(
+fn all_occurrences(
     snapshot: &Snapshot,
     mut environments: Vec<Arc<Environment>>,
     part: &KeyPart,
@@ -173,7 +176,7 @@ fn everywhere(
     let name = Name::Key(part.clone());
     loop {
         let all =
-            occurrences(snapshot, &environments, &name, None).ok_or(RenameError::Cancelled)?;
+            find_occurrences(snapshot, &environments, &name, None).ok_or(RenameError::Cancelled)?;
         let reads = |environment: &Environment, path: &FilePath| match code_language(path) {
             Some(_) => snapshot.manifests(environment).file(path).is_some(),
             None => environment.governs_file(path),

@@ -35,7 +35,7 @@ const RESERVED: [&str; 18] = [
 /// Calls that render a template, which may use the variables of the class.
 const RENDERING: [&str; 4] = ["template(", "epp(", "inline_template", "inline_epp"];
 
-fn refused<T>(reason: impl Into<String>) -> Result<T, RenameError> {
+fn refuse_with<T>(reason: impl Into<String>) -> Result<T, RenameError> {
     Err(RenameError::Parameter(reason.into()))
 }
 
@@ -46,7 +46,7 @@ impl Renaming<'_> {
             let index = self.snapshot.manifests(environment);
             let Some(found) = index.asking_parameter(&self.part.root) else { continue };
             if found.class.recovered || !found.file.manifest.complete {
-                return refused(format!("{} cannot be read in full", found.file.path));
+                return refuse_with(format!("{} cannot be read in full", found.file.path));
             }
             self.check_body(&found)?;
             self.check_declarations(index, &found)?;
@@ -66,21 +66,21 @@ impl Renaming<'_> {
             };
             let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
             if !begins || RESERVED.contains(&name) {
-                return refused(format!("`{name}` is no name for a parameter"));
+                return refuse_with(format!("`{name}` is no name for a parameter"));
             }
             let is_used =
                 |one: &VariableUse| one.name == name && found.class.range.contains_range(one.range);
-            if self.variables(&found.file.path)?.iter().any(is_used) {
-                return refused(format!("`${name}` is already used in {}", found.file.path));
+            if self.variable_uses(&found.file.path)?.iter().any(is_used) {
+                return refuse_with(format!("`${name}` is already used in {}", found.file.path));
             }
         }
         Ok(())
     }
 
-    fn variables(&self, path: &FilePath) -> Result<Vec<VariableUse>, RenameError> {
+    fn variable_uses(&self, path: &FilePath) -> Result<Vec<VariableUse>, RenameError> {
         match variables_of(self.snapshot, path) {
             Some(variables) => Ok(variables),
-            None => refused(format!("{path} cannot be read in full")),
+            None => refuse_with(format!("{path} cannot be read in full")),
         }
     }
 
@@ -94,19 +94,22 @@ impl Renaming<'_> {
             });
             others.any(|other| other.range.contains_range(range))
         };
-        for one in self.variables(&file.path)? {
+        for one in self.variable_uses(&file.path)? {
             let is_it = one.name == parameter.name && class.range.contains_range(one.range);
             if is_it && (one.in_bars || nested(one.range)) {
-                let line = self.line(&file.path, one.range);
-                return refused(format!("{}:{line} has another variable of its name", file.path));
+                let line = self.line_number(&file.path, one.range);
+                return refuse_with(format!(
+                    "{}:{line} has another variable of its name",
+                    file.path
+                ));
             }
         }
-        let text = self.code(&file.path);
+        let text = self.code_text(&file.path);
         let body = text.get(class.range.as_usize()).unwrap_or_default();
         let name = &parameter.name;
         let by_name = ["getvar('", "getvar(\"", "defined('$", "'$"];
         match by_name.iter().any(|before| body.contains(&format!("{before}{name}"))) {
-            true => refused(format!("{} names it in a string", file.path)),
+            true => refuse_with(format!("{} names it in a string", file.path)),
             false => Ok(()),
         }
     }
@@ -119,18 +122,18 @@ impl Renaming<'_> {
     ) -> Result<(), RenameError> {
         let class = &found.class.name;
         for one in index.uses_of(class) {
-            let line = || self.line(&one.file.path, one.class_use.range);
+            let line = || self.line_number(&one.file.path, one.class_use.range);
             if one.class_use.gives_more {
                 let (path, line) = (&one.file.path, line());
-                return refused(format!("{path}:{line} gives `{class}` parameters by a hash"));
+                return refuse_with(format!("{path}:{line} gives `{class}` parameters by a hash"));
             }
             if one.class_use.kind == UseKind::Inherits {
-                return refused(format!("{}:{} inherits `{class}`", one.file.path, line()));
+                return refuse_with(format!("{}:{} inherits `{class}`", one.file.path, line()));
             }
             if one.class_use.kind == UseKind::Reference
                 && self.is_accessed(&one.file.path, one.class_use)
             {
-                return refused(format!(
+                return refuse_with(format!(
                     "{}:{} uses parameters of `{class}`",
                     one.file.path,
                     line()
@@ -144,8 +147,8 @@ impl Renaming<'_> {
         };
         for file in index.files() {
             if let Some(one) = file.manifest.uses.iter().find(may_give) {
-                let line = self.line(&file.path, one.range);
-                return refused(format!(
+                let line = self.line_number(&file.path, one.range);
+                return refuse_with(format!(
                     "{}:{line} declares classes whose names are computed",
                     file.path
                 ));
@@ -156,7 +159,7 @@ impl Renaming<'_> {
 
     /// Whether `Class['x']` is followed by an access to parameters, or by new values for them.
     fn is_accessed(&self, path: &FilePath, one: &ClassUse) -> bool {
-        let text = self.code(path);
+        let text = self.code_text(path);
         let behind = text.get(one.range.end as usize..).unwrap_or_default();
         let Some((_, behind)) = behind.split_once(']') else { return false };
         behind.trim_start().starts_with(['[', '{'])
@@ -168,7 +171,7 @@ impl Renaming<'_> {
         index: &ManifestIndex,
         found: &ParameterAt<'_>,
     ) -> Result<(), RenameError> {
-        let text = self.code(&found.file.path);
+        let text = self.code_text(&found.file.path);
         let body = text.get(found.class.range.as_usize()).unwrap_or_default();
         for call in RENDERING {
             for (at, _) in body.match_indices(call) {
@@ -177,13 +180,13 @@ impl Renaming<'_> {
                     continue; // of `inline_epp(` and the like, which are searched for, too
                 }
                 let Some(path) = template_at(index, &body[at + call.len()..]) else {
-                    return refused(format!(
+                    return refuse_with(format!(
                         "`{}` renders a template that is not known",
                         found.class.name
                     ));
                 };
                 if self.may_use(&path, found.class, &found.parameter.name) {
-                    return refused(format!("{path} may use it"));
+                    return refuse_with(format!("{path} may use it"));
                 }
             }
         }
@@ -192,7 +195,7 @@ impl Renaming<'_> {
 
     /// Whether a template may use a variable; one that is not here may.
     fn may_use(&self, path: &FilePath, class: &Definition, name: &str) -> bool {
-        let text = self.code(path);
+        let text = self.code_text(path);
         if text.is_empty() || text.contains("template") || text.contains("epp(") {
             return true;
         }

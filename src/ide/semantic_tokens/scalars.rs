@@ -1,7 +1,7 @@
 //! Colored parts that are found in scalars themselves: encrypted blocks, and `literal` tokens,
 //! which refer to nothing.
 
-use super::{Coloring, FileColoring, SemanticToken, TokenKind};
+use super::{ColorKind, Coloring, FileColoring, SemanticToken};
 use crate::hiera::interpolation::{self, Method};
 use crate::text::{PartId, TextRange};
 use crate::workspace::file::TextPart;
@@ -11,7 +11,7 @@ use crate::yaml::{Node, NodeKind};
 impl Coloring<'_> {
     /// Adds the tokens in the scalars of an entry that begins at `start`, or of the whole file,
     /// where the file is read as a whole.
-    pub(super) fn scalars(&self, id: PartId, start: u32, out: &mut Vec<SemanticToken>) {
+    pub(super) fn color_scalars(&self, id: PartId, start: u32, out: &mut Vec<SemanticToken>) {
         let FileColoring { file, snapshot, .. } = self.file;
         let cancel = snapshot.cancel_token();
         match id {
@@ -26,12 +26,18 @@ impl Coloring<'_> {
         for (id, node) in part.tree.nodes.iter().enumerate() {
             let NodeKind::Scalar { text, .. } = &node.kind else { continue };
             if !is_copy(id) && (text.contains("literal(") || text.contains("ENC[")) {
-                self.scalar(part, node, text, out);
+                self.color_scalar(part, node, text, out);
             }
         }
     }
 
-    fn scalar(&self, part: &TextPart<'_>, node: &Node, text: &str, out: &mut Vec<SemanticToken>) {
+    fn color_scalar(
+        &self,
+        part: &TextPart<'_>,
+        node: &Node,
+        text: &str,
+        out: &mut Vec<SemanticToken>,
+    ) {
         let written = SourceMap::from_node(&part.text, node);
         let source = |range: TextRange| {
             let start = written.source_offset(range.start as usize);
@@ -46,13 +52,13 @@ impl Coloring<'_> {
             if Method::from_name(method) == Some(Method::Literal)
                 && let (Some(all), Some(argument)) = (source(token.range), source(*argument_range))
             {
-                self.delimited(all, argument, out);
-                let kind = TokenKind::Literal;
+                self.color_delimiters(all, argument, out);
+                let kind = ColorKind::Literal;
                 out.push(SemanticToken { range: argument, kind, is_unresolved: false });
             }
         }
         for range in encrypted_blocks(text).filter_map(source) {
-            out.push(SemanticToken { range, kind: TokenKind::Encrypted, is_unresolved: false });
+            out.push(SemanticToken { range, kind: ColorKind::Encrypted, is_unresolved: false });
         }
     }
 }

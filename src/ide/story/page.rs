@@ -11,7 +11,7 @@ use crate::hiera::pattern::condition_phrase;
 use crate::hiera::resolution::{LookupStep, MergeSource, Outcome, Resolution};
 use crate::hiera::scope::Scope;
 use crate::ide::cursor::part_of;
-use crate::ide::phrases::{Names, level_title, not_evaluated, open_levels, options};
+use crate::ide::phrases::{PlaceNames, level_title, not_evaluated, open_levels, option_phrase};
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::Snapshot;
@@ -42,28 +42,28 @@ impl<'a> Page<'a> {
         Page { snapshot, environment, key, text: String::new(), places: HashMap::new() }
     }
 
-    fn names(&self) -> Names<'a> {
-        Names { snapshot: self.snapshot, root: &self.environment.root }
+    fn place_names(&self) -> PlaceNames<'a> {
+        PlaceNames { snapshot: self.snapshot, root: &self.environment.root }
     }
 
     /// A line of text.
-    pub(super) fn line(&mut self, text: &str) {
+    pub(super) fn add_line(&mut self, text: &str) {
         self.text.push_str(text);
         self.text.push('\n');
     }
 
     /// Returns the name of a place, which becomes a link.
-    fn place(&mut self, span: Span) -> String {
-        let names = self.names();
-        let name = names.place(span);
+    fn add_place(&mut self, span: Span) -> String {
+        let names = self.place_names();
+        let name = names.place_name(span);
         if let Some(path) = self.snapshot.path_of(span.file) {
-            self.places.insert(name.clone(), (path.clone(), names.line(span)));
+            self.places.insert(name.clone(), (path.clone(), names.line_number(span)));
         }
         name
     }
 
     /// The value of a lookup, each leaf with its place, or the text in place of the value.
-    fn value(&mut self, resolution: &Resolution, indent: &str) {
+    fn add_value(&mut self, resolution: &Resolution, indent: &str) {
         let cancel = self.snapshot.cancel_token();
         let printing = PrintOptions {
             mask_encrypted: true,
@@ -76,13 +76,13 @@ impl<'a> Page<'a> {
             Ok(Some(value)) => {
                 let lines = print::yaml_lines(value, &printing);
                 let named = std::cell::RefCell::new(Vec::new());
-                let names = self.names();
+                let names = self.place_names();
                 let text = print::with_comments(&lines, &|origin| {
                     named.borrow_mut().push(origin);
-                    Some(names.place(origin))
+                    Some(names.place_name(origin))
                 });
                 for origin in named.into_inner() {
-                    self.place(origin);
+                    self.add_place(origin);
                 }
                 text
             }
@@ -93,23 +93,23 @@ impl<'a> Page<'a> {
             Err(error) => format!("the lookup fails: {}", error.print_message(&printing)),
         };
         for line in text.lines() {
-            self.line(format!("{indent}{line}").trim_end());
+            self.add_line(format!("{indent}{line}").trim_end());
         }
     }
 
     /// Returns the strategy, and the place that chose it; empty where the first value found counts.
-    fn strategy(&mut self, resolution: &Resolution) -> String {
+    fn strategy_phrase(&mut self, resolution: &Resolution) -> String {
         let merge = &resolution.merge;
         let how = match merge.stops_at_first() {
             true => "the first value found counts".to_owned(),
-            false => format!("merged {}{}", merge.name(), options(merge)),
+            false => format!("merged {}{}", merge.name(), option_phrase(merge)),
         };
         let chosen = match &resolution.merge_source {
             MergeSource::Options(entry) => entry.span,
             MergeSource::Argument => self.merging_call(resolution),
             MergeSource::Default => None,
         };
-        let chosen = chosen.map(|span| format!(", as {} says", self.place(span)));
+        let chosen = chosen.map(|span| format!(", as {} says", self.add_place(span)));
         let converted = resolution.convert_to.as_ref();
         let converted = converted.map(|to| format!(", converted to {}", to.type_text()));
         format!("{how}{}{}", chosen.unwrap_or_default(), converted.unwrap_or_default())
@@ -127,15 +127,15 @@ impl<'a> Page<'a> {
     }
 
     /// The result of a lookup: value and places.
-    pub(super) fn result(&mut self, resolution: &Resolution) {
-        let strategy = self.strategy(resolution);
-        self.line(&strategy);
-        self.line("");
-        self.value(resolution, "  ");
+    pub(super) fn add_result(&mut self, resolution: &Resolution) {
+        let strategy = self.strategy_phrase(resolution);
+        self.add_line(&strategy);
+        self.add_line("");
+        self.add_value(resolution, "  ");
     }
 
     /// Returns the results of the nodes that read a file, each value once.
-    pub(super) fn results(&mut self, readers: &[usize], lookup: &dyn Fn(&Scope) -> Resolution) {
+    pub(super) fn add_results(&mut self, readers: &[usize], lookup: &dyn Fn(&Scope) -> Resolution) {
         let root = self.key.root_text();
         let found = group_by_answer(
             &FleetQuestion {
@@ -155,20 +155,20 @@ impl<'a> Page<'a> {
                 names.push(format!("… and {} more", nodes.len() - MAX_NAMES));
             }
             let noun = if nodes.len() == 1 { "node" } else { "nodes" };
-            self.line("");
-            self.line(&format!("{} {noun}: {}", nodes.len(), names.join(", ")));
-            let strategy = self.strategy(resolution);
-            self.line(&format!("  {strategy}"));
-            self.value(resolution, "    ");
+            self.add_line("");
+            self.add_line(&format!("{} {noun}: {}", nodes.len(), names.join(", ")));
+            let strategy = self.strategy_phrase(resolution);
+            self.add_line(&format!("  {strategy}"));
+            self.add_value(resolution, "    ");
         }
         if !found.rest.is_empty() {
-            self.line("");
-            self.line(&format!("{} more nodes were not compared", found.rest.len()));
+            self.add_line("");
+            self.add_line(&format!("{} more nodes were not compared", found.rest.len()));
         }
     }
 
     /// A table of the places that have the key, or may have it, in the order of the hierarchy.
-    pub(super) fn table(&mut self, resolution: &Resolution) {
+    pub(super) fn add_table(&mut self, resolution: &Resolution) {
         let mut rows: Vec<[String; 3]> = Vec::new();
         let is_first = resolution.merge.stops_at_first();
         for step in &resolution.steps {
@@ -177,8 +177,8 @@ impl<'a> Page<'a> {
         let seen: Vec<String> = rows.iter().map(|row| row[1].clone()).collect();
         for file in &resolution.unsettled {
             let place = match file.span {
-                Some(span) => self.place(span),
-                None => self.names().path(&file.path).to_owned(),
+                Some(span) => self.add_place(span),
+                None => self.place_names().short_path(&file.path).to_owned(),
             };
             if !seen.contains(&place) {
                 let key = &file.key;
@@ -188,8 +188,8 @@ impl<'a> Page<'a> {
         if rows.is_empty() {
             return;
         }
-        self.line("");
-        self.line("Places, in the order of the hierarchy");
+        self.add_line("");
+        self.add_line("Places, in the order of the hierarchy");
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
         let (level, place) = (width(0).unwrap_or(0), width(1).unwrap_or(0));
         for [name, at, state] in &rows {
@@ -207,23 +207,23 @@ impl<'a> Page<'a> {
                 let Some((place, _)) = part_of(self.key, value) else { return Vec::new() };
                 let place = if self.key.subkeys.is_empty() { *key } else { place.or(*key) };
                 let place = match place {
-                    Some(span) => self.place(span),
-                    None => self.names().path(path).to_owned(),
+                    Some(span) => self.add_place(span),
+                    None => self.place_names().short_path(path).to_owned(),
                 };
                 row(place, if is_first { "the value" } else { "merged" })
             }
             Outcome::NotReached { shadowed: Some((key, value)), .. } => {
                 let Some((place, _)) = part_of(self.key, value) else { return Vec::new() };
                 let place = if self.key.subkeys.is_empty() { *key } else { place.or(*key) };
-                let place = place.map_or_else(String::new, |span| self.place(span));
+                let place = place.map_or_else(String::new, |span| self.add_place(span));
                 row(place, "overridden")
             }
             Outcome::Undetermined { candidates, .. } => {
                 let candidates: Vec<_> = candidates.iter().collect();
                 let rows = candidates.into_iter().map(|file| {
                     let place = match file.span {
-                        Some(span) => self.place(span),
-                        None => self.names().path(&file.path).to_owned(),
+                        Some(span) => self.add_place(span),
+                        None => self.place_names().short_path(&file.path).to_owned(),
                     };
                     [level.clone(), place, format!("where {}", condition_phrase(&file.when))]
                 });
@@ -233,7 +233,7 @@ impl<'a> Page<'a> {
                 if part_of(self.key, value).is_none() {
                     return Vec::new();
                 }
-                let place = backend.span.map_or_else(String::new, |span| self.place(span));
+                let place = backend.span.map_or_else(String::new, |span| self.add_place(span));
                 let state = if is_first { "the value" } else { "merged" };
                 row(place, &format!("{state}, from the function {}", backend.name))
             }
@@ -242,22 +242,22 @@ impl<'a> Page<'a> {
             }
             Outcome::Opaque(backend) => row(String::new(), &not_evaluated(backend, &backend.name)),
             Outcome::Unread { path, message } => {
-                row(self.names().path(path).to_owned(), &format!("not read: {message}"))
+                row(self.place_names().short_path(path).to_owned(), &format!("not read: {message}"))
             }
-            Outcome::Failed(path) => row(self.names().path(path).to_owned(), "fails"),
+            Outcome::Failed(path) => row(self.place_names().short_path(path).to_owned(), "fails"),
             _ => Vec::new(),
         }
     }
 
     /// Returns the text, with its links. A place is one where it is a word of its own.
-    pub(super) fn finished(self) -> (String, Vec<PageLink>) {
+    pub(super) fn into_text(self) -> (String, Vec<PageLink>) {
         let mut links = Vec::new();
         let mut start = 0;
         for line in self.text.split_inclusive('\n') {
             for word in line.split_whitespace() {
                 // Within the line: `split_whitespace` gives parts of it.
                 let at = word.as_ptr() as usize - line.as_ptr() as usize;
-                if let Some((name, path, number)) = self.target(word) {
+                if let Some((name, path, number)) = self.named_place(word) {
                     let from = start + at + word.find(name).unwrap_or(0);
                     let range = TextRange::new(from as u32, (from + name.len()) as u32);
                     links.push(PageLink { range, path, line: number });
@@ -270,7 +270,7 @@ impl<'a> Page<'a> {
 
     /// Returns the place that a word names: one of the page, or one that Puppet's explanation
     /// quotes.
-    fn target<'w>(&self, word: &'w str) -> Option<(&'w str, FilePath, u32)> {
+    fn named_place<'w>(&self, word: &'w str) -> Option<(&'w str, FilePath, u32)> {
         let name = word.trim_end_matches(',');
         if let Some((path, line)) = self.places.get(name) {
             return Some((name, path.clone(), *line));

@@ -29,16 +29,16 @@ impl Query {
     /// Returns the points of a key; `None` if it does not have the letters in their order. Letters
     /// are taken at the start of a segment or word where the rest still fits behind, or else at
     /// their first place. Of keys with equally many, the shorter one has more points.
-    pub(super) fn rank(&self, key: &str) -> Option<Rank> {
+    pub(super) fn rank_key(&self, key: &str) -> Option<Rank> {
         let key = key.as_bytes();
         if !is_subsequence(&self.letters, key) {
             return None;
         }
         let length = Rank::try_from(key.len()).unwrap_or(Rank::MAX / 2);
-        Some((self.prefix(key) + self.starts(key)).saturating_sub(length / 8))
+        Some((self.rank_prefix(key) + self.rank_starts(key)).saturating_sub(length / 8))
     }
 
-    fn prefix(&self, key: &[u8]) -> Rank {
+    fn rank_prefix(&self, key: &[u8]) -> Rank {
         if self.letters.is_empty() {
             return 0;
         }
@@ -59,7 +59,7 @@ impl Query {
     }
 
     /// Returns the points for where each letter is found.
-    fn starts(&self, key: &[u8]) -> Rank {
+    fn rank_starts(&self, key: &[u8]) -> Rank {
         let (mut points, mut from) = (0, 0);
         for (number, letter) in self.letters.iter().enumerate() {
             let rest = &self.letters[number + 1..];
@@ -102,7 +102,7 @@ mod tests {
     fn ranked<'k>(query: &str, keys: &[&'k str]) -> Vec<&'k str> {
         let query = Query::new(query);
         let mut found: Vec<(Rank, &str)> =
-            keys.iter().filter_map(|key| Some((query.rank(key)?, *key))).collect();
+            keys.iter().filter_map(|key| Some((query.rank_key(key)?, *key))).collect();
         found.sort_by_key(|(rank, key)| (std::cmp::Reverse(*rank), *key));
         found.into_iter().map(|(_, key)| key).collect()
     }

@@ -5,7 +5,7 @@ use tower_lsp::lsp_types as lsp;
 
 use super::evaluate;
 use crate::ide::quick_fixes::{QuickFix, quick_fixes};
-use crate::ide::refactor::{Refactoring, RefactoringKind, Wanted, refactorings};
+use crate::ide::refactor::{Refactoring, RefactoringKind, RefactoringRequest, find_refactorings};
 use crate::server::documents::Documents;
 use crate::server::features::Features;
 use crate::server::state::State;
@@ -53,14 +53,14 @@ impl Backend {
                 let position = FilePosition { file, offset: range.start };
                 actions.extend(evaluate::actions(snapshot, &uri, position));
             }
-            let wanted = Wanted {
+            let wanted = RefactoringRequest {
                 path: &path,
                 range,
                 creates_files: features.announced.creates_files,
                 is_by_user,
                 kinds: &|kind| is_wanted(&action_kind(kind)),
             };
-            let found = refactorings(snapshot, wanted).into_iter();
+            let found = find_refactorings(snapshot, wanted).into_iter();
             actions.extend(found.filter_map(|one| client.action_of_refactoring(one)));
             Some(actions.into_iter().map(lsp::CodeActionOrCommand::CodeAction).collect())
         });

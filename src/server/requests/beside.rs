@@ -9,7 +9,7 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 use tower_lsp::{Client, jsonrpc};
 
-use crate::ide::code_lens::{Lens, LensKind, LensText, lens_text, lenses};
+use crate::ide::code_lens::{Lens, LensKind, LensText, code_lenses, lens_text};
 use crate::ide::inlay_hints::{Hint, inlay_hints};
 use crate::server::documents::Documents;
 use crate::server::features::Features;
@@ -77,7 +77,7 @@ impl Backend {
                     data: serde_json::to_value(data).ok(),
                 }
             };
-            Some(lenses(snapshot, path, config).into_iter().map(convert).collect())
+            Some(code_lenses(snapshot, path, config).into_iter().map(convert).collect())
         })
         .await
     }

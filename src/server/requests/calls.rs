@@ -4,7 +4,9 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
 use super::parts::in_parts;
-use crate::ide::call_hierarchy::{CallItem, CallItemKind, LookupCall, incoming, outgoing, prepare};
+use crate::ide::call_hierarchy::{
+    CallItem, CallItemKind, LookupCall, incoming_calls, outgoing_calls, prepare,
+};
 use crate::server::documents::Documents;
 use crate::server::features::Features;
 use crate::server::{Backend, from_lsp, to_lsp};
@@ -41,7 +43,7 @@ impl Backend {
                 let from_ranges = converting.ranges(&item.path, &ranges)?;
                 Some(lsp::CallHierarchyIncomingCall { from: converting.item(item)?, from_ranges })
             };
-            Some(incoming(snapshot, &path, &key).into_iter().filter_map(call).collect())
+            Some(incoming_calls(snapshot, &path, &key).into_iter().filter_map(call).collect())
         });
         match found.await? {
             None => Ok(None),
@@ -63,7 +65,7 @@ impl Backend {
                 let from_ranges = converting.ranges(&path, &ranges)?;
                 Some(lsp::CallHierarchyOutgoingCall { to: converting.item(item)?, from_ranges })
             };
-            Some(outgoing(snapshot, &path, &key).into_iter().filter_map(call).collect())
+            Some(outgoing_calls(snapshot, &path, &key).into_iter().filter_map(call).collect())
         });
         match found.await? {
             None => Ok(None),

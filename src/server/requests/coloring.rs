@@ -11,9 +11,9 @@ use std::sync::Arc;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
-use crate::ide::by_run::Run;
+use crate::ide::by_run::RunItems;
 use crate::ide::semantic_tokens::{
-    FileTokens, SemanticToken, TokenKind, file_tokens, semantic_tokens,
+    ColorKind, FileTokens, SemanticToken, file_tokens, semantic_tokens,
 };
 use crate::server::transport::Written;
 use crate::server::{Backend, from_lsp, to_lsp};
@@ -139,7 +139,7 @@ fn answered(
         .flat_map(|before| before.tokens.runs.iter().zip(&*before.encoded))
         .map(|(run, encoded)| (run.items.as_ptr(), encoded))
         .collect();
-    let encode = |run: &Run<SemanticToken>| {
+    let encode = |run: &RunItems<SemanticToken>| {
         let start = to_lsp::range_in(text, TextRange::new_empty(run.range.start), encoding).start;
         match known.get(&run.items.as_ptr()).filter(|_| !run.items.is_empty()) {
             Some(known) => known.at(start),
@@ -195,14 +195,14 @@ fn lines_of(text: &Text, range: TextRange) -> Vec<TextRange> {
 }
 
 /// Returns the number of a kind in [`TYPES`].
-fn number(kind: TokenKind) -> u32 {
+fn number(kind: ColorKind) -> u32 {
     match kind {
-        TokenKind::Delimiter => 0,
-        TokenKind::Function => 1,
-        TokenKind::Variable => 2,
-        TokenKind::Key => 3,
-        TokenKind::Literal => 4,
-        TokenKind::Encrypted => 5,
+        ColorKind::Delimiter => 0,
+        ColorKind::Function => 1,
+        ColorKind::Variable => 2,
+        ColorKind::Key => 3,
+        ColorKind::Literal => 4,
+        ColorKind::Encrypted => 5,
     }
 }
 
@@ -221,7 +221,7 @@ mod tests {
         };
         let token = |range, kind| SemanticToken { range, kind, is_unresolved: false };
         let tokens =
-            [token(at("x"), TokenKind::Variable), token(at("ENC[a\n    b]"), TokenKind::Encrypted)];
+            [token(at("x"), ColorKind::Variable), token(at("ENC[a\n    b]"), ColorKind::Encrypted)];
         let numbers: Vec<_> = encoded(&tokens, &text, Encoding::Utf16)
             .0
             .iter()

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
-use crate::ide::completion::{CompletionConfig, SETTINGS_FILE, SettingWord, completion, resolve};
+use crate::ide::completion::{CompletionConfig, SETTINGS_FILE, SettingWord, complete_at, resolve};
 use crate::ide::hover::HoverConfig;
 use crate::server::features::TextFormat;
 use crate::server::transport::Written;
@@ -27,7 +27,7 @@ impl Backend {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
             let resolves_details = features.completion.resolves_details;
             let config = CompletionConfig { trigger, resolves_details, settings: &settings };
-            let found = completion(snapshot, position, &config)?;
+            let found = complete_at(snapshot, position, &config)?;
             Written::of(&to_lsp::completion::list(snapshot, position.file, found, features))
         })
         .await

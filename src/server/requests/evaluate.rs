@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::hiera::key::LookupKey;
-use crate::ide::evaluation::{self, Evaluation, Evaluations, Offer, Target};
-use crate::ide::phrases::Names;
+use crate::ide::evaluation::{self, Evaluation, EvaluationSubject, Evaluations, Offer};
+use crate::ide::phrases::PlaceNames;
 use crate::ide::story;
 use crate::puppet::print::PrintOptions;
 use crate::server::state::Shared;
@@ -71,7 +71,7 @@ pub(super) fn actions(
         let (kind, command) = (Some(KIND), Some(command));
         lsp::CodeAction { title, kind, command, ..lsp::CodeAction::default() }
     };
-    evaluation::offers(snapshot, position).into_iter().map(action).collect()
+    evaluation::find_offers(snapshot, position).into_iter().map(action).collect()
 }
 
 impl Backend {
@@ -181,7 +181,7 @@ fn about(
     snapshot: &Snapshot,
     asked: &Asked,
     encoding: crate::text::Encoding,
-) -> Option<(Target, Vec<LevelCode>)> {
+) -> Option<(EvaluationSubject, Vec<LevelCode>)> {
     let path = from_lsp::path(&asked.uri)?;
     let key = match (&asked.key, asked.position) {
         (Some(key), _) => LookupKey::of_root(key),
@@ -191,7 +191,7 @@ fn about(
             story::key_at(snapshot, from_lsp::position(snapshot, &place, encoding)?)?
         }
     };
-    let target = evaluation::target(snapshot, &path, &key, asked.node.as_deref())?;
+    let target = evaluation::find_target(snapshot, &path, &key, asked.node.as_deref())?;
     let code = snapshot.code_of_levels(&target.environment);
     Some((target, code))
 }
@@ -202,13 +202,18 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Returns the question to the user, which names the functions and their files.
-fn question(snapshot: &Snapshot, target: &Target, code: &[LevelCode], decrypts: bool) -> String {
+fn question(
+    snapshot: &Snapshot,
+    target: &EvaluationSubject,
+    code: &[LevelCode],
+    decrypts: bool,
+) -> String {
     let root: &FilePath = &target.environment.root;
-    let names = Names { snapshot, root };
+    let names = PlaceNames { snapshot, root };
     let named = |one: &LevelCode| {
         let kind = if one.is_hiera3 { "the Hiera 3 backend " } else { "" };
         let place = match &one.file {
-            Some(path) => names.path(path),
+            Some(path) => names.short_path(path),
             None => "in no file here: Puppet looks for it",
         };
         format!("{kind}{} ({place})", one.name)

@@ -40,7 +40,7 @@ impl Backend {
         let documents = self.shared.with(|state| state.documents.clone());
         self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
-            let definitions = ide::definition::definition(snapshot, position)?;
+            let definitions = ide::definition::find_definitions(snapshot, position)?;
             Some(to_lsp::definitions(snapshot, position.file, &definitions, features, &documents))
         })
         .await

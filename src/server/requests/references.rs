@@ -3,8 +3,8 @@
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
-use crate::ide::highlight::{Highlight, highlights};
-use crate::ide::references::{Occurrence, references};
+use crate::ide::highlight::{Highlight, find_highlights};
+use crate::ide::references::{Occurrence, find_references};
 use crate::server::requests::parts::in_parts;
 use crate::server::{Backend, from_lsp, to_lsp};
 
@@ -22,7 +22,8 @@ impl Backend {
         let found =
             self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
                 let position = from_lsp::position(snapshot, &place, features.encoding)?;
-                let found = references(snapshot, position, params.context.include_declaration)?;
+                let found =
+                    find_references(snapshot, position, params.context.include_declaration)?;
                 let location = |one: &Occurrence| {
                     let text = snapshot.file(&one.path)?.text()?;
                     let range = to_lsp::range_in(text, one.range, features.encoding);
@@ -45,7 +46,7 @@ impl Backend {
         self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
             let text = snapshot.file_by_id(position.file)?.text()?;
-            let found = highlights(snapshot, position)?.into_iter();
+            let found = find_highlights(snapshot, position)?.into_iter();
             let highlight = |one: Highlight| lsp::DocumentHighlight {
                 range: to_lsp::range_in(text, one.range, features.encoding),
                 kind: Some(match one.is_definition {

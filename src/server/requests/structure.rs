@@ -4,8 +4,8 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
 use crate::ide::document_links::document_links;
-use crate::ide::folding::{Fold, folds};
-use crate::ide::selection::selection;
+use crate::ide::folding::{Fold, file_folds};
+use crate::ide::selection::selection_ranges;
 use crate::server::features::Features;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::{FilePosition, Text};
@@ -19,7 +19,7 @@ impl Backend {
     ) -> Result<Option<Vec<lsp::FoldingRange>>> {
         let path = from_lsp::path(&params.text_document.uri);
         self.answer(path.clone(), move |snapshot, features| {
-            let found = folds(snapshot, path.as_ref()?, features.announced.most_folds)?;
+            let found = file_folds(snapshot, path.as_ref()?, features.announced.most_folds)?;
             Some(found.into_iter().map(folding_range).collect())
         })
         .await
@@ -85,7 +85,7 @@ fn selection_range(
     text: &Text,
     features: &Features,
 ) -> Option<lsp::SelectionRange> {
-    let ranges = selection(snapshot, position)?;
+    let ranges = selection_ranges(snapshot, position)?;
     ranges.into_iter().rev().fold(None, |parent, range| {
         let range = to_lsp::range_in(text, range, features.encoding);
         Some(lsp::SelectionRange { range, parent: parent.map(Box::new) })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
-use crate::ide::by_run::Run;
+use crate::ide::by_run::RunItems;
 use crate::ide::document_symbols::{FileSymbols, Symbol, SymbolKind, document_symbols};
 use crate::ide::workspace_symbols::{KeySymbol, workspace_symbols};
 use crate::server::documents::Documents;
@@ -65,7 +65,7 @@ impl Backend {
 
 /// Converts the symbols of a text to a tree.
 fn nested(symbols: &FileSymbols, lines: &Lines, features: &Features) -> Vec<lsp::DocumentSymbol> {
-    let in_run = |run: &Run<Symbol>| {
+    let in_run = |run: &RunItems<Symbol>| {
         let converting = Converting { lines, start: run.range.start, features };
         run.items.iter().map(|symbol| converting.nested(symbol)).collect::<Vec<_>>()
     };

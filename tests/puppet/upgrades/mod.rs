@@ -8,7 +8,9 @@
 
 use std::collections::BTreeMap;
 
-use hiera_ls::ide::refactor::{Refactoring, RefactoringKind, Wanted, refactorings};
+use hiera_ls::ide::refactor::{
+    Refactoring, RefactoringKind, RefactoringRequest, find_refactorings,
+};
 use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::text::{FilePath, TextEdit, TextRange};
 use serde_json::{Value, json};
@@ -64,14 +66,14 @@ fn upgrade(
     let mut configs: BTreeMap<FilePath, Refactoring> = BTreeMap::new();
     let written_configs = snapshot.environments().all.iter().flat_map(|it| it.all_configs());
     for path in written_configs.map(|(_, config)| config.path.clone()) {
-        let wanted = Wanted {
+        let wanted = RefactoringRequest {
             path: &path,
             range: TextRange::new_empty(0),
             creates_files: true,
             is_by_user: true,
             kinds: &|kind| kind == RefactoringKind::Rewrite,
         };
-        let found = refactorings(&snapshot, wanted).into_iter();
+        let found = find_refactorings(&snapshot, wanted).into_iter();
         let mut found = found.filter(|one| one.title.starts_with("Convert to version 5"));
         configs.extend(found.next().map(|one| (path.clone(), one)));
     }

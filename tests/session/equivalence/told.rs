@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use hiera_ls::diagnostics::{RulesConfig, Severity, check_file};
 use hiera_ls::hiera::data::{Borrowed, DataFile, Reference};
-use hiera_ls::ide::definition::definition;
+use hiera_ls::ide::definition::find_definitions;
 use hiera_ls::ide::document_symbols::{FileSymbols, Symbol, document_symbols};
 use hiera_ls::ide::hover::{HoverConfig, hover};
-use hiera_ls::ide::references::references;
+use hiera_ls::ide::references::find_references;
 use hiera_ls::ide::rename::rename;
 use hiera_ls::ide::semantic_tokens::{FileTokens, SemanticToken, file_tokens};
 use hiera_ls::puppet::value::{Data, Value};
@@ -252,8 +252,12 @@ fn answers(out: &mut String, snapshot: &Snapshot, path: &FilePath, offset: u32) 
         ..HoverConfig::default()
     };
     let _ = writeln!(out, "hover {path} {offset}: {:?}", hover(snapshot, position, &config));
-    let _ = writeln!(out, "definition {path} {offset}: {:?}", definition(snapshot, position));
+    let _ = writeln!(out, "definition {path} {offset}: {:?}", find_definitions(snapshot, position));
     let renamed = rename(snapshot, position, "renamed_here");
     let _ = writeln!(out, "rename {path} {offset}: {renamed:?}");
-    let _ = writeln!(out, "references {path} {offset}: {:?}", references(snapshot, position, true));
+    let _ = writeln!(
+        out,
+        "references {path} {offset}: {:?}",
+        find_references(snapshot, position, true)
+    );
 }

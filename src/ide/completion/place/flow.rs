@@ -1,19 +1,19 @@
 //! Flow collections, JSON among them, read up to the cursor.
 
 use super::line::string_end_from;
-use super::{Spot, Step, Style};
+use super::{CursorStep, Spot, Style};
 
 /// A flow collection that is not closed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
-    frames: Vec<Frame>,
+    frames: Vec<FlowFrame>,
     /// The quote of a string that goes on in the next line.
     quote: Option<char>,
 }
 
 /// A collection within it.
 #[derive(Clone, Debug, Default)]
-struct Frame {
+struct FlowFrame {
     is_hash: bool,
     /// The keys so far.
     keys: Vec<String>,
@@ -76,7 +76,7 @@ impl Flow {
                     }
                 },
                 '{' | '[' if scalar.is_none() => {
-                    self.frames.push(Frame { is_hash: c == '{', ..Frame::default() });
+                    self.frames.push(FlowFrame { is_hash: c == '{', ..FlowFrame::default() });
                 }
                 '}' | ']' => {
                     self.frames.pop();
@@ -91,7 +91,7 @@ impl Flow {
                 }
                 ':' if self.ends_key(&line[at + 1..], scalar, is_whole) => {
                     let key = scalar.map_or("", |scalar| &line[scalar.start..scalar.end]);
-                    self.key(key);
+                    self.set_key(key);
                     scalar = None;
                 }
                 '#' if at == 0 || line[..at].ends_with([' ', '\t']) => {
@@ -127,7 +127,7 @@ impl Flow {
         is_in_key && (ends_word || scalar.is_some_and(|scalar| scalar.is_closed))
     }
 
-    fn key(&mut self, written: &str) {
+    fn set_key(&mut self, written: &str) {
         if let Some(frame) = self.frames.last_mut() {
             frame.keys.push(written.trim_matches(['"', '\'']).to_owned());
             frame.in_value = true;
@@ -142,7 +142,7 @@ impl Flow {
     }
 
     /// Returns the role of a scalar at the end of the text read so far.
-    pub(super) fn spot(&self) -> Spot {
+    pub(super) fn current_spot(&self) -> Spot {
         match self.frames.last() {
             Some(frame) if frame.is_hash && !frame.in_value => Spot::Key,
             _ => Spot::Value,
@@ -150,21 +150,21 @@ impl Flow {
     }
 
     /// Returns the style of a scalar that goes on from an earlier line; `None` where none does.
-    pub(super) fn style(&self) -> Option<Style> {
+    pub(super) fn open_style(&self) -> Option<Style> {
         self.quote.map(|quote| if quote == '"' { Style::Double } else { Style::Single })
     }
 
     /// Returns the path from the collection to the node at the end of the text read so far.
-    pub(super) fn path(&self) -> impl Iterator<Item = Step> + '_ {
+    pub(super) fn current_path(&self) -> impl Iterator<Item = CursorStep> + '_ {
         self.frames.iter().filter_map(|frame| match (frame.is_hash, frame.in_value) {
-            (true, true) => frame.keys.last().cloned().map(Step::Key),
+            (true, true) => frame.keys.last().cloned().map(CursorStep::Key),
             (true, false) => None,
-            (false, _) => Some(Step::Item(frame.index)),
+            (false, _) => Some(CursorStep::Item(frame.index)),
         })
     }
 
     /// Returns the keys of the innermost hash.
-    pub(super) fn keys(&self) -> Vec<String> {
+    pub(super) fn current_keys(&self) -> Vec<String> {
         self.frames.last().map(|frame| frame.keys.clone()).unwrap_or_default()
     }
 }

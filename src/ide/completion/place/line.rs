@@ -26,7 +26,7 @@ pub(super) fn is_marker(line: &str) -> bool {
 /// Returns the number of bytes from a dash that begins an element to the content behind it; `None`
 /// where there is no such dash. A dash at the end of the text counts if the line ends there
 /// (`is_whole`).
-pub(super) fn dash(text: &str, is_whole: bool) -> Option<usize> {
+pub(super) fn dash_length(text: &str, is_whole: bool) -> Option<usize> {
     let rest = text.strip_prefix('-')?;
     let content = rest.trim_start_matches([' ', '\t']);
     (rest.is_empty() && is_whole || content.len() < rest.len()).then(|| text.len() - content.len())
@@ -35,7 +35,7 @@ pub(super) fn dash(text: &str, is_whole: bool) -> Option<usize> {
 /// Returns the key that a text begins with. A colon at the end of the text ends a key if the line
 /// ends there (`is_whole`).
 pub(super) fn key_at(text: &str, is_whole: bool) -> Option<LineKey> {
-    let start = properties(text);
+    let start = properties_length(text);
     let ends = |at: usize| match text[at + 1..].chars().next() {
         None => is_whole,
         Some(next) => next == ' ' || next == '\t',
@@ -45,7 +45,7 @@ pub(super) fn key_at(text: &str, is_whole: bool) -> Option<LineKey> {
             let end = start + string_end(&text[start..])?;
             let colon = end + text[end..].find(|c| c != ' ')?;
             let is_key = text[colon..].starts_with(':') && ends(colon);
-            let key = is_key.then(|| unquoted(&text[start + 1..end - 1], quote))?;
+            let key = is_key.then(|| unquote(&text[start + 1..end - 1], quote))?;
             (key, colon)
         }
         '[' | '{' | '|' | '>' | '#' | '%' | '@' | '`' | ']' | '}' | ',' => return None,
@@ -66,7 +66,7 @@ pub(super) fn key_at(text: &str, is_whole: bool) -> Option<LineKey> {
 
 /// Returns the number of bytes of anchors and tags, with the blanks behind them, that a text begins
 /// with.
-pub(super) fn properties(text: &str) -> usize {
+pub(super) fn properties_length(text: &str) -> usize {
     let mut at = 0;
     while text[at..].starts_with(['&', '!']) {
         let Some(end) = text[at..].find(' ') else { return at };
@@ -99,7 +99,7 @@ pub(super) fn string_end_from(text: &str, from: usize, quote: char) -> Option<us
 }
 
 /// Returns the text of a quoted string, good enough to compare it with keys.
-fn unquoted(text: &str, quote: char) -> String {
+fn unquote(text: &str, quote: char) -> String {
     match quote {
         '\'' => text.replace("''", "'"),
         _ => serde_json::from_str(&format!("\"{text}\"")).unwrap_or_else(|_| text.to_owned()),

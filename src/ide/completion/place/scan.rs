@@ -3,25 +3,25 @@
 //! or bracket above spoils nothing but its own entry.
 
 use super::flow::{Flow, Reached};
-use super::line::{dash, is_marker, key_at, properties, string_end, string_end_from};
-use super::{Place, Spot, Step, Style};
+use super::line::{dash_length, is_marker, key_at, properties_length, string_end, string_end_from};
+use super::{CursorContext, CursorStep, Spot, Style};
 
 /// The collections that are open, and the state in which the last line ended.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scan {
-    frames: Vec<Frame>,
+    frames: Vec<BlockFrame>,
     mode: Mode,
 }
 
 /// A block collection.
 #[derive(Clone, Debug)]
-struct Frame {
+struct BlockFrame {
     column: usize,
-    kind: Kind,
+    kind: FrameKind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum FrameKind {
     /// A hash with its keys so far.
     Hash(Vec<String>),
     /// A list, and the number of its element.
@@ -44,9 +44,9 @@ enum Mode {
 }
 
 /// The place at the end of a line.
-pub(super) struct Found {
+pub(super) struct LineEnd {
     /// The path, the spot, the style and the other keys.
-    pub(super) place: Place,
+    pub(super) place: CursorContext,
     /// The start of the scalar on the line.
     pub(super) start: usize,
     /// The column of the key or dash that the place is below.
@@ -55,7 +55,7 @@ pub(super) struct Found {
 
 impl Scan {
     /// Reads a line above the cursor.
-    pub(super) fn line(&mut self, line: &str) {
+    pub(super) fn scan_line(&mut self, line: &str) {
         let content = line.trim_start_matches(' ');
         let column = line.len() - content.len();
         if content.trim().is_empty() {
@@ -79,7 +79,7 @@ impl Scan {
                     self.mode = Mode::Entries;
                 }
             }
-            Mode::Entries => self.entries(line, column),
+            Mode::Entries => self.scan_entries(line, column),
         }
     }
 
@@ -98,7 +98,7 @@ impl Scan {
         }
     }
 
-    fn entries(&mut self, line: &str, column: usize) {
+    fn scan_entries(&mut self, line: &str, column: usize) {
         if line[column..].starts_with('#') {
             return;
         }
@@ -106,28 +106,30 @@ impl Scan {
             self.frames.clear();
             return;
         }
-        let at = self.dashes(line, column, true);
+        let at = self.scan_dashes(line, column, true);
         match key_at(&line[at..], true) {
             Some(key) => {
                 self.open_key(at, key.text);
-                self.mode = begun(&line[at + key.value..], Some(at));
+                self.mode = value_mode(&line[at + key.value..], Some(at));
             }
             None => {
                 self.close(at);
-                self.mode = begun(&line[at..], self.frames.last().map(|frame| frame.column));
+                self.mode = value_mode(&line[at..], self.frames.last().map(|frame| frame.column));
             }
         }
     }
 
     /// Opens the elements that begin on a line, which is not cut if `is_whole`; returns the column
     /// of the content behind the dashes.
-    fn dashes(&mut self, line: &str, column: usize, is_whole: bool) -> usize {
+    fn scan_dashes(&mut self, line: &str, column: usize, is_whole: bool) -> usize {
         let mut at = column;
-        while let Some(length) = dash(&line[at..], is_whole) {
+        while let Some(length) = dash_length(&line[at..], is_whole) {
             self.frames.retain(|frame| frame.column <= at);
             match self.frames.last_mut() {
-                Some(Frame { column, kind: Kind::List(index) }) if *column == at => *index += 1,
-                _ => self.frames.push(Frame { column: at, kind: Kind::List(0) }),
+                Some(BlockFrame { column, kind: FrameKind::List(index) }) if *column == at => {
+                    *index += 1
+                }
+                _ => self.frames.push(BlockFrame { column: at, kind: FrameKind::List(0) }),
             }
             at += length;
         }
@@ -137,8 +139,10 @@ impl Scan {
     fn open_key(&mut self, column: usize, key: String) {
         self.close_lists(column);
         match self.frames.last_mut() {
-            Some(Frame { column: at, kind: Kind::Hash(keys) }) if *at == column => keys.push(key),
-            _ => self.frames.push(Frame { column, kind: Kind::Hash(vec![key]) }),
+            Some(BlockFrame { column: at, kind: FrameKind::Hash(keys) }) if *at == column => {
+                keys.push(key)
+            }
+            _ => self.frames.push(BlockFrame { column, kind: FrameKind::Hash(vec![key]) }),
         }
     }
 
@@ -146,8 +150,8 @@ impl Scan {
     /// the column.
     fn close_lists(&mut self, column: usize) {
         self.frames.retain(|frame| match frame.kind {
-            Kind::Hash(_) => frame.column <= column,
-            Kind::List(_) => frame.column < column,
+            FrameKind::Hash(_) => frame.column <= column,
+            FrameKind::List(_) => frame.column < column,
         });
     }
 
@@ -158,7 +162,7 @@ impl Scan {
 
     /// Returns the place at the end of `prefix`, the cursor's line up to the cursor; `None` in a
     /// comment.
-    pub(super) fn cursor(mut self, prefix: &str, behind: &str) -> Option<Found> {
+    pub(super) fn find_cursor(mut self, prefix: &str, behind: &str) -> Option<LineEnd> {
         let content = prefix.trim_start_matches(' ');
         let column = prefix.len() - content.len();
         self.leave_outdented(column, content);
@@ -172,7 +176,7 @@ impl Scan {
     }
 
     /// In a later line of a scalar.
-    fn in_scalar(&self, style: Style, prefix: &str, column: usize) -> Option<Found> {
+    fn in_scalar(&self, style: Style, prefix: &str, column: usize) -> Option<LineEnd> {
         if style == Style::Plain && is_commented(&prefix[column..]) {
             return None;
         }
@@ -180,29 +184,38 @@ impl Scan {
         if let Some(end) = quote.and_then(|quote| string_end_from(prefix, column, quote)) {
             return behind_value(prefix, end);
         }
-        let place = Place { spot: Spot::Text, style, path: self.path(), ..Place::default() };
-        Some(Found { place, start: column, parent_column: None })
+        let place = CursorContext {
+            spot: Spot::Text,
+            style,
+            path: self.current_path(),
+            ..CursorContext::default()
+        };
+        Some(LineEnd { place, start: column, parent_column: None })
     }
 
-    fn in_flow(&self, mut flow: Flow, prefix: &str, from: usize) -> Option<Found> {
-        let continued = flow.style();
+    fn in_flow(&self, mut flow: Flow, prefix: &str, from: usize) -> Option<LineEnd> {
+        let continued = flow.open_style();
         let (start, is_complete) = match flow.read(prefix, from, false) {
             Reached::Comment => return None,
             Reached::Closed(end) => return behind_value(prefix, end),
             Reached::Open { start, is_complete } => (start, is_complete),
         };
-        let goes_on = continued.is_some() && start == from && flow.style().is_some();
-        let style =
-            if goes_on { continued.unwrap_or_default() } else { Style::of(&prefix[start..]) };
-        let spot = if is_complete || goes_on { Spot::Text } else { flow.spot() };
-        let path = self.path().into_iter().chain(flow.path()).collect();
-        let others = flow.keys();
-        let place = Place { path, spot, style, in_flow: true, others, ..Place::default() };
-        Some(Found { place, start, parent_column: None })
+        let goes_on = continued.is_some() && start == from && flow.open_style().is_some();
+        let style = if goes_on {
+            continued.unwrap_or_default()
+        } else {
+            Style::from_text(&prefix[start..])
+        };
+        let spot = if is_complete || goes_on { Spot::Text } else { flow.current_spot() };
+        let path = self.current_path().into_iter().chain(flow.current_path()).collect();
+        let others = flow.current_keys();
+        let place =
+            CursorContext { path, spot, style, in_flow: true, others, ..CursorContext::default() };
+        Some(LineEnd { place, start, parent_column: None })
     }
 
     /// At a column of a line without text before the cursor.
-    fn on_blank(mut self, column: usize, behind: &str) -> Found {
+    fn on_blank(mut self, column: usize, behind: &str) -> LineEnd {
         let is_before_text = behind.starts_with([' ', '\t']) && !behind.trim().is_empty();
         let mut found = self.entry_at(column, column);
         if is_before_text {
@@ -212,11 +225,11 @@ impl Scan {
     }
 
     /// On a line with text before the cursor, in no value of an earlier line.
-    fn in_entry(mut self, prefix: &str, column: usize) -> Option<Found> {
+    fn in_entry(mut self, prefix: &str, column: usize) -> Option<LineEnd> {
         if prefix[column..].starts_with('#') || is_marker(prefix) {
             return None;
         }
-        let at = self.dashes(prefix, column, false);
+        let at = self.scan_dashes(prefix, column, false);
         if let Some(key) = key_at(&prefix[at..], false) {
             self.open_key(at, key.text);
             return self.in_value(prefix, at + key.value, Spot::Value);
@@ -227,18 +240,20 @@ impl Scan {
             Some('"' | '\'') if string_end(&prefix[at..]).is_some() => {
                 behind_value(prefix, prefix.len())
             }
-            _ if Style::of(&prefix[at..]) == Style::Plain && is_commented(&prefix[at..]) => None,
+            _ if Style::from_text(&prefix[at..]) == Style::Plain && is_commented(&prefix[at..]) => {
+                None
+            }
             _ => {
                 let mut found = self.entry_at(at, at);
-                found.place.style = Style::of(&prefix[at..]);
+                found.place.style = Style::from_text(&prefix[at..]);
                 Some(found)
             }
         }
     }
 
     /// In a value that begins at `from` on the cursor's line.
-    fn in_value(mut self, prefix: &str, from: usize, spot: Spot) -> Option<Found> {
-        let start = from + properties(&prefix[from..]);
+    fn in_value(mut self, prefix: &str, from: usize, spot: Spot) -> Option<LineEnd> {
+        let start = from + properties_length(&prefix[from..]);
         let value = &prefix[start..];
         match value.chars().next() {
             Some('#') => None,
@@ -254,22 +269,23 @@ impl Scan {
                 if spot == Spot::Key {
                     self.close(start);
                 }
-                let (path, style) = (self.path(), Style::of(value));
-                let place = Place { path, spot: Spot::Value, style, ..Place::default() };
-                Some(Found { place, start, parent_column: None })
+                let (path, style) = (self.current_path(), Style::from_text(value));
+                let place =
+                    CursorContext { path, spot: Spot::Value, style, ..CursorContext::default() };
+                Some(LineEnd { place, start, parent_column: None })
             }
         }
     }
 
     /// At the start of an entry at `column`: a key of the hash at that column, or of a new one.
-    fn entry_at(&mut self, column: usize, start: usize) -> Found {
+    fn entry_at(&mut self, column: usize, start: usize) -> LineEnd {
         let depth = self.frames.len();
         self.close_lists(column);
         let was_deeper = self.frames.len() < depth;
         let (mut others, mut spot) = (Vec::new(), Spot::Key);
         match self.frames.last() {
-            Some(Frame { column: at, kind: Kind::Hash(_) }) if *at == column => {
-                if let Some(Frame { kind: Kind::Hash(keys), .. }) = self.frames.pop() {
+            Some(BlockFrame { column: at, kind: FrameKind::Hash(_) }) if *at == column => {
+                if let Some(BlockFrame { kind: FrameKind::Hash(keys), .. }) = self.frames.pop() {
                     others = keys;
                 }
             }
@@ -278,28 +294,29 @@ impl Scan {
             _ => {}
         }
         let parent_column = self.frames.last().map(|frame| frame.column);
-        let place = Place { path: self.path(), spot, others, ..Place::default() };
-        Found { place, start, parent_column }
+        let place =
+            CursorContext { path: self.current_path(), spot, others, ..CursorContext::default() };
+        LineEnd { place, start, parent_column }
     }
 
-    fn path(&self) -> Vec<Step> {
-        let step = |frame: &Frame| match &frame.kind {
-            Kind::Hash(keys) => Step::Key(keys.last().cloned().unwrap_or_default()),
-            Kind::List(index) => Step::Item(*index),
+    fn current_path(&self) -> Vec<CursorStep> {
+        let step = |frame: &BlockFrame| match &frame.kind {
+            FrameKind::Hash(keys) => CursorStep::Key(keys.last().cloned().unwrap_or_default()),
+            FrameKind::List(index) => CursorStep::Item(*index),
         };
         self.frames.iter().map(step).collect()
     }
 }
 
 /// Returns the state behind the beginning of a value.
-fn begun(text: &str, above: Option<usize>) -> Mode {
-    let value = &text[properties(text)..];
+fn value_mode(text: &str, above: Option<usize>) -> Mode {
+    let value = &text[properties_length(text)..];
     let scalar = |style| Mode::Scalar { style, above };
     match value.chars().next() {
         None | Some('#' | '&' | '!' | '*') => Mode::Entries,
         Some('|' | '>') => scalar(Style::Block),
         Some('"' | '\'') if string_end(value).is_some() => Mode::Entries,
-        Some('"' | '\'') => scalar(Style::of(value)),
+        Some('"' | '\'') => scalar(Style::from_text(value)),
         Some('[' | '{') => {
             let mut flow = Flow::default();
             match flow.read(value, 0, true) {
@@ -319,11 +336,11 @@ fn behind_flow(above: Option<usize>) -> Mode {
 }
 
 /// Returns the place behind a value, where nothing is completed; `None` in a comment.
-fn behind_value(prefix: &str, end: usize) -> Option<Found> {
+fn behind_value(prefix: &str, end: usize) -> Option<LineEnd> {
     if is_commented(&prefix[end..]) {
         return None;
     }
-    Some(Found { place: Place::default(), start: prefix.len(), parent_column: None })
+    Some(LineEnd { place: CursorContext::default(), start: prefix.len(), parent_column: None })
 }
 
 /// Whether a comment begins in a text without quotes.

@@ -6,10 +6,12 @@ use super::*;
 fn at(text: &str, is_json: bool) -> String {
     let offset = text.find("$0").expect("a cursor");
     let text = Text::new(&text.replacen("$0", "", 1));
-    let Some(place) = Place::at(&text, offset as u32, is_json) else { return "nothing".into() };
+    let Some(place) = CursorContext::find_place(&text, offset as u32, is_json) else {
+        return "nothing".into();
+    };
     let steps = place.path.iter().map(|step| match step {
-        Step::Key(key) => key.clone(),
-        Step::Item(number) => number.to_string(),
+        CursorStep::Key(key) => key.clone(),
+        CursorStep::Item(number) => number.to_string(),
     });
     let path: Vec<String> = steps.collect();
     let flow = if place.in_flow { " flow" } else { "" };

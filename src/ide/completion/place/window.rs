@@ -7,7 +7,7 @@ const FIRST: u32 = 4 << 10;
 
 /// Returns the text from the beginning of the entry that holds the byte `line_start`, the start of
 /// a line, up to it. `is_json`: from the beginning of the file.
-pub(super) fn above(text: &Text, line_start: u32, is_json: bool) -> String {
+pub(super) fn entry_text_above(text: &Text, line_start: u32, is_json: bool) -> String {
     let mut size = if is_json { line_start } else { FIRST };
     loop {
         let start = line_start.saturating_sub(size);

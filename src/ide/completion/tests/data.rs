@@ -1,6 +1,6 @@
 use expect_test::expect;
 
-use super::{CompletionConfig, accepted, completion, labels, resolve, words};
+use super::{CompletionConfig, accepted, complete_at, labels, resolve, words};
 use crate::fixture::Fixture;
 use crate::ide::hover::HoverConfig;
 use crate::text::CancelToken;
@@ -227,12 +227,12 @@ fn of_very_many_keys_few_are_listed_and_more_are_announced() {
         "#- levels Role Common\n#- /data/roles/web.yaml\n{many}#- /data/common.yaml\nmany$0\n"
     ));
     let config = CompletionConfig::default();
-    let found = completion(&fixture.snapshot, fixture.position(), &config).expect("words");
+    let found = complete_at(&fixture.snapshot, fixture.position(), &config).expect("words");
     assert_eq!((found.items.len(), found.is_incomplete), (50, true));
     let fixture = Fixture::new(&format!(
         "#- levels Role Common\n#- /data/roles/web.yaml\n{many}#- /data/common.yaml\nmany::key_1999$0\n"
     ));
-    let found = completion(&fixture.snapshot, fixture.position(), &config).expect("words");
+    let found = complete_at(&fixture.snapshot, fixture.position(), &config).expect("words");
     assert_eq!(found.items[0].label, "many::key_1999");
     assert_eq!(found.items.len(), 11);
 }
@@ -243,7 +243,7 @@ fn a_cancelled_request_has_no_words() {
     let cancel = CancelToken::new(|| true);
     let position = fixture.position();
     let snapshot = fixture.snapshot.with_cancel_token(cancel);
-    assert_eq!(completion(&snapshot, position, &CompletionConfig::default()), None);
+    assert_eq!(complete_at(&snapshot, position, &CompletionConfig::default()), None);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn quotes_and_braces_ask_for_nothing_outside_of_tokens() {
     let asked = |text: &str, trigger: char| {
         let fixture = Fixture::new(&in_common(text));
         let config = CompletionConfig { trigger: Some(trigger), ..CompletionConfig::default() };
-        completion(&fixture.snapshot, fixture.position(), &config).is_some()
+        complete_at(&fixture.snapshot, fixture.position(), &config).is_some()
     };
     assert!(!asked("profile::web::cache: \"$0", '"'));
     assert!(!asked("a: {$0", '{'));
@@ -268,7 +268,7 @@ fn resolving_tells_the_details_that_a_list_leaves_out() {
         let (snapshot, position) = (&fixture.snapshot, fixture.position());
         let items = |resolves_details| {
             let config = CompletionConfig { resolves_details, ..CompletionConfig::default() };
-            completion(snapshot, position, &config).expect("words").items
+            complete_at(snapshot, position, &config).expect("words").items
         };
         let path = &snapshot.file_by_id(position.file).expect("it is there").path;
         let config = HoverConfig::default();

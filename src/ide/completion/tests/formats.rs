@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::super::item::Items;
-use super::super::place::Place;
+use super::super::place::CursorContext;
 use super::super::settings;
 use super::{SettingWord, accepted, labels, words};
 use crate::fixture::Fixture;
@@ -231,10 +231,11 @@ fn settings_by_place() {
     let at = |text: &str| {
         let offset = text.find("$0").expect("a cursor") as u32;
         let place =
-            Place::at(&Text::new(&text.replacen("$0", "", 1)), offset, false).expect("a place");
-        let mut items = Items::at(&place);
+            CursorContext::find_place(&Text::new(&text.replacen("$0", "", 1)), offset, false)
+                .expect("a place");
+        let mut items = Items::for_place(&place);
         settings::complete(&place, &all, &mut items);
-        let found = items.finished(&Fixture::new("a: 1").snapshot).unwrap_or_default();
+        let found = items.into_completions(&Fixture::new("a: 1").snapshot).unwrap_or_default();
         found.items.into_iter().map(|item| item.edit.text).collect::<Vec<_>>()
     };
     assert_eq!(at("$0"), ["puppet:", "environment: "]);

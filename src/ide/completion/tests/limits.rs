@@ -1,12 +1,12 @@
 //! The words that completion leaves out, just beyond the limits of `docs/limits.md`.
 
-use super::{CompletionConfig, Completions, accepted, completion, labels, words};
+use super::{CompletionConfig, Completions, accepted, complete_at, labels, words};
 use crate::fixture::Fixture;
 
 fn complete(text: &str) -> Completions {
     let fixture = Fixture::new(text);
     let config = CompletionConfig::default();
-    completion(&fixture.snapshot, fixture.position(), &config).expect("words")
+    complete_at(&fixture.snapshot, fixture.position(), &config).expect("words")
 }
 
 /// So many files of nodes, each with this text.

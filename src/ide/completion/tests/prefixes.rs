@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::super::{CompletionConfig, Completions, Item, completion};
+use super::super::{CompletionConfig, Completions, Item, complete_at};
 use crate::text::{FilePath, FilePosition, TextEdit, TextRange};
 use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::{Change, Snapshot, Workspace, WorkspaceConfig, scan};
@@ -88,7 +88,7 @@ fn check_items(prefix: &str, found: &Completions, is_json: bool, at: &str) -> us
 fn ask(snapshot: &Snapshot, path: &FilePath, offset: usize) -> Option<Completions> {
     let file = snapshot.file(path).expect("it is open").id;
     let position = FilePosition { file, offset: offset as u32 };
-    completion(snapshot, position, &CompletionConfig::default())
+    complete_at(snapshot, position, &CompletionConfig::default())
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn after_every_prefix_of_version_3_each_item_leaves_what_parsed() {
             ));
             asked += 1;
             let config = CompletionConfig::default();
-            if let Some(found) = completion(&fixture.snapshot, fixture.position(), &config) {
+            if let Some(found) = complete_at(&fixture.snapshot, fixture.position(), &config) {
                 offered += check_items(prefix, &found, false, &format!("byte {end}"));
             }
         }

@@ -5,15 +5,17 @@ use expect_test::{Expect, expect};
 use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
 use crate::ide::evaluation::Evaluations;
-use crate::ide::hover::{Action, Call, HoverConfig, hover};
+use crate::ide::hover::{Action, ActionCall, HoverConfig, hover};
 use crate::text::FilePath;
 
 fn check(data: &str, markdown: bool, expected: Expect) {
     let action = |action: Action, path: &FilePath, key: &LookupKey| match action {
-        Action::Explain if markdown => Some(Call::Link(format!("command:x?{path}#{}", key.text))),
-        Action::Explain => Some(Call::Command(":HieraExplain".to_owned())),
-        Action::SelectNode => (!markdown).then(|| Call::Command(":HieraNode".to_owned())),
-        Action::Evaluate => Some(Call::Command(":HieraEvaluate".to_owned())),
+        Action::Explain if markdown => {
+            Some(ActionCall::Link(format!("command:x?{path}#{}", key.text)))
+        }
+        Action::Explain => Some(ActionCall::Command(":HieraExplain".to_owned())),
+        Action::SelectNode => (!markdown).then(|| ActionCall::Command(":HieraNode".to_owned())),
+        Action::Evaluate => Some(ActionCall::Command(":HieraEvaluate".to_owned())),
     };
     let fixture = Fixture::new(data);
     let config = HoverConfig {
@@ -143,7 +145,7 @@ b: 2
 fn last_line(data: &str, evaluations: Option<&Evaluations>) -> String {
     let fixture = Fixture::new(data);
     let command = |action: Action, _: &FilePath, _: &LookupKey| match action {
-        Action::Evaluate => Some(Call::Command(":HieraEvaluate".to_owned())),
+        Action::Evaluate => Some(ActionCall::Command(":HieraEvaluate".to_owned())),
         Action::Explain | Action::SelectNode => None,
     };
     let config = HoverConfig {

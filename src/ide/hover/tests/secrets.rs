@@ -6,7 +6,7 @@ use super::{HoverConfig, check, hover};
 use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
 use crate::ide::effective::effective_data;
-use crate::ide::story::story;
+use crate::ide::story::explain_key;
 use crate::text::FilePath;
 
 #[test]
@@ -127,8 +127,8 @@ fn no_spelling_of_sensitive_shows_the_value() {
             };
             let hovered = hover(&fixture.snapshot, fixture.position(), &config).expect("a key");
             let key = LookupKey::of_root(key.split(':').next().expect("a part"));
-            let story =
-                story(&fixture.snapshot, &path, &key, &Default::default()).expect("it is governed");
+            let story = explain_key(&fixture.snapshot, &path, &key, &Default::default())
+                .expect("it is governed");
             let page = effective_data(&fixture.snapshot, &path).expect("it is governed");
             for shown in [hovered.text, story.text, page.text] {
                 assert!(

@@ -3,18 +3,18 @@
 use super::ConfigFile;
 use crate::hiera::config::{Level, Locations, Template};
 use crate::ide::refactor::Draft;
-use crate::ide::refactor::facts::{Legacy, legacy, title_for, title_for_all};
+use crate::ide::refactor::facts::{Legacy, legacy_fact, title_for, title_for_all};
 use crate::text::{TextEdit, TextRange};
 
 /// Drafts the change of the fact at the cursor, and of all facts of the file.
-pub(super) fn drafts(file: &ConfigFile<'_>, drafts: &mut Vec<Draft>) {
+pub(super) fn draft_facts(file: &ConfigFile<'_>, drafts: &mut Vec<Draft>) {
     let all = file.legacy_facts();
     let Some(here) = all.iter().find(|one| one.range.meets_range(file.wanted.range)) else {
         return;
     };
     let draft = |title, facts: &[Legacy]| {
         let edit = |one: &Legacy| TextEdit::new(one.range, format!("facts.{}", one.new));
-        file.draft(title, facts.iter().map(edit).collect())
+        file.new_draft(title, facts.iter().map(edit).collect())
     };
     drafts.push(draft(title_for(here), std::slice::from_ref(here)));
     if all.len() > 1 {
@@ -27,7 +27,7 @@ impl ConfigFile<'_> {
     fn legacy_facts(&self) -> Vec<Legacy> {
         let levels = self.config.levels();
         let mut all: Vec<Legacy> = levels
-            .flat_map(|level| templates(level))
+            .flat_map(|level| level_templates(level))
             .filter_map(|template| template.span)
             .flat_map(|span| self.legacy_in(self.snapshot.span_bytes(span)))
             .collect();
@@ -47,14 +47,14 @@ impl ConfigFile<'_> {
             let start = at + 2 + inner[..end].len() - inner[..end].trim_start().len();
             let start = range.start + start as u32;
             let range = TextRange::new(start, start + name.len() as u32);
-            found.extend(legacy(name, range, "".into()));
+            found.extend(legacy_fact(name, range, "".into()));
         }
         found
     }
 }
 
 /// Returns the texts of a level that may have tokens.
-fn templates(level: &Level) -> impl Iterator<Item = &Template> {
+fn level_templates(level: &Level) -> impl Iterator<Item = &Template> {
     let variable = match &level.locations {
         Locations::Mapped { variable, .. } => Some(variable),
         _ => None,

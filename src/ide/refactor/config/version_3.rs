@@ -25,14 +25,14 @@ const OF_HASHES: [&str; 6] =
 /// Errors: a setting that version 5 cannot express.
 pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
     let config = file.config;
-    let readings = file.readings();
-    let is_of_caller = |one: &&Reading| OF_CALLER.contains(&&*one.key.root_text());
-    if let Some(Reading { key, place }) = readings.iter().find(is_of_caller) {
+    let readings = file.read_variables();
+    let is_of_caller = |one: &&VariableRead| OF_CALLER.contains(&&*one.key.root_text());
+    if let Some(VariableRead { key, place }) = readings.iter().find(is_of_caller) {
         return Err(format!("`{place}` reads `{}`, which version 5 does not have", key.text));
     }
     let mut remark = String::new();
-    let comments = Comments::of(file);
-    let mut text = file.head();
+    let comments = Comments::from_config(file);
+    let mut text = file.head_text();
     text.push_str("version: 5\n");
     comments.rest.iter().for_each(|one| _ = writeln!(text, "{}", &file.text[one.as_usize()]));
     let levels: Vec<&Level> = config.hierarchy.iter().map(|level| &**level).collect();
@@ -52,7 +52,7 @@ pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
             }
             let beside =
                 beside.map_or_else(String::new, |one| format!(" {}", &file.text[one.as_usize()]));
-            let path = value::string(&with_extension(level, template));
+            let path = value::render_string(&with_extension(level, template));
             _ = writeln!(text, "      - {path}{beside}");
         }
         let datadir = &level.datadir.text;
@@ -61,9 +61,10 @@ pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
         }
     }
     // Hiera 3 treats a variable with an empty text as undefined.
-    let may_be_empty =
-        |one: &&Reading| !one.key.subkeys.is_empty() && !OF_HASHES.contains(&&*one.key.root_text());
-    if let Some(Reading { key, .. }) = readings.iter().find(may_be_empty) {
+    let may_be_empty = |one: &&VariableRead| {
+        !one.key.subkeys.is_empty() && !OF_HASHES.contains(&&*one.key.root_text())
+    };
+    if let Some(VariableRead { key, .. }) = readings.iter().find(may_be_empty) {
         let root = key.root_text();
         remark.push_str(&format!(", where `{}` fails if `{root}` is an empty text", key.text));
     }
@@ -90,9 +91,9 @@ fn write_level(level: &Level, text: &mut String) -> Result<(), String> {
             "version 5 takes the datadir `{datadir}` for a relative one, whatever its token stands for"
         ));
     }
-    _ = writeln!(text, "  - name: {}", value::string(&level.name));
+    _ = writeln!(text, "  - name: {}", value::render_string(&level.name));
     _ = writeln!(text, "    {}: {name}", kind.key());
-    _ = writeln!(text, "    datadir: {}", value::string(datadir));
+    _ = writeln!(text, "    datadir: {}", value::render_string(datadir));
     let Some(own) = level.options.as_ref().filter(|_| *kind == BackendKind::LookupKey) else {
         return Ok(());
     };
@@ -102,8 +103,8 @@ fn write_level(level: &Level, text: &mut String) -> Result<(), String> {
         text.push_str("    options:\n");
     }
     for (key, member) in options {
-        let key = value::string(&key.to_text());
-        _ = writeln!(text, "      {key}:{}", value::written(&member.value, 8));
+        let key = value::render_string(&key.to_text());
+        _ = writeln!(text, "      {key}:{}", value::render_value(&member.value, 8));
     }
     Ok(())
 }
@@ -117,7 +118,7 @@ fn with_extension(level: &Level, template: &Template) -> String {
 }
 
 /// A variable that a path or data of the layer reads.
-struct Reading {
+struct VariableRead {
     key: LookupKey,
     /// The text, or the file, that reads it.
     place: String,
@@ -125,15 +126,17 @@ struct Reading {
 
 impl ConfigFile<'_> {
     /// Returns the variables that the tokens of the config, and of its data, read.
-    fn readings(&self) -> Vec<Reading> {
+    fn read_variables(&self) -> Vec<VariableRead> {
         let levels = self.config.hierarchy.iter();
         let texts = levels.flat_map(|level| {
             level.locations.templates().iter().chain([&level.datadir]).map(|it| &*it.text)
         });
-        let mut found: Vec<Reading> = texts
+        let mut found: Vec<VariableRead> = texts
             .flat_map(|text| parse_tokens(text).into_iter().map(move |token| (text, token)))
             .filter_map(|(text, token)| match token.kind {
-                TokenKind::Variable { key, .. } => Some(Reading { key, place: text.to_owned() }),
+                TokenKind::Variable { key, .. } => {
+                    Some(VariableRead { key, place: text.to_owned() })
+                }
                 _ => None,
             })
             .collect();
@@ -148,7 +151,7 @@ impl ConfigFile<'_> {
                 let Some(data) = view.data_of(path) else { continue };
                 found.extend(data.tokens().filter_map(|token| match &token.reference {
                     Reference::Variable(key) => {
-                        Some(Reading { key: key.clone(), place: place.to_owned() })
+                        Some(VariableRead { key: key.clone(), place: place.to_owned() })
                     }
                     _ => None,
                 }));
@@ -159,13 +162,14 @@ impl ConfigFile<'_> {
 
     /// Returns how calls of `hiera_hash()` merge, where that is not by `hash`.
     fn merge_behavior(&self) -> Option<&str> {
-        let (_, node) = self.entry(self.tree.root?, "merge_behavior")?;
+        let (_, node) = self.find_entry(self.tree.root?, "merge_behavior")?;
         self.tree.scalar(node).filter(|text| matches!(*text, "deep" | "deeper"))
     }
 
     /// Returns the text before the first key, with a line break at its end.
-    fn head(&self) -> String {
-        let start = self.tree.root.map_or(self.text.len(), |root| self.span(root).start as usize);
+    fn head_text(&self) -> String {
+        let start =
+            self.tree.root.map_or(self.text.len(), |root| self.node_span(root).start as usize);
         let head = self.text[..start].trim_end_matches([' ', '\t']);
         let is_whole = head.is_empty() || head.ends_with('\n');
         if is_whole { head.to_owned() } else { format!("{head}\n") }
@@ -182,8 +186,8 @@ struct Comments {
 }
 
 impl Comments {
-    fn of(file: &ConfigFile<'_>) -> Comments {
-        let hierarchy = file.tree.root.and_then(|root| file.entry(root, "hierarchy"));
+    fn from_config(file: &ConfigFile<'_>) -> Comments {
+        let hierarchy = file.tree.root.and_then(|root| file.find_entry(root, "hierarchy"));
         let items: Vec<TextRange> = match file.config.hierarchy.first() {
             Some(level) => {
                 let templates = level.locations.templates().iter();
@@ -191,8 +195,8 @@ impl Comments {
             }
             None => Vec::new(),
         };
-        let start = file.tree.root.map_or(0, |root| file.span(root).start);
-        let list = hierarchy.map_or(start, |(key, _)| file.span(key).end);
+        let start = file.tree.root.map_or(0, |root| file.node_span(root).start);
+        let list = hierarchy.map_or(start, |(key, _)| file.node_span(key).end);
         let count = file.config.hierarchy.first();
         let count = count.map_or(0, |level| level.locations.templates().len());
         let mut found = Comments {

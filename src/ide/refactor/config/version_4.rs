@@ -11,40 +11,40 @@ use crate::yaml::{NodeId, NodeKind};
 pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
     let root = file.tree.root.ok_or("the file has no content")?;
     let mut edits = Vec::new();
-    let (_, version) = file.entry(root, "version").ok_or("the file has no version")?;
-    edits.push(TextEdit::new(file.span(version), "5"));
-    if let Some(entry) = file.entry(root, "datadir") {
-        edits.push(datadir(file, root, entry)?);
+    let (_, version) = file.find_entry(root, "version").ok_or("the file has no version")?;
+    edits.push(TextEdit::new(file.node_span(version), "5"));
+    if let Some(entry) = file.find_entry(root, "datadir") {
+        edits.push(datadir_edit(file, root, entry)?);
     }
-    let levels = file.entry(root, "hierarchy").map(|(_, levels)| &file.tree.node(levels).kind);
+    let levels = file.find_entry(root, "hierarchy").map(|(_, levels)| &file.tree.node(levels).kind);
     if let Some(NodeKind::Sequence { items, .. }) = levels {
         for item in items {
-            level(file, *item, &mut edits)?;
+            convert_level(file, *item, &mut edits)?;
         }
     }
     Ok(Converted { edits, remark: String::new() })
 }
 
 /// Returns the edit that makes defaults of the datadir of the whole file.
-fn datadir(
+fn datadir_edit(
     file: &ConfigFile<'_>,
     root: NodeId,
     (key, node): (NodeId, NodeId),
 ) -> Result<TextEdit, String> {
-    let text = value::string(literal(file, node)?.unwrap_or("data"));
+    let text = value::render_string(literal_datadir(file, node)?.unwrap_or("data"));
     let new = match file.tree.node(root).kind {
         NodeKind::Mapping { flow: true, .. } => {
             format!("defaults: {{datadir: {text}, data_hash: yaml_data}}")
         }
         _ => format!("defaults:\n  datadir: {text}\n  data_hash: yaml_data"),
     };
-    Ok(TextEdit::new(TextRange::new(file.span(key).start, file.span(node).end), new))
+    Ok(TextEdit::new(TextRange::new(file.node_span(key).start, file.node_span(node).end), new))
 }
 
 /// Returns a datadir; `None` for one that is not given.
 ///
 /// Errors: version 4 takes a token in it literally, version 5 does not.
-fn literal<'f>(file: &'f ConfigFile<'_>, node: NodeId) -> Result<Option<&'f str>, String> {
+fn literal_datadir<'f>(file: &'f ConfigFile<'_>, node: NodeId) -> Result<Option<&'f str>, String> {
     let text = file.tree.scalar(node).unwrap_or_default();
     if text.contains("%{") {
         return Err(format!(
@@ -55,8 +55,12 @@ fn literal<'f>(file: &'f ConfigFile<'_>, node: NodeId) -> Result<Option<&'f str>
     Ok((!is_null).then_some(text))
 }
 
-fn level(file: &ConfigFile<'_>, level: NodeId, edits: &mut Vec<TextEdit>) -> Result<(), String> {
-    let entry = |name| file.entry(level, name);
+fn convert_level(
+    file: &ConfigFile<'_>,
+    level: NodeId,
+    edits: &mut Vec<TextEdit>,
+) -> Result<(), String> {
+    let entry = |name| file.find_entry(level, name);
     let (Some(name), Some(backend)) = (entry("name"), entry("backend")) else {
         return Err("a level has no name, or no backend".to_owned());
     };
@@ -66,16 +70,16 @@ fn level(file: &ConfigFile<'_>, level: NodeId, edits: &mut Vec<TextEdit>) -> Res
         Some("hocon") => ("hocon_data", ".conf"),
         _ => return Err("a level has an unknown backend".to_owned()),
     };
-    edits.push(TextEdit::new(file.span(backend.0), "data_hash"));
-    edits.push(TextEdit::new(file.span(backend.1), function));
+    edits.push(TextEdit::new(file.node_span(backend.0), "data_hash"));
+    edits.push(TextEdit::new(file.node_span(backend.1), function));
     if let Some((_, node)) = entry("datadir") {
-        literal(file, node)?;
+        literal_datadir(file, node)?;
     }
     let mut extend = |node: NodeId| {
         let text = file.tree.scalar(node).unwrap_or_default();
         if !text.ends_with(extension) {
-            let new = value::string(&format!("{text}{extension}"));
-            edits.push(TextEdit::new(file.span(node), new));
+            let new = value::render_string(&format!("{text}{extension}"));
+            edits.push(TextEdit::new(file.node_span(node), new));
         }
     };
     match (entry("path"), entry("paths")) {
@@ -92,8 +96,8 @@ fn level(file: &ConfigFile<'_>, level: NodeId, edits: &mut Vec<TextEdit>) -> Res
         (None, None) => {
             let text = file.tree.scalar(name.1).unwrap_or_default();
             let path = match text.ends_with(extension) {
-                true => value::string(text),
-                false => value::string(&format!("{text}{extension}")),
+                true => value::render_string(text),
+                false => value::render_string(&format!("{text}{extension}")),
             };
             edits.push(path_after(file, level, name, &path));
         }
@@ -108,7 +112,7 @@ fn path_after(
     (key, name): (NodeId, NodeId),
     path: &str,
 ) -> TextEdit {
-    let (start, end) = (file.span(key).start as usize, file.span(name).end as usize);
+    let (start, end) = (file.node_span(key).start as usize, file.node_span(name).end as usize);
     if matches!(file.tree.node(level).kind, NodeKind::Mapping { flow: true, .. }) {
         return TextEdit::new(TextRange::new_empty(end as u32), format!(", path: {path}"));
     }

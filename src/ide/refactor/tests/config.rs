@@ -128,14 +128,14 @@ fn an_editor_that_follows_the_cursor_gets_none() {
     let fixture = Fixture::new("#- /hiera.yaml\n$0:backends: [yaml]\n#- /hd/common.yaml\nk: 1\n");
     let place = fixture.selection();
     let file = fixture.snapshot.file_by_id(place.file).expect("the cursor is in a file");
-    let wanted = Wanted {
+    let wanted = RefactoringRequest {
         path: &file.path,
         range: place.range,
         creates_files: true,
         is_by_user: false,
         kinds: &|_| true,
     };
-    assert_eq!(refactorings(&fixture.snapshot, wanted), []);
+    assert_eq!(find_refactorings(&fixture.snapshot, wanted), []);
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::puppet::Strict;
 use crate::workspace::WorkspaceConfig;
 use schema::CLIENT_KEYS;
 
-pub use apply::{Run, RunBackends};
+pub use apply::{PublishTime, RunBackends};
 #[cfg(test)]
 pub(crate) use effects::{SettingsFile, without_effect};
 pub(crate) use gather::READINGS;
@@ -39,7 +39,7 @@ pub struct Settings {
     /// The settings of the rules.
     pub rules: RulesConfig,
     /// When the server publishes findings to an editor.
-    pub run: Run,
+    pub run: PublishTime,
     /// The hints that an editor shows beside the text.
     pub hints: HintConfig,
     /// The lenses that an editor shows above keys.
@@ -51,9 +51,9 @@ pub struct Settings {
 
 /// Returns the settings of a client: its section `hiera`, or the bare settings; `None` for a hash
 /// that has neither, which is some other server's.
-pub fn section(settings: &Value) -> Option<&Value> {
+pub fn client_section(settings: &Value) -> Option<&Value> {
     let members = settings.as_object()?;
-    let known = |name: &String| schema::knows(name) || CLIENT_KEYS.contains(&name.as_str());
+    let known = |name: &String| schema::is_known(name) || CLIENT_KEYS.contains(&name.as_str());
     match members.get("hiera") {
         Some(section) => Some(section),
         None => members.keys().any(known).then_some(settings),
@@ -67,18 +67,18 @@ mod tests {
     #[test]
     fn a_clients_settings_are_found() {
         let rules = serde_json::json!({"rules": {}});
-        assert_eq!(section(&rules), Some(&rules));
+        assert_eq!(client_section(&rules), Some(&rules));
         assert_eq!(
-            section(&serde_json::json!({"hiera": {"rules": {}}, "puppet": {}})),
+            client_section(&serde_json::json!({"hiera": {"rules": {}}, "puppet": {}})),
             Some(&rules)
         );
-        assert_eq!(section(&serde_json::json!({"hiera": null})), Some(&Value::Null));
+        assert_eq!(client_section(&serde_json::json!({"hiera": null})), Some(&Value::Null));
         for other in [
             serde_json::json!({"yaml": {"schemas": {}}}),
             serde_json::json!({}),
             serde_json::json!([]),
         ] {
-            assert_eq!(section(&other), None);
+            assert_eq!(client_section(&other), None);
         }
     }
 }

@@ -33,7 +33,7 @@ impl ClientSettings {
     /// Takes the settings that the client answered with when asked, or else those that it pushed;
     /// returns whether they are new.
     pub(super) fn told(&mut self, pushed: Option<&Value>, answer: Option<Value>) -> bool {
-        let pushed = pushed.filter(|pushed| settings::section(pushed).is_some());
+        let pushed = pushed.filter(|pushed| settings::client_section(pushed).is_some());
         match (pushed, answer) {
             (Some(pushed), answer) if !answer.as_ref().is_some_and(Value::is_object) => {
                 self.pushed(pushed);
@@ -48,7 +48,7 @@ impl ClientSettings {
     /// changes nothing: clients also push settings of other servers, or nothing at all to request a
     /// pull.
     fn pushed(&mut self, settings: &Value) {
-        if let Some(section) = settings::section(settings) {
+        if let Some(section) = settings::client_section(settings) {
             self.section = Some(section.clone()).filter(Value::is_object);
             self.were_pulled = false;
         }

@@ -41,7 +41,7 @@ use tower_lsp::lsp_types as lsp;
 use tower_lsp::{Client, LanguageServer, LspService};
 
 use crate::hiera::lookup::STACK;
-use crate::settings::Run;
+use crate::settings::PublishTime;
 use crate::text::CancelToken;
 use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot};
@@ -227,7 +227,7 @@ impl LanguageServer for Backend {
             }
             state.documents.edited(&path, &params.text_document.uri, params.text_document.version);
             // Findings of unsaved files are published later, see `publish`.
-            if state.settings.run != Run::OnSave {
+            if state.settings.run != PublishTime::OnSave {
                 self.shared.changed.notify_one();
             }
         });

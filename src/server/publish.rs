@@ -38,7 +38,7 @@ use super::status::{Status, StatusNotification};
 use super::to_lsp;
 use super::transport::Outlet;
 use crate::diagnostics::{Findings, ReportedFindings, RulesConfig};
-use crate::settings::Run;
+use crate::settings::PublishTime;
 use crate::text::CancelToken;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
@@ -48,7 +48,7 @@ struct Round {
     snapshot: Snapshot,
     features: Features,
     rules: RulesConfig,
-    run: Run,
+    run: PublishTime,
     documents: Documents,
 }
 
@@ -178,7 +178,7 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
         writer = written;
         // Withheld findings of deferred files come from an older text and will be replaced.
         published.withheld.retain(|path, _| !findings.is_deferred(path));
-        if run == Run::Off {
+        if run == PublishTime::Off {
             found = published.nothing();
             found.extend(shared.pulled.nothing());
         }
@@ -243,7 +243,7 @@ fn no_findings(pulls: bool) -> Findings {
 /// for a save, where the settings ask for that.
 fn keep(
     shared: &Shared,
-    run: Run,
+    run: PublishTime,
     documents: &Documents,
     mut found: HashMap<FilePath, Vec<Diagnostic>>,
     Published { withheld, .. }: &mut Published,
@@ -253,7 +253,7 @@ fn keep(
     }
     let is_unsaved = |path: &FilePath| documents.get(path).is_some_and(|one| !one.is_saved);
     let (later, now): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|(path, _)| run == Run::OnSave && is_unsaved(path));
+        found.into_iter().partition(|(path, _)| run == PublishTime::OnSave && is_unsaved(path));
     withheld.extend(later);
     shared.pulled.put(now, |path| documents.get(path).map(|document| document.version));
 }
@@ -310,7 +310,7 @@ fn check(
     round: &Round,
 ) -> HashMap<FilePath, Vec<Diagnostic>> {
     let snapshot = &round.snapshot;
-    if round.run == Run::Off {
+    if round.run == PublishTime::Off {
         *findings = Findings::default();
         *writer = Writer::default();
         return HashMap::new();
@@ -352,7 +352,7 @@ fn has_news(findings: &Findings, round: &Round, (path, told): &mut ReportedFindi
 async fn send(
     output: &Outlet,
     shared: &Shared,
-    run: Run,
+    run: PublishTime,
     documents: &Documents,
     mut found: HashMap<FilePath, Vec<Diagnostic>>,
     Published { files: published, withheld, sending }: &mut Published,
@@ -365,7 +365,7 @@ async fn send(
         let document = documents.get(&path);
         let now = shared.with(|state| state.documents.get(&path).map(|document| document.version));
         let is_for_later =
-            run == Run::OnSave && document.is_some_and(|document| !document.is_saved);
+            run == PublishTime::OnSave && document.is_some_and(|document| !document.is_saved);
         // If its text has moved on, the next round is on its way.
         if now != document.map(|document| document.version) || is_for_later {
             withheld.insert(path, diagnostics);

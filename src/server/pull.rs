@@ -21,7 +21,7 @@ use super::requests::send_part;
 use super::state::Shared;
 use super::transport::answered;
 use super::{Backend, from_lsp, to_lsp};
-use crate::settings::Run;
+use crate::settings::PublishTime;
 use crate::text::FilePath;
 
 /// The server waits no longer than this for a client's answer.
@@ -64,7 +64,7 @@ impl Backend {
         let revision = self.shared.with(|state| {
             let document = state.documents.get(&path);
             // Findings in text that is not saved are those of before, until it is.
-            let is_waited_for = state.settings.run != Run::OnSave
+            let is_waited_for = state.settings.run != PublishTime::OnSave
                 || document.is_none_or(|document| document.is_saved);
             if is_waited_for { state.workspace.revision() } else { 0 }
         });

@@ -14,12 +14,12 @@ use serde_json::Value;
 
 use super::places;
 use super::problem::SettingProblem;
-use super::reader::{Origin, Reader, set};
+use super::reader::{Origin, SettingsReader, set_if_read};
 use super::schema::CLIENT_KEYS;
 use super::{FILE_NAME, Settings};
 use crate::text::{FilePath, TextRange};
 
-pub use editor::Run;
+pub use editor::PublishTime;
 pub use run_backends::RunBackends;
 
 impl Settings {
@@ -60,40 +60,44 @@ impl Settings {
         origin: Origin,
         file: Option<(&FilePath, &[FilePath])>,
     ) -> Vec<SettingProblem> {
-        let mut reader = Reader::new(origin, file);
-        reader.members("", value, |reader, key, value| self.apply_member(reader, key, value));
+        let mut reader = SettingsReader::new(origin, file);
+        reader.read_members("", value, |reader, key, value| self.apply_member(reader, key, value));
         puppet::settle(&mut self.workspace.common.puppet, self.strict);
         reader.into_problems()
     }
 
     /// Applies a member of the settings; `false` for one that settings of this origin do not have.
-    fn apply_member(&mut self, reader: &mut Reader, key: &str, value: &Value) -> bool {
+    fn apply_member(&mut self, reader: &mut SettingsReader, key: &str, value: &Value) -> bool {
         let Settings { workspace, rules, .. } = self;
         let common = &mut workspace.common;
         match key {
             "puppet" => puppet::apply(reader, value, &mut common.puppet, &mut self.strict),
-            "environment" => set(&mut common.name, reader.text(key, value).map(Some)),
-            "hieraConfig" => set(&mut workspace.hiera_config, reader.path(key, value)),
+            "environment" => set_if_read(&mut common.name, reader.read_text(key, value).map(Some)),
+            "hieraConfig" => set_if_read(&mut workspace.hiera_config, reader.read_path(key, value)),
             "globalHieraConfig" => {
                 let path = workspace::global_config(reader, key, value);
-                set(&mut workspace.global_hiera_config, path.map(Some));
+                set_if_read(&mut workspace.global_hiera_config, path.map(Some));
             }
-            "modulePath" => set(&mut common.module_path, reader.paths(key, value).map(Some)),
+            "modulePath" => {
+                set_if_read(&mut common.module_path, reader.read_paths(key, value).map(Some))
+            }
             "pathMappings" => {
-                set(&mut common.path_mappings, workspace::path_mappings(reader, value))
+                set_if_read(&mut common.path_mappings, workspace::path_mappings(reader, value))
             }
-            "backends" => set(&mut common.backends, backends::described(reader, value)),
+            "backends" => set_if_read(&mut common.backends, backends::read_backends(reader, value)),
             "nodes" => nodes::apply(reader, value, &mut common.nodes),
             "rules" => rules::apply(reader, value, &mut rules.severities),
-            "checkThirdPartyModules" => set(&mut rules.third_party, reader.flag(key, value)),
-            "diagnostics" => editor::diagnostics(reader, value, &mut self.run),
-            "inlayHints" => editor::hints(reader, value, &mut self.hints),
-            "codeLens" => editor::lenses(reader, value, &mut self.lenses),
+            "checkThirdPartyModules" => {
+                set_if_read(&mut rules.third_party, reader.read_flag(key, value))
+            }
+            "diagnostics" => editor::apply_diagnostics(reader, value, &mut self.run),
+            "inlayHints" => editor::apply_hints(reader, value, &mut self.hints),
+            "codeLens" => editor::apply_lenses(reader, value, &mut self.lenses),
             "eyaml" => eyaml::apply(reader, value, &mut workspace.eyaml),
             "runBackends" => run_backends::apply(reader, value, &mut self.run_backends),
             "maxFileSize" => {
                 let most = workspace.max_file_size;
-                set(
+                set_if_read(
                     &mut workspace.max_file_size,
                     workspace::max_file_size(reader, key, value, most),
                 );
@@ -172,22 +176,24 @@ mod tests {
 
     #[test]
     fn what_the_schema_has_is_applied_and_by_whom_it_may_be_set_is_true() {
-        use schema::{Kind, SCHEMA, Who};
+        use schema::{SCHEMA, SettingType, Who};
         for setting in SCHEMA {
             let value = match setting.kind {
-                Kind::Text if setting.name == "environment" => serde_json::json!("production"),
-                Kind::Text => serde_json::json!("/outside"),
-                Kind::Seconds => 5.into(),
-                Kind::Texts => serde_json::json!(["/outside"]),
-                Kind::Flag => true.into(),
-                Kind::Bytes => 5.into(),
-                Kind::Numbers(numbers) => numbers[0].into(),
-                Kind::Words(words) => words[0].into(),
-                Kind::ListOf(words) => serde_json::json!([words[0]]),
-                Kind::TextByText => serde_json::json!({"/srv": "/outside"}),
-                Kind::Backends => serde_json::json!({"f": {"files": ["%{path}.yaml"]}}),
-                Kind::Derivations => serde_json::json!([{"from": "a", "match": "(?<b>.)"}]),
-                Kind::Severities => serde_json::json!({"unknown-key": "off"}),
+                SettingType::Text if setting.name == "environment" => {
+                    serde_json::json!("production")
+                }
+                SettingType::Text => serde_json::json!("/outside"),
+                SettingType::Seconds => 5.into(),
+                SettingType::Texts => serde_json::json!(["/outside"]),
+                SettingType::Flag => true.into(),
+                SettingType::Bytes => 5.into(),
+                SettingType::Numbers(numbers) => numbers[0].into(),
+                SettingType::Words(words) => words[0].into(),
+                SettingType::ListOf(words) => serde_json::json!([words[0]]),
+                SettingType::TextByText => serde_json::json!({"/srv": "/outside"}),
+                SettingType::Backends => serde_json::json!({"f": {"files": ["%{path}.yaml"]}}),
+                SettingType::Derivations => serde_json::json!([{"from": "a", "match": "(?<b>.)"}]),
+                SettingType::Severities => serde_json::json!({"unknown-key": "off"}),
             };
             let set = |value: &Value, origin| {
                 let nested = setting
@@ -210,9 +216,9 @@ mod tests {
             assert_eq!(set(&default, Origin::User), [], "{}", setting.name);
         }
         for unknown in ["puppet.colour", "colour", "environment.x", "rulesx", "puppetx"] {
-            assert!(!schema::knows(unknown), "{unknown}");
+            assert!(!schema::is_known(unknown), "{unknown}");
         }
-        assert!(schema::knows("nodes") && schema::knows("rules.unknown-key"));
+        assert!(schema::is_known("nodes") && schema::is_known("rules.unknown-key"));
     }
 
     #[test]

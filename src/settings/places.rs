@@ -11,54 +11,54 @@ pub(super) fn locate_all(text: &str, problems: &mut [SettingProblem]) {
     }
     let tree = yaml::parse_for_editing(text);
     for problem in problems {
-        problem.range = locate(&tree, &problem.key, problem.part.as_deref());
+        problem.range = locate_setting(&tree, &problem.key, problem.part.as_deref());
     }
 }
 
 /// Returns the place of a dotted setting: its name, as far as it is written; or that of a part of
 /// its value, which is an element of a list, or the value of a member with this name.
-fn locate(tree: &Tree, key: &str, part: Option<&str>) -> TextRange {
+fn locate_setting(tree: &Tree, key: &str, part: Option<&str>) -> TextRange {
     let mut range = TextRange::new_empty(0);
     let (mut node, mut rest) = (tree.root, key);
-    while let Some((name, value)) = node.and_then(|node| member(tree, node, rest)) {
+    while let Some((name, value)) = node.and_then(|node| find_member(tree, node, rest)) {
         range = tree.nodes[name.0 as usize].span;
-        rest = rest[text(tree, name).map_or(0, str::len)..].trim_start_matches('.');
+        rest = rest[node_text(tree, name).map_or(0, str::len)..].trim_start_matches('.');
         node = Some(value);
     }
     let Some((node, part)) = node.zip(part) else { return range };
-    match &at(tree, node).kind {
+    match &node_at(tree, node).kind {
         NodeKind::Sequence { items, .. } => {
-            let item = items.iter().find(|item| text(tree, **item) == Some(part));
-            item.map_or(range, |item| at(tree, *item).span)
+            let item = items.iter().find(|item| node_text(tree, **item) == Some(part));
+            item.map_or(range, |item| node_at(tree, *item).span)
         }
         NodeKind::Mapping { entries, .. } => {
             let is_it = |(name, value): &&(NodeId, NodeId)| {
-                text(tree, *name) == Some(part) || text(tree, *value) == Some(part)
+                node_text(tree, *name) == Some(part) || node_text(tree, *value) == Some(part)
             };
-            entries.iter().find(is_it).map_or(range, |(_, value)| at(tree, *value).span)
+            entries.iter().find(is_it).map_or(range, |(_, value)| node_at(tree, *value).span)
         }
-        NodeKind::Scalar { .. } => at(tree, node).span,
+        NodeKind::Scalar { .. } => node_at(tree, node).span,
         NodeKind::Alias { .. } => range,
     }
 }
 
 /// Returns the member of a hash whose name a dotted key is, or starts with.
-fn member(tree: &Tree, hash: NodeId, key: &str) -> Option<(NodeId, NodeId)> {
-    let NodeKind::Mapping { entries, .. } = &at(tree, hash).kind else { return None };
+fn find_member(tree: &Tree, hash: NodeId, key: &str) -> Option<(NodeId, NodeId)> {
+    let NodeKind::Mapping { entries, .. } = &node_at(tree, hash).kind else { return None };
     let is_it = |(name, _): &&(NodeId, NodeId)| {
-        let rest = text(tree, *name).and_then(|name| key.strip_prefix(name));
+        let rest = node_text(tree, *name).and_then(|name| key.strip_prefix(name));
         !key.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    let length = |(name, _): &&(NodeId, NodeId)| text(tree, *name).map_or(0, str::len);
+    let length = |(name, _): &&(NodeId, NodeId)| node_text(tree, *name).map_or(0, str::len);
     entries.iter().filter(is_it).max_by_key(length).copied()
 }
 
-fn at(tree: &Tree, node: NodeId) -> &Node {
+fn node_at(tree: &Tree, node: NodeId) -> &Node {
     &tree.nodes[node.0 as usize]
 }
 
-fn text(tree: &Tree, node: NodeId) -> Option<&str> {
-    match &at(tree, node).kind {
+fn node_text(tree: &Tree, node: NodeId) -> Option<&str> {
+    match &node_at(tree, node).kind {
         NodeKind::Scalar { text, .. } => Some(text),
         _ => None,
     }

@@ -22,7 +22,7 @@ pub enum Origin {
 }
 
 /// Reads the settings of one origin, and collects their problems.
-pub(super) struct Reader<'a> {
+pub(super) struct SettingsReader<'a> {
     origin: Origin,
     /// The folder of the settings file; `None` for settings that are in none.
     folder: Option<&'a FilePath>,
@@ -31,13 +31,16 @@ pub(super) struct Reader<'a> {
     problems: Vec<SettingProblem>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SettingsReader<'a> {
     /// Returns a reader of settings of this origin; `file` is the folder of the settings file and
     /// the folders of the workspace that the file is in.
-    pub(super) fn new(origin: Origin, file: Option<(&'a FilePath, &'a [FilePath])>) -> Reader<'a> {
+    pub(super) fn new(
+        origin: Origin,
+        file: Option<(&'a FilePath, &'a [FilePath])>,
+    ) -> SettingsReader<'a> {
         let (folder, workspace) = file.unzip();
         let workspace = workspace.unwrap_or_default();
-        Reader { origin, folder, workspace, problems: Vec::new() }
+        SettingsReader { origin, folder, workspace, problems: Vec::new() }
     }
 
     /// Returns the problems of the values that were read.
@@ -52,7 +55,7 @@ impl<'a> Reader<'a> {
 
     /// Calls `each` for the members of a hash that are in the schema, and reports the others, as
     /// well as those for which `each` returns `false`. Members that are `null` are skipped.
-    pub(super) fn members(
+    pub(super) fn read_members(
         &mut self,
         key: &str,
         value: &Value,
@@ -65,7 +68,7 @@ impl<'a> Reader<'a> {
         for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
             let full = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
             let is_known =
-                schema::knows(&full) || (key.is_empty() && CLIENT_KEYS.contains(&name.as_str()));
+                schema::is_known(&full) || (key.is_empty() && CLIENT_KEYS.contains(&name.as_str()));
             if !is_known || !each(self, name, value) {
                 match schema::nearest_to(&full) {
                     Some(meant) => self.report(&full, &format!("is not known; '{meant}' is")),
@@ -92,7 +95,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a string; `None` after a report.
-    pub(super) fn text(&mut self, key: &str, value: &Value) -> Option<String> {
+    pub(super) fn read_text(&mut self, key: &str, value: &Value) -> Option<String> {
         let text = value.as_str().map(str::to_owned);
         if text.is_none() {
             self.report(key, "must be a string");
@@ -102,8 +105,8 @@ impl<'a> Reader<'a> {
 
     /// Reads a path. A path in a file of the repository must not lead out of the workspace. `None`
     /// after a report.
-    pub(super) fn path(&mut self, key: &str, value: &Value) -> Option<String> {
-        let text = self.text(key, value)?;
+    pub(super) fn read_path(&mut self, key: &str, value: &Value) -> Option<String> {
+        let text = self.read_text(key, value)?;
         if self.origin == Origin::Repository && leaves_workspace(&text) {
             self.report_leaving(key, &text);
             return None;
@@ -119,8 +122,8 @@ impl<'a> Reader<'a> {
     /// Reads a path that is relative to the folder of the settings file. A path in a file of the
     /// repository must lie in the workspace. `None` after a report.
     pub(super) fn path_from_file(&mut self, key: &str, value: &Value) -> Option<String> {
-        let Some(folder) = self.folder else { return self.path(key, value) };
-        let text = self.text(key, value)?;
+        let Some(folder) = self.folder else { return self.read_path(key, value) };
+        let text = self.read_text(key, value)?;
         let path = folder.join(&text);
         let mut folders = self.workspace.iter().chain([folder]);
         if text.starts_with('~') || !folders.any(|workspace| path.is_within(workspace)) {
@@ -131,17 +134,17 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a list of paths, without those that were reported; `None` for a value that is no list.
-    pub(super) fn paths(&mut self, key: &str, value: &Value) -> Option<Vec<String>> {
+    pub(super) fn read_paths(&mut self, key: &str, value: &Value) -> Option<Vec<String>> {
         let Some(items) = value.as_array() else {
             self.report(key, "must be a list of paths");
             return None;
         };
-        Some(items.iter().filter_map(|item| self.path(key, item)).collect())
+        Some(items.iter().filter_map(|item| self.read_path(key, item)).collect())
     }
 
     /// Reads an absolute path; `None` after a report.
     pub(super) fn absolute_path(&mut self, key: &str, value: &Value) -> Option<FilePath> {
-        let text = self.text(key, value)?;
+        let text = self.read_text(key, value)?;
         if !std::path::Path::new(&text).is_absolute() {
             self.report(key, "must be an absolute path");
             return None;
@@ -156,7 +159,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a flag; `None` after a report.
-    pub(super) fn flag(&mut self, key: &str, value: &Value) -> Option<bool> {
+    pub(super) fn read_flag(&mut self, key: &str, value: &Value) -> Option<bool> {
         let flag = value.as_bool();
         if flag.is_none() {
             self.report(key, "must be true or false");
@@ -180,7 +183,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Sets a setting to the value that was read; leaves it unchanged for `None`, after a report.
-pub(super) fn set<T>(setting: &mut T, read: Option<T>) {
+pub(super) fn set_if_read<T>(setting: &mut T, read: Option<T>) {
     if let Some(value) = read {
         *setting = value;
     }

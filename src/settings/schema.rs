@@ -12,7 +12,7 @@ pub struct Setting {
     /// Its dotted name.
     pub name: &'static str,
     /// The type of its value.
-    pub kind: Kind,
+    pub kind: SettingType,
     /// Its default as JSON; `null` where there is none, or where it depends on something else.
     pub default: &'static str,
     /// The default in words, where JSON cannot express it.
@@ -25,7 +25,7 @@ pub struct Setting {
 
 /// The type of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingType {
     /// A text, a path among them.
     Text,
     /// A list of texts.
@@ -68,7 +68,7 @@ pub enum Who {
 pub const SCHEMA: &[Setting] = &[
     Setting {
         name: "puppet.version",
-        kind: Kind::Numbers(&[7, 8, 9]),
+        kind: SettingType::Numbers(&[7, 8, 9]),
         default: "8",
         otherwise: None,
         meaning: "which Puppet to agree with: 7, 8, or 9 for OpenVox 9",
@@ -76,7 +76,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "puppet.strict",
-        kind: Kind::Words(&["off", "warning", "error"]),
+        kind: SettingType::Words(&["off", "warning", "error"]),
         default: "null",
         otherwise: Some("that of the version"),
         meaning: "Puppet's setting `strict`: `off`, `warning` or `error`",
@@ -84,7 +84,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "environment",
-        kind: Kind::Text,
+        kind: SettingType::Text,
         default: "\"production\"",
         otherwise: None,
         meaning: "the environment's name, where its folder does not tell",
@@ -92,7 +92,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "hieraConfig",
-        kind: Kind::Text,
+        kind: SettingType::Text,
         default: "\"hiera.yaml\"",
         otherwise: None,
         meaning: "the file that configures an environment",
@@ -100,7 +100,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "globalHieraConfig",
-        kind: Kind::Text,
+        kind: SettingType::Text,
         default: "null",
         otherwise: None,
         meaning: "the global layer's `hiera.yaml`, of version 3 or 5; Puppet's defaults where there is no such file (editor only)",
@@ -108,7 +108,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "modulePath",
-        kind: Kind::Texts,
+        kind: SettingType::Texts,
         default: "null",
         otherwise: Some("environment.conf, else `modules`, `site`, `site-modules`"),
         meaning: "folders of modules",
@@ -116,7 +116,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "pathMappings",
-        kind: Kind::TextByText,
+        kind: SettingType::TextByText,
         default: "{}",
         otherwise: Some("none"),
         meaning: "deployed paths to paths here, relative to the settings file: `\"/etc/puppetlabs/code/environments/%{environment}\": \".\"`",
@@ -124,7 +124,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "backends",
-        kind: Kind::Backends,
+        kind: SettingType::Backends,
         default: "{}",
         otherwise: Some("none"),
         meaning: "what functions of your own read, as `yaml_data` and `json_data` do, for the `path` of a level and the namespace of a key (the part before its first `::`): `{\"t::expand\": {files: [\"%{path}.yaml\", \"%{path}/%{namespace}.yaml\"]}}`",
@@ -132,7 +132,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "nodes.sources",
-        kind: Kind::Texts,
+        kind: SettingType::Texts,
         default: "[]",
         otherwise: Some("none"),
         meaning: "globs of files with nodes: `facter --json`, `facter --yaml`, `puppet facts`, whole scopes, JSON lines",
@@ -140,7 +140,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "nodes.derive",
-        kind: Kind::Derivations,
+        kind: SettingType::Derivations,
         default: "[]",
         otherwise: Some("none"),
         meaning: "variables from others: `{from: trusted.certname, match: '^(?<role>[a-z]+)-'}`",
@@ -148,7 +148,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "nodes.default",
-        kind: Kind::Text,
+        kind: SettingType::Text,
         default: "null",
         otherwise: None,
         meaning: "the certname whose values are shown",
@@ -156,7 +156,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "nodes.infer",
-        kind: Kind::ListOf(&InferStep::WORDS),
+        kind: SettingType::ListOf(&InferStep::WORDS),
         default: r#"["fileNames", "nameParts", "rspec", "bolt", "nodeBlocks", "facts", "classifier", "puppetdb", "kinds"]"#,
         otherwise: Some("all of them"),
         meaning: "how nodes become known without `nodes.sources`: `fileNames` (the files of a node level), `nameParts` (parts of nodes' names that are values of variables), `rspec` (`spec/hosts`), `bolt` (inventories), `nodeBlocks` (of manifests), `facts` (facts files, factsets), `classifier` (its YAML), `puppetdb` (its dumps), `kinds` (of what stays unknown, the values that files are named after); an empty list switches all of them off",
@@ -164,7 +164,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "eyaml.decrypt",
-        kind: Kind::Flag,
+        kind: SettingType::Flag,
         default: "false",
         otherwise: None,
         meaning: "decrypt values of eyaml with the user's keys (`initializationOptions` only, like all of `eyaml`)",
@@ -172,7 +172,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "eyaml.reveal",
-        kind: Kind::Flag,
+        kind: SettingType::Flag,
         default: "false",
         otherwise: None,
         meaning: "show what was decrypted; without it, hover masks it",
@@ -180,7 +180,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "eyaml.privateKey",
-        kind: Kind::Text,
+        kind: SettingType::Text,
         default: "null",
         otherwise: Some("that of `hiera.yaml`"),
         meaning: "the private key, a PEM file by its absolute path",
@@ -188,7 +188,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "eyaml.publicKey",
-        kind: Kind::Text,
+        kind: SettingType::Text,
         default: "null",
         otherwise: Some("that of `hiera.yaml`"),
         meaning: "the public key, likewise",
@@ -196,7 +196,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "eyaml.keyFolders",
-        kind: Kind::Texts,
+        kind: SettingType::Texts,
         default: "[]",
         otherwise: Some("none"),
         meaning: "folders outside the repository in which `hiera.yaml` may name keys",
@@ -204,7 +204,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "runBackends.enabled",
-        kind: Kind::Flag,
+        kind: SettingType::Flag,
         default: "false",
         otherwise: None,
         meaning: "offer to evaluate a key with the functions of levels that hiera-ls cannot evaluate itself: they run with the user's rights, each time at the user's request (`initializationOptions` only, like all of `runBackends`)",
@@ -212,7 +212,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "runBackends.ruby",
-        kind: Kind::Text,
+        kind: SettingType::Text,
         default: "null",
         otherwise: Some("that of Puppet's packages, else `ruby`"),
         meaning: "the Ruby that has Puppet: its absolute path, or its name",
@@ -220,7 +220,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "runBackends.functions",
-        kind: Kind::Texts,
+        kind: SettingType::Texts,
         default: "[]",
         otherwise: Some("all of them"),
         meaning: "the functions that may run",
@@ -228,7 +228,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "runBackends.passEnv",
-        kind: Kind::Texts,
+        kind: SettingType::Texts,
         default: "[]",
         otherwise: Some("none"),
         meaning: "environment variables that functions see beside the usual ones, such as `VAULT_TOKEN`",
@@ -236,7 +236,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "runBackends.timeout",
-        kind: Kind::Seconds,
+        kind: SettingType::Seconds,
         default: "10",
         otherwise: None,
         meaning: "how long a function may work on one call, in seconds",
@@ -244,7 +244,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "checkThirdPartyModules",
-        kind: Kind::Flag,
+        kind: SettingType::Flag,
         default: "false",
         otherwise: None,
         meaning: "check the data of modules that a Puppetfile installs, and of those below `vendor` or `r10k_modules`, too",
@@ -252,7 +252,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "rules",
-        kind: Kind::Severities,
+        kind: SettingType::Severities,
         default: "{}",
         otherwise: Some("the rule's own"),
         meaning: "for a rule's code `off`, `hint`, `info`, `warning` or `error`: `{unknown-key: off}`",
@@ -260,7 +260,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "diagnostics.run",
-        kind: Kind::Words(&["onType", "onSave", "off"]),
+        kind: SettingType::Words(&["onType", "onSave", "off"]),
         default: "\"onType\"",
         otherwise: None,
         meaning: "when an editor is told of findings: `onType`, `onSave` (nothing is told of a file while it is not saved; its text counts for other files) or `off`",
@@ -268,7 +268,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "inlayHints.tokenValues",
-        kind: Kind::Flag,
+        kind: SettingType::Flag,
         default: "true",
         otherwise: None,
         meaning: "show the value of each token behind it, where it is settled for the node or file",
@@ -276,7 +276,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "inlayHints.parameterTypes",
-        kind: Kind::Flag,
+        kind: SettingType::Flag,
         default: "false",
         otherwise: None,
         meaning: "show the type that a class wants behind each key",
@@ -284,7 +284,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "codeLens.overrides",
-        kind: Kind::Flag,
+        kind: SettingType::Flag,
         default: "true",
         otherwise: None,
         meaning: "show above a key which files it overrides, which override it, and whether it is redundant",
@@ -292,7 +292,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "codeLens.readers",
-        kind: Kind::Flag,
+        kind: SettingType::Flag,
         default: "false",
         otherwise: None,
         meaning: "show above a key the class, the calls and the keys that read it",
@@ -300,7 +300,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "codeLens.nodes",
-        kind: Kind::Flag,
+        kind: SettingType::Flag,
         default: "false",
         otherwise: None,
         meaning: "show at the top of a file how many of the known nodes read it",
@@ -308,7 +308,7 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "maxFileSize",
-        kind: Kind::Bytes,
+        kind: SettingType::Bytes,
         default: "67108864",
         otherwise: None,
         meaning: "the longest file that is read, in bytes",
@@ -320,13 +320,13 @@ pub const SCHEMA: &[Setting] = &[
 pub(super) const CLIENT_KEYS: [&str; 3] = ["server", "trace", "enable"];
 
 /// Whether a dotted name is a setting, a hash of settings, or a member of one that takes a hash.
-pub fn knows(name: &str) -> bool {
+pub fn is_known(name: &str) -> bool {
     let is_above = |one: &str, other: &str| {
         other.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     SCHEMA.iter().any(|setting| {
         is_above(name, setting.name)
-            || (is_above(setting.name, name) && setting.kind == Kind::Severities)
+            || (is_above(setting.name, name) && setting.kind == SettingType::Severities)
     })
 }
 

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use hiera_ls::diagnostics::{Rule, Severity, catalogue};
-use hiera_ls::settings::schema::{Kind, SCHEMA, Setting, Who};
+use hiera_ls::settings::schema::{SCHEMA, Setting, SettingType, Who};
 use serde_json::{Map, Value, json};
 
 const MANIFEST: &str = "editors/vscode/package.json";
@@ -37,7 +37,8 @@ fn the_readme_has_the_settings_of_the_schema() {
     let (before, rest) = text.split_once("<!-- settings -->").expect("the start of the table");
     let (_, after) = rest.split_once("<!-- /settings -->").expect("the end of the table");
     let row = |setting: &Setting| {
-        let name = if setting.kind == Kind::Severities { "rules.CODE" } else { setting.name };
+        let name =
+            if setting.kind == SettingType::Severities { "rules.CODE" } else { setting.name };
         format!("| `{name}` | {} | {} |\n", setting.default_words(), setting.meaning)
     };
     let rows: String = SCHEMA.iter().map(row).collect();
@@ -159,34 +160,34 @@ fn json_schema(setting: &Setting) -> Value {
     let or_null = |name: &str| if default.is_null() { json!([name, "null"]) } else { json!(name) };
     let text = json!({"type": "string"});
     let mut schema = match setting.kind {
-        Kind::Text => json!({"type": or_null("string")}),
-        Kind::Texts => json!({"type": or_null("array"), "items": text}),
-        Kind::Flag => json!({"type": "boolean"}),
-        Kind::Bytes => json!({"type": "integer", "minimum": 0}),
-        Kind::Seconds => json!({"type": "integer", "minimum": 1}),
-        Kind::Numbers(numbers) => json!({"type": "integer", "enum": numbers}),
-        Kind::Words(words) => {
+        SettingType::Text => json!({"type": or_null("string")}),
+        SettingType::Texts => json!({"type": or_null("array"), "items": text}),
+        SettingType::Flag => json!({"type": "boolean"}),
+        SettingType::Bytes => json!({"type": "integer", "minimum": 0}),
+        SettingType::Seconds => json!({"type": "integer", "minimum": 1}),
+        SettingType::Numbers(numbers) => json!({"type": "integer", "enum": numbers}),
+        SettingType::Words(words) => {
             let words = words
                 .iter()
                 .map(|word| json!(word))
                 .chain(default.is_null().then_some(Value::Null));
             json!({"type": or_null("string"), "enum": words.collect::<Vec<_>>()})
         }
-        Kind::ListOf(words) => {
+        SettingType::ListOf(words) => {
             json!({"type": "array", "items": {"enum": words}, "uniqueItems": true})
         }
-        Kind::TextByText => json!({"type": "object", "additionalProperties": text}),
-        Kind::Backends => {
+        SettingType::TextByText => json!({"type": "object", "additionalProperties": text}),
+        SettingType::Backends => {
             let members = json!({"files": {"type": "array", "items": text}});
             let function = json!({"type": "object", "required": ["files"], "properties": members, "additionalProperties": false});
             json!({"type": "object", "additionalProperties": function})
         }
-        Kind::Derivations => {
+        SettingType::Derivations => {
             let members = json!({"from": text, "match": text});
             let rule = json!({"type": "object", "required": ["from", "match"], "properties": members, "additionalProperties": false});
             json!({"type": "array", "items": rule})
         }
-        Kind::Severities => {
+        SettingType::Severities => {
             let severities = Severity::ALL.map(Severity::name);
             let rule = |rule: &Rule| {
                 let schema = json!({"enum": severities, "default": rule.severity.name(), "description": rule.summary});

@@ -9,7 +9,7 @@ use crate::ide::hover::HoverConfig;
 use crate::server::features::TextFormat;
 use crate::server::transport::Written;
 use crate::server::{Backend, from_lsp, to_lsp};
-use crate::settings::schema::{self, Kind};
+use crate::settings::schema::{self, SettingType};
 
 impl Backend {
     /// Returns the words that fit at a place.
@@ -64,10 +64,10 @@ impl Backend {
 
 /// Returns the settings as words of a settings file.
 fn setting_words() -> Vec<SettingWord> {
-    let values = |kind: Kind| match kind {
-        Kind::Flag => vec!["true".to_owned(), "false".to_owned()],
-        Kind::Numbers(numbers) => numbers.iter().map(u8::to_string).collect(),
-        Kind::Words(words) | Kind::ListOf(words) => {
+    let values = |kind: SettingType| match kind {
+        SettingType::Flag => vec!["true".to_owned(), "false".to_owned()],
+        SettingType::Numbers(numbers) => numbers.iter().map(u8::to_string).collect(),
+        SettingType::Words(words) | SettingType::ListOf(words) => {
             words.iter().map(|word| (*word).to_owned()).collect()
         }
         _ => Vec::new(),

@@ -140,7 +140,7 @@ async fn try_to_evaluate(
         shared.slots.run(move || about(&snapshot, &asked, encoding)).await
     };
     let (target, code) = found.flatten().ok_or("there is no key of Hiera here, or no such node")?;
-    let mut config = settings.config().ok_or("functions of levels are switched off")?;
+    let mut config = settings.process_config().ok_or("functions of levels are switched off")?;
     let root = &target.environment.root;
     let may_run = |one: &LevelCode| {
         let named = config.functions.as_deref();

@@ -3,11 +3,14 @@
 use serde_json::Value;
 
 use crate::hiera::config::{DescribedBackends, why_not_described};
-use crate::settings::reader::{Reader, leaves_workspace};
+use crate::settings::reader::{SettingsReader, leaves_workspace};
 
 /// Returns the files that functions read, from hashes with `files` by the names of the functions.
 /// `None` for a value that is no hash.
-pub(super) fn described(reader: &mut Reader, value: &Value) -> Option<DescribedBackends> {
+pub(super) fn read_backends(
+    reader: &mut SettingsReader,
+    value: &Value,
+) -> Option<DescribedBackends> {
     let Some(members) = value.as_object() else {
         reader.report("backends", "must be a hash of functions and what they read");
         return None;
@@ -29,8 +32,8 @@ pub(super) fn described(reader: &mut Reader, value: &Value) -> Option<DescribedB
     Some(described)
 }
 
-fn described_file(reader: &mut Reader, function: &str, file: &Value) -> Option<String> {
-    let text = reader.text("backends", file)?;
+fn described_file(reader: &mut SettingsReader, function: &str, file: &Value) -> Option<String> {
+    let text = reader.read_text("backends", file)?;
     let problem = match leaves_workspace(&text) || text.split('/').any(|part| part == "..") {
         true => Some("must lie below the datadir of the level"),
         false => why_not_described(&text),

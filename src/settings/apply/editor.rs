@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use crate::ide::code_lens::LensConfig;
 use crate::ide::inlay_hints::HintConfig;
-use crate::settings::reader::{Reader, set};
+use crate::settings::reader::{SettingsReader, set_if_read};
 
 /// When the server publishes findings to an editor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Run {
+pub enum PublishTime {
     /// At each change.
     #[default]
     OnType,
@@ -19,15 +19,15 @@ pub enum Run {
 }
 
 /// Reads `diagnostics`.
-pub(super) fn diagnostics(reader: &mut Reader, value: &Value, run: &mut Run) {
-    reader.members("diagnostics", value, |reader, key, value| {
+pub(super) fn apply_diagnostics(reader: &mut SettingsReader, value: &Value, run: &mut PublishTime) {
+    reader.read_members("diagnostics", value, |reader, key, value| {
         if key != "run" {
             return false;
         }
         match value.as_str() {
-            Some("onType") => *run = Run::OnType,
-            Some("onSave") => *run = Run::OnSave,
-            Some("off") => *run = Run::Off,
+            Some("onType") => *run = PublishTime::OnType,
+            Some("onSave") => *run = PublishTime::OnSave,
+            Some("off") => *run = PublishTime::Off,
             _ => reader.report("diagnostics.run", "must be onType, onSave or off"),
         }
         true
@@ -35,28 +35,28 @@ pub(super) fn diagnostics(reader: &mut Reader, value: &Value, run: &mut Run) {
 }
 
 /// Reads `inlayHints`.
-pub(super) fn hints(reader: &mut Reader, value: &Value, hints: &mut HintConfig) {
-    reader.members("inlayHints", value, |reader, key, value| {
+pub(super) fn apply_hints(reader: &mut SettingsReader, value: &Value, hints: &mut HintConfig) {
+    reader.read_members("inlayHints", value, |reader, key, value| {
         let switch = match key {
             "tokenValues" => &mut hints.token_values,
             "parameterTypes" => &mut hints.parameter_types,
             _ => return false,
         };
-        set(switch, reader.flag(&format!("inlayHints.{key}"), value));
+        set_if_read(switch, reader.read_flag(&format!("inlayHints.{key}"), value));
         true
     });
 }
 
 /// Reads `codeLens`.
-pub(super) fn lenses(reader: &mut Reader, value: &Value, lenses: &mut LensConfig) {
-    reader.members("codeLens", value, |reader, key, value| {
+pub(super) fn apply_lenses(reader: &mut SettingsReader, value: &Value, lenses: &mut LensConfig) {
+    reader.read_members("codeLens", value, |reader, key, value| {
         let switch = match key {
             "overrides" => &mut lenses.overrides,
             "readers" => &mut lenses.readers,
             "nodes" => &mut lenses.nodes,
             _ => return false,
         };
-        set(switch, reader.flag(&format!("codeLens.{key}"), value));
+        set_if_read(switch, reader.read_flag(&format!("codeLens.{key}"), value));
         true
     });
 }

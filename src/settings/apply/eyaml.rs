@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::settings::reader::{Reader, set};
+use crate::settings::reader::{SettingsReader, set_if_read};
 use crate::workspace::eyaml::EyamlConfig;
 
 /// The problem of the settings in a file of the repository: only the user may switch decryption on,
@@ -11,19 +11,21 @@ const REFUSAL: &str =
     "is refused here: only the user may switch decryption on, no file of the repository";
 
 /// Applies the settings, which must be the user's own.
-pub(super) fn apply(reader: &mut Reader, value: &Value, eyaml: &mut EyamlConfig) {
+pub(super) fn apply(reader: &mut SettingsReader, value: &Value, eyaml: &mut EyamlConfig) {
     if !reader.is_users("eyaml", REFUSAL) {
         return;
     }
-    reader.members("eyaml", value, |reader, key, value| {
+    reader.read_members("eyaml", value, |reader, key, value| {
         let name = format!("eyaml.{key}");
         match key {
-            "decrypt" => set(&mut eyaml.decrypt, reader.flag(&name, value)),
-            "reveal" => set(&mut eyaml.reveal, reader.flag(&name, value)),
+            "decrypt" => set_if_read(&mut eyaml.decrypt, reader.read_flag(&name, value)),
+            "reveal" => set_if_read(&mut eyaml.reveal, reader.read_flag(&name, value)),
             "privateKey" => {
-                set(&mut eyaml.private_key, reader.absolute_path(&name, value).map(Some))
+                set_if_read(&mut eyaml.private_key, reader.absolute_path(&name, value).map(Some))
             }
-            "publicKey" => set(&mut eyaml.public_key, reader.absolute_path(&name, value).map(Some)),
+            "publicKey" => {
+                set_if_read(&mut eyaml.public_key, reader.absolute_path(&name, value).map(Some))
+            }
             "keyFolders" => match value.as_array() {
                 Some(folders) => {
                     let paths = folders.iter().filter_map(|it| reader.absolute_path(&name, it));

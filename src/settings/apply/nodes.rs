@@ -5,16 +5,16 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::hiera::scope::DeriveRule;
-use crate::settings::reader::{Reader, set};
+use crate::settings::reader::{SettingsReader, set_if_read};
 use crate::workspace::NodesConfig;
 use crate::workspace::nodes::{InferStep, Steps};
 
 /// Applies the settings `nodes`.
-pub(super) fn apply(reader: &mut Reader, value: &Value, nodes: &mut NodesConfig) {
-    reader.members("nodes", value, |reader, key, value| {
+pub(super) fn apply(reader: &mut SettingsReader, value: &Value, nodes: &mut NodesConfig) {
+    reader.read_members("nodes", value, |reader, key, value| {
         match key {
             "sources" => {
-                if let Some(sources) = reader.paths("nodes.sources", value) {
+                if let Some(sources) = reader.read_paths("nodes.sources", value) {
                     // Sources in a settings file lie below its folder; those of a client may lie
                     // below any folder.
                     let sources = sources.into_iter().map(|source| reader.below_folder(source));
@@ -22,9 +22,9 @@ pub(super) fn apply(reader: &mut Reader, value: &Value, nodes: &mut NodesConfig)
                 }
             }
             "default" => {
-                set(&mut nodes.default, reader.text("nodes.default", value).map(Some));
+                set_if_read(&mut nodes.default, reader.read_text("nodes.default", value).map(Some));
             }
-            "infer" => set(&mut nodes.infer, steps(reader, value)),
+            "infer" => set_if_read(&mut nodes.infer, read_steps(reader, value)),
             "derive" => match value.as_array() {
                 Some(rules) => {
                     nodes.derive =
@@ -39,7 +39,7 @@ pub(super) fn apply(reader: &mut Reader, value: &Value, nodes: &mut NodesConfig)
 }
 
 /// Reads the steps that infer nodes, without unknown ones; `None` for a value that is no list.
-fn steps(reader: &mut Reader, value: &Value) -> Option<Steps> {
+fn read_steps(reader: &mut SettingsReader, value: &Value) -> Option<Steps> {
     let Some(words) = value.as_array() else {
         reader.report("nodes.infer", "must be a list of steps");
         return None;
@@ -58,7 +58,7 @@ fn steps(reader: &mut Reader, value: &Value) -> Option<Steps> {
 }
 
 /// Reads a rule that derives variables; `None` for an invalid one.
-fn derive_rule(reader: &mut Reader, value: &Value) -> Option<DeriveRule> {
+fn derive_rule(reader: &mut SettingsReader, value: &Value) -> Option<DeriveRule> {
     let (Some(from), Some(pattern)) = (value["from"].as_str(), value["match"].as_str()) else {
         let message = "a rule must have `from`, a variable, and `match`, a regular expression";
         reader.report("nodes.derive", message);

@@ -3,16 +3,16 @@
 use serde_json::Value;
 
 use crate::puppet::{PuppetVersion, Strict};
-use crate::settings::reader::Reader;
+use crate::settings::reader::SettingsReader;
 
 /// Applies the version, and Puppet's setting `strict` to `strict` if it is set; see [`settle`].
 pub(super) fn apply(
-    reader: &mut Reader,
+    reader: &mut SettingsReader,
     value: &Value,
     puppet: &mut PuppetVersion,
     strict: &mut Option<Strict>,
 ) {
-    reader.members("puppet", value, |reader, key, value| {
+    reader.read_members("puppet", value, |reader, key, value| {
         match key {
             "version" => match value.as_u64() {
                 Some(version @ 7..=9) => puppet.major = version as u8,

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use crate::diagnostics::{Severities, Severity, catalogue};
-use crate::settings::reader::Reader;
+use crate::settings::reader::SettingsReader;
 
 /// Applies severities by the codes of rules.
-pub(super) fn apply(reader: &mut Reader, value: &Value, severities: &mut Severities) {
-    reader.members("rules", value, |reader, code, value| {
+pub(super) fn apply(reader: &mut SettingsReader, value: &Value, severities: &mut Severities) {
+    reader.read_members("rules", value, |reader, code, value| {
         if catalogue::find(code).is_none() {
             return false;
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::settings::reader::{Reader, set};
+use crate::settings::reader::{SettingsReader, set_if_read};
 use crate::workspace::backends::BackendsConfig;
 
 /// The user's settings for functions of levels in an editor.
@@ -22,7 +22,7 @@ pub struct RunBackends {
 impl RunBackends {
     /// Returns the settings of the processes that run functions; `None` unless the user has
     /// switched them on.
-    pub fn config(&self) -> Option<BackendsConfig> {
+    pub fn process_config(&self) -> Option<BackendsConfig> {
         let usual = BackendsConfig::default();
         self.enabled.then(|| BackendsConfig {
             command: self.ruby.clone().map_or(usual.command, |ruby| vec![ruby]),
@@ -38,17 +38,17 @@ const REFUSAL: &str =
     "is refused here: only the user may have functions of levels run, no file of the repository";
 
 /// Applies the settings, which must be the user's own.
-pub(super) fn apply(reader: &mut Reader, value: &Value, settings: &mut RunBackends) {
+pub(super) fn apply(reader: &mut SettingsReader, value: &Value, settings: &mut RunBackends) {
     if !reader.is_users("runBackends", REFUSAL) {
         return;
     }
-    reader.members("runBackends", value, |reader, key, value| {
+    reader.read_members("runBackends", value, |reader, key, value| {
         let name = format!("runBackends.{key}");
         match key {
-            "enabled" => set(&mut settings.enabled, reader.flag(&name, value)),
-            "ruby" => set(&mut settings.ruby, program(reader, &name, value).map(Some)),
-            "functions" => set(&mut settings.functions, names(reader, &name, value)),
-            "passEnv" => set(&mut settings.pass_env, names(reader, &name, value)),
+            "enabled" => set_if_read(&mut settings.enabled, reader.read_flag(&name, value)),
+            "ruby" => set_if_read(&mut settings.ruby, read_program(reader, &name, value).map(Some)),
+            "functions" => set_if_read(&mut settings.functions, read_names(reader, &name, value)),
+            "passEnv" => set_if_read(&mut settings.pass_env, read_names(reader, &name, value)),
             "timeout" => match value.as_u64().filter(|seconds| *seconds > 0) {
                 Some(seconds) => settings.timeout = Some(Duration::from_secs(seconds)),
                 None => reader.report(&name, "must be a number of seconds, 1 or more"),
@@ -60,8 +60,8 @@ pub(super) fn apply(reader: &mut Reader, value: &Value, settings: &mut RunBacken
 }
 
 /// Reads a program: its absolute path, or its name without a folder.
-fn program(reader: &mut Reader, key: &str, value: &Value) -> Option<String> {
-    let text = reader.text(key, value)?;
+fn read_program(reader: &mut SettingsReader, key: &str, value: &Value) -> Option<String> {
+    let text = reader.read_text(key, value)?;
     let is_name = !text.is_empty() && !text.contains(['/', '\\']);
     if !is_name && !std::path::Path::new(&text).is_absolute() {
         reader.report(key, "must be an absolute path, or a name without a folder");
@@ -71,7 +71,7 @@ fn program(reader: &mut Reader, key: &str, value: &Value) -> Option<String> {
 }
 
 /// Reads a list of names.
-fn names(reader: &mut Reader, key: &str, value: &Value) -> Option<Vec<String>> {
+fn read_names(reader: &mut SettingsReader, key: &str, value: &Value) -> Option<Vec<String>> {
     let names = value.as_array().and_then(|items| {
         items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
     });
@@ -94,12 +94,12 @@ mod tests {
         for origin in [Origin::Editor, Origin::Repository] {
             let mut settings = Settings::default();
             let problems = settings.apply(&given, origin);
-            assert_eq!((problems.len(), settings.run_backends.config()), (1, None));
+            assert_eq!((problems.len(), settings.run_backends.process_config()), (1, None));
         }
         let mut settings = Settings::default();
-        assert_eq!(settings.run_backends.config(), None, "off by default");
+        assert_eq!(settings.run_backends.process_config(), None, "off by default");
         assert_eq!(settings.apply(&given, Origin::User), []);
-        let config = settings.run_backends.config().expect("it is on");
+        let config = settings.run_backends.process_config().expect("it is on");
         assert_eq!(config.command, ["/opt/ruby"]);
         assert_eq!(config.functions, Some(vec!["t::fn".to_owned()]));
         assert_eq!(config.environment, ["VAULT_TOKEN"]);

@@ -3,21 +3,25 @@
 
 use serde_json::Value;
 
-use crate::settings::reader::{Origin, Reader};
+use crate::settings::reader::{Origin, SettingsReader};
 use crate::text::FilePath;
 use crate::workspace::mapping::PathMappings;
 
 /// Reads the path of the global layer's `hiera.yaml`, which lies outside the repository.
-pub(super) fn global_config(reader: &mut Reader, key: &str, value: &Value) -> Option<FilePath> {
+pub(super) fn global_config(
+    reader: &mut SettingsReader,
+    key: &str,
+    value: &Value,
+) -> Option<FilePath> {
     if reader.origin() == Origin::Repository {
         reader.report(key, "is honoured from the editor's user settings only");
         return None;
     }
-    Some(FilePath::new(&reader.text(key, value)?))
+    Some(FilePath::new(&reader.read_text(key, value)?))
 }
 
 /// Reads deployed paths with their paths in the workspace; `None` for a value that is no hash.
-pub(super) fn path_mappings(reader: &mut Reader, value: &Value) -> Option<PathMappings> {
+pub(super) fn path_mappings(reader: &mut SettingsReader, value: &Value) -> Option<PathMappings> {
     let Some(members) = value.as_object() else {
         reader.report("pathMappings", "must be a hash of deployed paths and paths here");
         return None;
@@ -36,7 +40,7 @@ pub(super) fn path_mappings(reader: &mut Reader, value: &Value) -> Option<PathMa
 /// Reads the size of the largest file that is read, in bytes; `most` is the limit so far. A file of
 /// the repository may only lower the limit. `None` after a report.
 pub(super) fn max_file_size(
-    reader: &mut Reader,
+    reader: &mut SettingsReader,
     key: &str,
     value: &Value,
     most: u64,

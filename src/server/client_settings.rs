@@ -24,7 +24,7 @@ impl ClientSettings {
     }
 
     /// Returns all of them with their origins; the later win.
-    pub(super) fn given(&self) -> Vec<(Value, Origin)> {
+    pub(super) fn all_settings(&self) -> Vec<(Value, Origin)> {
         let options = self.initialization_options.iter().map(|value| (value, Origin::User));
         let section = self.section.iter().map(|value| (value, Origin::Editor));
         options.chain(section).map(|(value, origin)| (value.clone(), origin)).collect()
@@ -32,14 +32,14 @@ impl ClientSettings {
 
     /// Takes the settings that the client answered with when asked, or else those that it pushed;
     /// returns whether they are new.
-    pub(super) fn told(&mut self, pushed: Option<&Value>, answer: Option<Value>) -> bool {
+    pub(super) fn take_settings(&mut self, pushed: Option<&Value>, answer: Option<Value>) -> bool {
         let pushed = pushed.filter(|pushed| settings::client_section(pushed).is_some());
         match (pushed, answer) {
             (Some(pushed), answer) if !answer.as_ref().is_some_and(Value::is_object) => {
-                self.pushed(pushed);
+                self.take_pushed(pushed);
                 true
             }
-            (_, Some(answer)) => self.pulled(answer),
+            (_, Some(answer)) => self.take_answer(answer),
             (_, None) => false,
         }
     }
@@ -47,7 +47,7 @@ impl ClientSettings {
     /// Takes settings that the client pushed: its section, or the bare settings. Anything else
     /// changes nothing: clients also push settings of other servers, or nothing at all to request a
     /// pull.
-    fn pushed(&mut self, settings: &Value) {
+    fn take_pushed(&mut self, settings: &Value) {
         if let Some(section) = settings::client_section(settings) {
             self.section = Some(section.clone()).filter(Value::is_object);
             self.were_pulled = false;
@@ -56,7 +56,7 @@ impl ClientSettings {
 
     /// Takes the section that the client answered with; returns whether it is new. An answer
     /// without a section removes the previous one.
-    fn pulled(&mut self, section: Value) -> bool {
+    fn take_answer(&mut self, section: Value) -> bool {
         let section = Some(section).filter(Value::is_object);
         if section.is_none() && !self.were_pulled {
             return false;
@@ -76,15 +76,15 @@ mod tests {
     fn pushed_and_pulled_settings() {
         let mut client = ClientSettings::default();
         let rules = json!({"rules": {"unknown-key": "off"}});
-        client.pushed(&json!({"hiera": rules.clone()}));
-        client.pushed(&json!({"yaml": {}}));
-        client.pushed(&Value::Null);
+        client.take_pushed(&json!({"hiera": rules.clone()}));
+        client.take_pushed(&json!({"yaml": {}}));
+        client.take_pushed(&Value::Null);
         assert_eq!(client.section, Some(rules.clone()), "what is not for us changes nothing");
-        assert!(!client.pulled(Value::Null), "a client that pushes may have no answer");
-        assert!(!client.pulled(rules.clone()), "it is what was pushed");
-        assert!(client.pulled(Value::Null));
+        assert!(!client.take_answer(Value::Null), "a client that pushes may have no answer");
+        assert!(!client.take_answer(rules.clone()), "it is what was pushed");
+        assert!(client.take_answer(Value::Null));
         assert_eq!(client.section, None);
-        client.pushed(&rules);
+        client.take_pushed(&rules);
         assert_eq!(client.section, Some(rules));
     }
 
@@ -92,12 +92,12 @@ mod tests {
     fn an_answer_counts_more_than_what_was_pushed() {
         let mut client = ClientSettings::default();
         let (all, set) = (json!({"hiera": {"rules": {}, "eyaml": {}}}), json!({"rules": {}}));
-        assert!(client.told(Some(&all), Some(set.clone())));
+        assert!(client.take_settings(Some(&all), Some(set.clone())));
         assert_eq!(client.section, Some(set), "the defaults are not the user's");
-        assert!(client.told(Some(&all), Some(Value::Null)), "a client may only push");
+        assert!(client.take_settings(Some(&all), Some(Value::Null)), "a client may only push");
         assert_eq!(client.section, Some(all["hiera"].clone()));
-        assert!(!client.told(Some(&json!({"yaml": {}})), None));
-        assert!(!client.told(None, None));
-        assert!(client.told(Some(&Value::Null), Some(json!({}))), "a request to ask");
+        assert!(!client.take_settings(Some(&json!({"yaml": {}})), None));
+        assert!(!client.take_settings(None, None));
+        assert!(client.take_settings(Some(&Value::Null), Some(json!({}))), "a request to ask");
     }
 }

@@ -20,15 +20,15 @@ pub(super) type Diagnostic = Arc<str>;
 
 /// The findings of some files as last written, for reuse.
 #[derive(Default)]
-pub(super) struct Writer {
-    files: HashMap<FilePath, HashMap<Place, Vec<Written>>>,
+pub(super) struct DiagnosticCache {
+    files: HashMap<FilePath, HashMap<FindingKey, Vec<EncodedFinding>>>,
 }
 
 /// The key of a file's findings: a place and a code; seldom shared by two findings.
-type Place = (Span, &'static str);
+type FindingKey = (Span, &'static str);
 
 /// A finding that was written down.
-struct Written {
+struct EncodedFinding {
     finding: Arc<Finding>,
     /// The line on which the part of the file begins that it stands in; `None` where the file has
     /// no parts.
@@ -40,7 +40,7 @@ struct Written {
     json: Diagnostic,
 }
 
-impl Writer {
+impl DiagnosticCache {
     /// Returns the findings of a file, written down; `features` are the same in each call.
     pub(super) fn write(
         &mut self,
@@ -51,7 +51,8 @@ impl Writer {
         documents: &Documents,
     ) -> Vec<Diagnostic> {
         let mut before = self.files.remove(path).unwrap_or_default();
-        let mut now: HashMap<Place, Vec<Written>> = HashMap::with_capacity(findings.len());
+        let mut now: HashMap<FindingKey, Vec<EncodedFinding>> =
+            HashMap::with_capacity(findings.len());
         let mut lines = HashMap::new();
         let mut all = Vec::with_capacity(findings.len());
         for finding in findings {
@@ -74,17 +75,18 @@ impl Writer {
                     known
                 }
                 known => {
-                    let range = to_lsp::range(snapshot, finding.span, features.encoding);
-                    let related = related(snapshot, finding, features, documents);
+                    let range = to_lsp::convert_span(snapshot, finding.span, features.encoding);
+                    let related = related_places(snapshot, finding, features, documents);
                     let json = known
                         .filter(|known| known.range == range && known.related == related)
                         .map(|known| known.json);
                     let json = json.unwrap_or_else(|| {
                         count_work(Work::Write);
-                        let diagnostic = to_lsp::diagnostic(snapshot, finding, features, documents);
+                        let diagnostic =
+                            to_lsp::convert_finding(snapshot, finding, features, documents);
                         serde_json::to_string(&diagnostic).unwrap_or_default().into()
                     });
-                    Written { finding: finding.clone(), part_line, range, related, json }
+                    EncodedFinding { finding: finding.clone(), part_line, range, related, json }
                 }
             };
             all.push(written.json.clone());
@@ -115,7 +117,7 @@ fn part_line(snapshot: &Snapshot, span: Span) -> Option<u32> {
     Some(file.text()?.line_of(start))
 }
 
-fn related(
+fn related_places(
     snapshot: &Snapshot,
     finding: &Finding,
     features: &Features,
@@ -125,14 +127,14 @@ fn related(
         let document = snapshot.path_of(span.file).and_then(|path| documents.get(path));
         (
             document.map(|document| document.uri.clone()),
-            to_lsp::range(snapshot, span, features.encoding),
+            to_lsp::convert_span(snapshot, span, features.encoding),
         )
     };
     finding.related.iter().map(|related| place(related.span)).collect()
 }
 
 /// Returns the notification that publishes the diagnostics of a file.
-pub(super) fn notification(
+pub(super) fn publish_message(
     uri: &lsp::Url,
     diagnostics: &[Diagnostic],
     version: Option<i32>,
@@ -167,7 +169,7 @@ mod tests {
     struct Session {
         fixture: Fixture,
         findings: Findings,
-        writer: Writer,
+        writer: DiagnosticCache,
         told: HashMap<FilePath, Vec<Diagnostic>>,
         path: FilePath,
     }
@@ -180,7 +182,7 @@ mod tests {
             let mut session = Session {
                 fixture,
                 findings: Findings::default(),
-                writer: Writer::default(),
+                writer: DiagnosticCache::default(),
                 told: HashMap::new(),
                 path: path.clone(),
             };
@@ -215,8 +217,8 @@ mod tests {
                 let all = anew.update(&snapshot, &self.fixture.settings.rules);
                 let found = all.into_iter().find(|(told, _)| told == path);
                 let found = found.map(|(_, found)| found).unwrap_or_default();
-                let expected =
-                    Writer::default().write(&snapshot, path, &found, &features, &documents);
+                let expected = DiagnosticCache::default()
+                    .write(&snapshot, path, &found, &features, &documents);
                 assert_eq!(*told, expected, "{path}");
             }
             work::take();
@@ -256,7 +258,7 @@ mod tests {
                 "method": "textDocument/publishDiagnostics",
                 "params": params,
             });
-            let got = notification(&uri, &[json.clone(), json.clone()], version);
+            let got = publish_message(&uri, &[json.clone(), json.clone()], version);
             assert_eq!(serde_json::from_str::<serde_json::Value>(&got).unwrap(), expected);
         }
     }

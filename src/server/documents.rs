@@ -35,7 +35,7 @@ impl Documents {
     }
 
     /// Whether a document is open.
-    pub(super) fn contains(&self, path: &FilePath) -> bool {
+    pub(super) fn is_open(&self, path: &FilePath) -> bool {
         self.0.contains_key(path)
     }
 
@@ -45,14 +45,14 @@ impl Documents {
     }
 
     /// Records a document that is opened.
-    pub(super) fn opened(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
+    pub(super) fn note_open(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
         let others = self.other_spellings(path, uri, true);
         let document = Document { uri: uri.clone(), others, version, is_saved: true };
         self.0.insert(path.clone(), document);
     }
 
     /// Records a document's new version, and the current spelling of its address.
-    pub(super) fn edited(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
+    pub(super) fn note_edit(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
         let others = self.other_spellings(path, uri, false);
         let document = Document { uri: uri.clone(), others, version, is_saved: false };
         self.0.insert(path.clone(), document);
@@ -73,7 +73,7 @@ impl Documents {
     }
 
     /// Records that a document is saved as it is here.
-    pub(super) fn saved(&mut self, path: &FilePath) {
+    pub(super) fn note_save(&mut self, path: &FilePath) {
         if let Some(document) = self.0.get_mut(path) {
             document.is_saved = true;
         }
@@ -81,7 +81,7 @@ impl Documents {
 
     /// Closes a document under one spelling of its address. Returns whether that was the last one:
     /// two spellings of one file are one document, which stays open for the other.
-    pub(super) fn closed(&mut self, path: &FilePath, uri: &lsp::Url) -> bool {
+    pub(super) fn close_document(&mut self, path: &FilePath, uri: &lsp::Url) -> bool {
         let Some(document) = self.0.get_mut(path) else { return true };
         if let Some(at) = document.others.iter().position(|other| other == uri) {
             document.others.remove(at);
@@ -105,21 +105,24 @@ mod tests {
         let path = FilePath::new("/data/a.yaml");
         let [plain, encoded, other] = ["a", "%61", "%61%2Eyaml#"]
             .map(|name| lsp::Url::parse(&format!("file:///data/{name}.yaml")).expect("an address"));
-        documents.opened(&path, &plain, 1);
-        assert!(documents.closed(&path, &encoded), "a client may close it in another spelling");
-        documents.opened(&path, &plain, 1);
-        documents.opened(&path, &encoded, 1);
-        documents.opened(&path, &encoded, 2);
-        assert!(!documents.closed(&path, &encoded));
+        documents.note_open(&path, &plain, 1);
+        assert!(
+            documents.close_document(&path, &encoded),
+            "a client may close it in another spelling"
+        );
+        documents.note_open(&path, &plain, 1);
+        documents.note_open(&path, &encoded, 1);
+        documents.note_open(&path, &encoded, 2);
+        assert!(!documents.close_document(&path, &encoded));
         assert_eq!(documents.0[&path].uri, plain);
-        documents.opened(&path, &encoded, 1);
-        documents.edited(&path, &plain, 2);
-        assert!(!documents.closed(&path, &encoded));
-        documents.edited(&path, &other, 3);
+        documents.note_open(&path, &encoded, 1);
+        documents.note_edit(&path, &plain, 2);
+        assert!(!documents.close_document(&path, &encoded));
+        documents.note_edit(&path, &other, 3);
         assert_eq!(
             (documents.get(&path).map(|document| document.version), &documents.0[&path].uri),
             (Some(3), &other)
         );
-        assert!(documents.closed(&path, &other) && documents.0.is_empty());
+        assert!(documents.close_document(&path, &other) && documents.0.is_empty());
     }
 }

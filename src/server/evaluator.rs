@@ -22,10 +22,10 @@ use crate::workspace::seen::Seen;
 
 /// The functions of all environments. Copies are the same.
 #[derive(Clone, Default)]
-pub(super) struct Evaluator(Arc<Inner>);
+pub(super) struct Evaluator(Arc<EvaluatorState>);
 
 #[derive(Default)]
-struct Inner {
+struct EvaluatorState {
     /// The processes, by the folder of the environment. The lock is held while a function runs.
     processes: Mutex<HashMap<FilePath, Running>>,
     /// The code that the user agreed to run in this session.
@@ -79,27 +79,27 @@ impl UnderWay {
 
 impl Evaluator {
     /// Returns the outcomes that are kept.
-    pub(super) fn outcomes(&self) -> Evaluations {
+    pub(super) fn kept_outcomes(&self) -> Evaluations {
         lock(&self.0.outcomes).clone()
     }
 
     /// Waits until no other request is under way, and keeps others waiting.
-    pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+    pub(super) async fn wait_turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.0.turn.lock().await
     }
 
     /// Whether the user agreed to run this code, in these files, in this session.
     pub(super) fn is_allowed(&self, root: &FilePath, code: &[LevelCode]) -> bool {
-        lock(&self.0.allowed).contains(&(root.clone(), names(code)))
+        lock(&self.0.allowed).contains(&(root.clone(), code_names(code)))
     }
 
     /// Records that the user agreed.
-    pub(super) fn allow(&self, root: &FilePath, code: &[LevelCode]) {
-        lock(&self.0.allowed).insert((root.clone(), names(code)));
+    pub(super) fn record_consent(&self, root: &FilePath, code: &[LevelCode]) {
+        lock(&self.0.allowed).insert((root.clone(), code_names(code)));
     }
 
     /// Begins a request.
-    pub(super) fn begin(&self) -> UnderWay {
+    pub(super) fn begin_request(&self) -> UnderWay {
         let number = self.0.numbers.fetch_add(1, Ordering::Relaxed);
         let token = lsp::ProgressToken::String(format!("hiera-ls/evaluate/{number}"));
         let is_cancelled = Arc::<AtomicBool>::default();
@@ -174,14 +174,14 @@ impl Evaluator {
     }
 
     /// Ends all processes, and the requests that use them; no other one starts. Waits for that.
-    pub(super) fn end(&self) {
+    pub(super) fn end_all(&self) {
         self.0.has_ended.store(true, Ordering::SeqCst);
         lock(&self.0.processes).clear();
     }
 }
 
 /// Returns the names and files that identify code, sorted.
-fn names(code: &[LevelCode]) -> Vec<Code> {
+fn code_names(code: &[LevelCode]) -> Vec<Code> {
     let mut names: Vec<Code> =
         code.iter().map(|one| (one.name.clone(), one.file.clone())).collect();
     names.sort();

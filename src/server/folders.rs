@@ -36,14 +36,18 @@ impl Folders {
     }
 
     /// Takes the folders that the client has; returns those to read.
-    pub(super) fn list(&mut self, listed: Vec<FilePath>) -> Vec<FilePath> {
+    pub(super) fn list_folders(&mut self, listed: Vec<FilePath>) -> Vec<FilePath> {
         self.listed = listed;
-        self.choose()
+        self.choose_folders()
     }
 
     /// Adds the environment of a file that lies in none of the folders that are `read`; returns
     /// those to read. `None` where there is no such environment, or it is left out.
-    pub(super) fn adopt(&mut self, path: &FilePath, read: &[FilePath]) -> Option<Vec<FilePath>> {
+    pub(super) fn adopt_file(
+        &mut self,
+        path: &FilePath,
+        read: &[FilePath],
+    ) -> Option<Vec<FilePath>> {
         if read.iter().any(|folder| path.is_within(folder)) {
             return None;
         }
@@ -52,12 +56,12 @@ impl Folders {
             return None;
         }
         self.adopted.push(root);
-        Some(self.choose())
+        Some(self.choose_folders())
     }
 
     /// A folder within an environment stands for all of it: modules, nodes and settings lie beside
     /// it. Folders beyond [`MAX_FOLDERS`] are left out.
-    fn choose(&mut self) -> Vec<FilePath> {
+    fn choose_folders(&mut self) -> Vec<FilePath> {
         let mut before = std::mem::take(&mut self.whole);
         let mut folders: Vec<FilePath> = Vec::new();
         for folder in self.listed.iter().take(MAX_FOLDERS) {
@@ -85,11 +89,11 @@ mod tests {
     fn folders_beyond_the_limit_are_left_out_and_counted() {
         let mut folders = Folders::default();
         let folder = |n: usize| FilePath::new(&format!("/nowhere/folder{n}"));
-        let read = folders.list((0..MAX_FOLDERS).map(folder).collect());
+        let read = folders.list_folders((0..MAX_FOLDERS).map(folder).collect());
         assert_eq!((read.len(), folders.left_out()), (MAX_FOLDERS, 0));
-        let read = folders.list((0..MAX_FOLDERS + 7).map(folder).collect());
+        let read = folders.list_folders((0..MAX_FOLDERS + 7).map(folder).collect());
         assert_eq!((read.len(), folders.left_out()), (MAX_FOLDERS, 7));
-        let read = folders.list(vec![folder(1), folder(1)]);
+        let read = folders.list_folders(vec![folder(1), folder(1)]);
         assert_eq!((read, folders.left_out()), (vec![folder(1)], 0));
     }
 }

@@ -8,7 +8,7 @@ use crate::text::{Encoding, FilePath, FilePosition, LineCol, Text, TextRange};
 use crate::workspace::{Change, Snapshot};
 
 /// Returns the path of a file's address; `None` if the address is not one of a file.
-pub(super) fn path(uri: &lsp::Url) -> Option<FilePath> {
+pub(super) fn path_of_uri(uri: &lsp::Url) -> Option<FilePath> {
     if uri.scheme() != "file" {
         return None;
     }
@@ -16,17 +16,21 @@ pub(super) fn path(uri: &lsp::Url) -> Option<FilePath> {
 }
 
 /// Returns the folders of the workspace: those that the client lists, or else its root.
-pub(super) fn folders(params: &lsp::InitializeParams) -> Vec<FilePath> {
-    let listed: Vec<FilePath> =
-        params.workspace_folders.iter().flatten().filter_map(|folder| path(&folder.uri)).collect();
+pub(super) fn workspace_folders(params: &lsp::InitializeParams) -> Vec<FilePath> {
+    let listed: Vec<FilePath> = params
+        .workspace_folders
+        .iter()
+        .flatten()
+        .filter_map(|folder| path_of_uri(&folder.uri))
+        .collect();
     if !listed.is_empty() {
         return listed;
     }
-    params.root_uri.iter().filter_map(path).collect()
+    params.root_uri.iter().filter_map(path_of_uri).collect()
 }
 
 /// Reads the client's capabilities.
-pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
+pub(super) fn client_features(capabilities: &lsp::ClientCapabilities) -> Features {
     let offered = capabilities
         .general
         .as_ref()
@@ -64,7 +68,7 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
             .and_then(|text| text.definition.as_ref())
             .and_then(|definition| definition.link_support)
             .unwrap_or(false),
-        completion: completion(text),
+        completion: completion_features(text),
         related_information: text
             .and_then(|text| text.publish_diagnostics.as_ref())
             .and_then(|diagnostics| diagnostics.related_information)
@@ -84,12 +88,12 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
             .and_then(|workspace| workspace.did_change_configuration.as_ref())
             .and_then(|configuration| configuration.dynamic_registration)
             .unwrap_or(false),
-        announced: Announced::of(capabilities),
+        announced: Announced::from_capabilities(capabilities),
     }
 }
 
 /// Reads the client's capabilities of completion.
-fn completion(text: Option<&lsp::TextDocumentClientCapabilities>) -> CompletionFeatures {
+fn completion_features(text: Option<&lsp::TextDocumentClientCapabilities>) -> CompletionFeatures {
     let completion = text.and_then(|text| text.completion.as_ref());
     let item = completion.and_then(|completion| completion.completion_item.as_ref());
     let formats = item.and_then(|item| item.documentation_format.as_ref());
@@ -111,18 +115,18 @@ fn completion(text: Option<&lsp::TextDocumentClientCapabilities>) -> CompletionF
 }
 
 /// Converts a place in a file of the snapshot.
-pub(super) fn position(
+pub(super) fn file_position(
     snapshot: &Snapshot,
     place: &lsp::TextDocumentPositionParams,
     encoding: Encoding,
 ) -> Option<FilePosition> {
-    let file = snapshot.file(&path(&place.text_document.uri)?)?;
+    let file = snapshot.file(&path_of_uri(&place.text_document.uri)?)?;
     let offset = file.text()?.offset_at(line_col(place.position), encoding)?;
     Some(FilePosition { file: file.id, offset })
 }
 
 /// Converts a change of an open document, whose text is `text` before it.
-pub(super) fn change(
+pub(super) fn text_change(
     path: FilePath,
     change: lsp::TextDocumentContentChangeEvent,
     text: &Text,

@@ -48,18 +48,18 @@ use crate::workspace::{Change, Snapshot};
 use client_settings::ClientSettings;
 use evaluator::Evaluator;
 use features::Features;
-use pace::Moment;
-use slots::Slots;
+use pace::InlineBudget;
+use slots::WorkerSlots;
 use state::Shared;
 use transport::{Outlet, Workers};
 
 /// Serves the protocol over standard input and output until the client ends it.
 pub fn run() -> ExitCode {
     // Besides the answers', threads that check, scan and tidy.
-    let workers = Workers::new(Slots::threads() + 3, STACK);
+    let workers = Workers::new(WorkerSlots::thread_count() + 3, STACK);
     let evaluator = Evaluator::default();
     let status = transport::run(&workers, STACK, |input, output| {
-        let shared = Shared::of(input, workers.clone(), evaluator.clone());
+        let shared = Shared::new_shared(input, workers.clone(), evaluator.clone());
         LspService::build(|client| Backend { client, output, shared: Arc::new(shared) })
             .custom_method(transport::COMPLETION, Backend::completion_at)
             .custom_method(transport::COMPLETION_ITEM, Backend::completion_item)
@@ -68,9 +68,9 @@ pub fn run() -> ExitCode {
             .custom_method(transport::HINTS, Backend::hints_in_range)
             .custom_method(transport::TOKENS, Backend::tokens_of_document)
             .custom_method(transport::TOKEN_CHANGES, Backend::changes_of_tokens)
-            .custom_method("hiera/nodes", Backend::nodes)
+            .custom_method("hiera/nodes", Backend::nodes_of_file)
             .custom_method("hiera/selectNode", Backend::select_node)
-            .custom_method("hiera/hierarchy", Backend::hierarchy)
+            .custom_method("hiera/hierarchy", Backend::hierarchy_of_file)
             .custom_method("hiera/explain", Backend::explain)
             .custom_method("hiera/effectiveData", Backend::effective_data)
             .custom_method("hiera/status", Backend::status)
@@ -78,7 +78,7 @@ pub fn run() -> ExitCode {
             .finish()
     });
     // However the session ended, no process of it is left.
-    evaluator.end();
+    evaluator.end_all();
     status
 }
 
@@ -94,35 +94,39 @@ impl Backend {
     /// are quick, see [`Pace`](pace::Pace): a slow answer holds back nothing, and a panic ends
     /// nothing but the request. Positions in the document `about` are those of its text when the
     /// request came, so a text that changed while the folders were read is no text to answer for.
-    async fn answer<T: Send + 'static>(
+    async fn answer_request<T: Send + 'static>(
         &self,
         about: Option<FilePath>,
         compute: impl Fn(&Snapshot, &Features) -> T + Send + 'static,
     ) -> Result<T> {
         let asked_of = self.shared.with(|state| {
             state.last_request = Some(Instant::now());
-            state.version(about.as_ref())
+            state.document_version(about.as_ref())
         });
-        self.shared.settled().await;
+        self.shared.wait_settled().await;
         let (version, snapshot, features) = self.shared.with(|state| {
-            (state.version(about.as_ref()), state.workspace.snapshot(), state.features.clone())
+            (
+                state.document_version(about.as_ref()),
+                state.workspace.snapshot(),
+                state.features.clone(),
+            )
         });
         if version != asked_of {
             return Err(content_modified());
         }
         let pace = &self.shared.pace;
         if pace.is_quick() && snapshot.is_indexed() {
-            let moment = Moment::begin();
+            let moment = InlineBudget::begin();
             let for_now = snapshot.clone().with_cancel_token(moment.cancel_token());
             let computed =
-                pace.timed(|| catch_unwind(AssertUnwindSafe(|| compute(&for_now, &features))));
+                pace.measure(|| catch_unwind(AssertUnwindSafe(|| compute(&for_now, &features))));
             if !moment.was_too_short() {
                 return computed.map_err(|_| Error::internal_error());
             }
         }
         let shared = self.shared.clone();
         self.on_a_thread(snapshot, move |snapshot| {
-            shared.pace.timed(|| compute(snapshot, &features))
+            shared.pace.measure(|| compute(snapshot, &features))
         })
         .await
     }
@@ -144,14 +148,14 @@ impl Backend {
         computed.ok_or_else(Error::internal_error)
     }
 
-    fn change(&self, change: Change) {
+    fn apply_change(&self, change: Change) {
         self.shared.with(|state| state.workspace.apply(change));
         self.shared.changed.notify_one();
     }
 }
 
 /// Settings out of the section that some clients send them in.
-fn unwrapped(mut options: serde_json::Value) -> serde_json::Value {
+fn unwrap_section(mut options: serde_json::Value) -> serde_json::Value {
     options.get_mut("hiera").map(serde_json::Value::take).unwrap_or(options)
 }
 
@@ -168,12 +172,12 @@ fn content_modified() -> Error {
 #[tower_lsp::async_trait]
 impl LanguageServer for Backend {
     async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
-        let features = from_lsp::features(&params.capabilities);
-        let folders = from_lsp::folders(&params);
-        let mut capabilities = to_lsp::capabilities(features.encoding);
-        let options = params.initialization_options.map(unwrapped);
+        let features = from_lsp::client_features(&params.capabilities);
+        let folders = from_lsp::workspace_folders(&params);
+        let mut capabilities = to_lsp::server_capabilities(features.encoding);
+        let options = params.initialization_options.map(unwrap_section);
         let evaluates = requests::is_switched_on(options.as_ref());
-        requests::announce(&mut capabilities, &features.announced, evaluates);
+        requests::add_capabilities(&mut capabilities, &features.announced, evaluates);
         self.shared.with(|state| {
             state.features = features;
             state.evaluates = evaluates;
@@ -192,40 +196,45 @@ impl LanguageServer for Backend {
         tokio::spawn(scanner::run(self.client.clone(), self.shared.clone()));
         tokio::spawn(publish::run(self.client.clone(), self.output.clone(), self.shared.clone()));
         tokio::spawn(scanner::register(self.client.clone(), self.shared.clone()));
-        self.shared.disk.ask();
+        self.shared.disk.ask_reading();
     }
 
     async fn shutdown(&self) -> Result<()> {
         let evaluator = self.shared.evaluator.clone();
-        let _ = self.shared.slots.workers().run(move || evaluator.end()).await;
+        let _ = self.shared.slots.workers().run(move || evaluator.end_all()).await;
         Ok(())
     }
 
     async fn did_open(&self, params: lsp::DidOpenTextDocumentParams) {
         let document = params.text_document;
-        let Some(path) = from_lsp::path(&document.uri) else { return };
+        let Some(path) = from_lsp::path_of_uri(&document.uri) else { return };
         let is_new_folder = self.shared.with(|state| {
-            state.documents.opened(&path, &document.uri, document.version);
-            let is_new_folder = state.adopt(&path);
+            state.documents.note_open(&path, &document.uri, document.version);
+            let is_new_folder = state.adopt_file(&path);
             state.workspace.apply(Change::Open(path, document.text));
             is_new_folder
         });
         self.shared.changed.notify_one();
         match is_new_folder {
-            true => self.shared.disk.ask(),
+            true => self.shared.disk.ask_reading(),
             false => self.shared.refresh_if_old(),
         }
     }
 
     async fn did_change(&self, params: lsp::DidChangeTextDocumentParams) {
-        let Some(path) = from_lsp::path(&params.text_document.uri) else { return };
+        let Some(path) = from_lsp::path_of_uri(&params.text_document.uri) else { return };
         self.shared.with(|state| {
             for change in params.content_changes {
                 let Some(text) = state.workspace.open_text(&path) else { return };
-                let change = from_lsp::change(path.clone(), change, text, state.features.encoding);
+                let change =
+                    from_lsp::text_change(path.clone(), change, text, state.features.encoding);
                 state.workspace.apply(change);
             }
-            state.documents.edited(&path, &params.text_document.uri, params.text_document.version);
+            state.documents.note_edit(
+                &path,
+                &params.text_document.uri,
+                params.text_document.version,
+            );
             // Findings of unsaved files are published later, see `publish`.
             if state.settings.run != PublishTime::OnSave {
                 self.shared.changed.notify_one();
@@ -234,24 +243,24 @@ impl LanguageServer for Backend {
     }
 
     async fn did_save(&self, params: lsp::DidSaveTextDocumentParams) {
-        if let Some(path) = from_lsp::path(&params.text_document.uri) {
-            self.shared.with(|state| state.documents.saved(&path));
+        if let Some(path) = from_lsp::path_of_uri(&params.text_document.uri) {
+            self.shared.with(|state| state.documents.note_save(&path));
         }
         // Not every client watches files; a save certainly changes a file on disk.
-        self.shared.disk.ask();
+        self.shared.disk.ask_reading();
         self.shared.changed.notify_one();
     }
 
     async fn did_close(&self, params: lsp::DidCloseTextDocumentParams) {
-        let Some(path) = from_lsp::path(&params.text_document.uri) else { return };
-        if self.shared.with(|state| state.closed(&path, &params.text_document.uri)) {
-            self.shared.pulled.closed(&path);
-            self.change(Change::Close(path));
+        let Some(path) = from_lsp::path_of_uri(&params.text_document.uri) else { return };
+        if self.shared.with(|state| state.close_document(&path, &params.text_document.uri)) {
+            self.shared.pulled.note_close(&path);
+            self.apply_change(Change::Close(path));
         }
     }
 
     async fn did_change_watched_files(&self, _: lsp::DidChangeWatchedFilesParams) {
-        self.shared.disk.ask();
+        self.shared.disk.ask_reading();
     }
 
     async fn did_change_workspace_folders(&self, params: lsp::DidChangeWorkspaceFoldersParams) {
@@ -261,14 +270,15 @@ impl LanguageServer for Backend {
                 .event
                 .removed
                 .iter()
-                .filter_map(|folder| from_lsp::path(&folder.uri))
+                .filter_map(|folder| from_lsp::path_of_uri(&folder.uri))
                 .collect();
             folders.retain(|folder| !removed.contains(folder));
-            folders
-                .extend(params.event.added.iter().filter_map(|folder| from_lsp::path(&folder.uri)));
+            folders.extend(
+                params.event.added.iter().filter_map(|folder| from_lsp::path_of_uri(&folder.uri)),
+            );
             state.list_folders(folders);
         });
-        self.shared.disk.ask();
+        self.shared.disk.ask_reading();
     }
 
     async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {

@@ -57,10 +57,10 @@ pub(super) struct SelectNodeAnswer {
 
 impl Backend {
     /// Returns the nodes that read a file.
-    pub(super) async fn nodes(&self, params: NodesParams) -> Result<NodesAnswer> {
-        let path = params.text_document.and_then(|document| from_lsp::path(&document.uri));
+    pub(super) async fn nodes_of_file(&self, params: NodesParams) -> Result<NodesAnswer> {
+        let path = params.text_document.and_then(|document| from_lsp::path_of_uri(&document.uri));
         // It asks about no place in a text, so a later text will do.
-        self.answer(None, move |snapshot, _| {
+        self.answer_request(None, move |snapshot, _| {
             let environment = path
                 .as_ref()
                 .and_then(|path| snapshot.environments().governing_environments(path).next());
@@ -81,16 +81,15 @@ impl Backend {
                 (Some(_), None) => Vec::new(),
                 (None, _) => snapshot.distinct_kinds(),
             };
-            let inferred = path
-                .as_ref()
-                .zip(environment)
-                .map(|(path, environment)| variables(&snapshot.inferred_scope(environment, path)));
+            let inferred = path.as_ref().zip(environment).map(|(path, environment)| {
+                variables_json(&snapshot.inferred_scope(environment, path))
+            });
             let item = |node: &std::sync::Arc<crate::workspace::nodes::Node>| NodeItem {
                 name: node.name.to_string(),
                 source: node.source.to_string(),
             };
             NodesAnswer {
-                selected: selected(snapshot),
+                selected: selected_name(snapshot),
                 nodes: nodes.into_iter().map(item).collect(),
                 kinds: kinds.into_iter().map(item).collect(),
                 known: snapshot.distinct_nodes().len(),
@@ -102,25 +101,25 @@ impl Backend {
 
     /// Chooses the node whose values are shown.
     pub(super) async fn select_node(&self, params: SelectNodeParams) -> Result<SelectNodeAnswer> {
-        self.shared.settled().await;
+        self.shared.wait_settled().await;
         let snapshot = self.shared.with(|state| state.workspace.snapshot());
         if let Some(name) = params.name.as_deref().filter(|name| snapshot.find_node(name).is_none())
         {
             return Err(Error::invalid_params(format!("no facts are known of the node '{name}'")));
         }
-        self.change(Change::SelectNode(params.name));
+        self.apply_change(Change::SelectNode(params.name));
         requests::refresh(&self.client, &self.shared);
         Ok(SelectNodeAnswer {
-            selected: selected(&self.shared.with(|state| state.workspace.snapshot())),
+            selected: selected_name(&self.shared.with(|state| state.workspace.snapshot())),
         })
     }
 }
 
-fn selected(snapshot: &Snapshot) -> Option<String> {
+fn selected_name(snapshot: &Snapshot) -> Option<String> {
     snapshot.chosen_node().map(|node| node.name.to_string())
 }
 
-fn variables(scope: &Scope) -> serde_json::Map<String, serde_json::Value> {
+fn variables_json(scope: &Scope) -> serde_json::Map<String, serde_json::Value> {
     let json = |value: &crate::puppet::Value| {
         let text =
             crate::puppet::print::print_json(value, &crate::puppet::print::PrintOptions::default());

@@ -10,11 +10,11 @@ use crate::text::CancelToken;
 /// thread of its own: to wake one takes as long as most pieces do. After one that was not, the next
 /// ones do.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct LatencyTracker {
     short_in_a_row: AtomicU32,
 }
 
-impl Pace {
+impl LatencyTracker {
     /// Work that is shorter is worth no thread of its own.
     const SHORT: Duration = Duration::from_millis(1);
     /// How many short pieces make the next one likely to be short.
@@ -22,14 +22,14 @@ impl Pace {
 
     /// Whether the last pieces were short.
     pub(super) fn is_quick(&self) -> bool {
-        self.short_in_a_row.load(Ordering::Relaxed) >= Pace::SOME
+        self.short_in_a_row.load(Ordering::Relaxed) >= LatencyTracker::SOME
     }
 
     /// Does a piece of work.
-    pub(super) fn timed<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(super) fn measure<T>(&self, work: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let done = work();
-        if started.elapsed() < Pace::SHORT {
+        if started.elapsed() < LatencyTracker::SHORT {
             let _ =
                 self.short_in_a_row.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
                     count.checked_add(1)
@@ -42,25 +42,25 @@ impl Pace {
 }
 
 /// The time that work may take where others wait for it, and whether it was enough.
-pub(super) struct Moment {
+pub(super) struct InlineBudget {
     started: Instant,
     was_too_short: Arc<AtomicBool>,
 }
 
-impl Moment {
+impl InlineBudget {
     /// Long enough for nearly all that is likely to be short; what takes longer begins again.
     const LENGTH: Duration = Duration::from_millis(2);
 
     /// From now on.
-    pub(super) fn begin() -> Moment {
-        Moment { started: Instant::now(), was_too_short: Arc::default() }
+    pub(super) fn begin() -> InlineBudget {
+        InlineBudget { started: Instant::now(), was_too_short: Arc::default() }
     }
 
     /// Returns the token that cancels the work.
     pub(super) fn cancel_token(&self) -> CancelToken {
         let (started, was_too_short) = (self.started, self.was_too_short.clone());
         CancelToken::new(move || {
-            let is_over = started.elapsed() > Moment::LENGTH;
+            let is_over = started.elapsed() > InlineBudget::LENGTH;
             if is_over {
                 was_too_short.store(true, Ordering::Relaxed);
             }

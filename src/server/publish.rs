@@ -28,10 +28,10 @@ use tokio::time::timeout;
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
-use super::diagnostics::{Diagnostic, Writer, notification};
+use super::diagnostics::{Diagnostic, DiagnosticCache, publish_message};
 use super::documents::Documents;
 use super::features::Features;
-use super::pace::Pace;
+use super::pace::LatencyTracker;
 use super::pull::refresh;
 use super::state::Shared;
 use super::status::{Status, StatusNotification};
@@ -66,7 +66,7 @@ struct Published {
 
 impl Published {
     /// Returns an empty list of findings for each file that has been published.
-    fn nothing(&mut self) -> HashMap<FilePath, Vec<Diagnostic>> {
+    fn empty_findings(&mut self) -> HashMap<FilePath, Vec<Diagnostic>> {
         self.withheld.clear();
         self.files.keys().map(|path| (path.clone(), Vec::new())).collect()
     }
@@ -74,8 +74,8 @@ impl Published {
 
 impl Round {
     /// Returns the status, if the client subscribed to it.
-    fn status(&self) -> Option<Status> {
-        self.features.status.then(|| Status::of(&self.snapshot))
+    fn new_status(&self) -> Option<Status> {
+        self.features.status.then(|| Status::from_snapshot(&self.snapshot))
     }
 }
 
@@ -93,9 +93,9 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
     let pulls = shared.with(|state| state.features.announced.pulls_findings);
     let mut published = Published::default();
     let mut findings = no_findings(pulls);
-    let mut writer = Writer::default();
+    let mut writer = DiagnosticCache::default();
     let mut told = None;
-    let pace = Arc::new(Pace::default());
+    let pace = Arc::new(LatencyTracker::default());
     let (mut lull, mut may_look_ahead) = (LULL, true);
     loop {
         let is_lull = match may_look_ahead && findings.has_more_ahead() {
@@ -119,13 +119,13 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
                 let told = findings.look_ahead(cancel, &|| begun.elapsed() < MOMENT);
                 (findings, told)
             };
-            let (after, told) = match done(&shared, false, look_ahead).await {
+            let (after, told) = match run_work(&shared, false, look_ahead).await {
                 Some(done) => done,
                 None => {
                     // Optional work must not cause a full check with each change.
                     may_look_ahead = false;
                     shared.changed.notify_one();
-                    (failed(&client, &shared, &mut published).await, Vec::new())
+                    (recover(&client, &shared, &mut published).await, Vec::new())
                 }
             };
             findings = after;
@@ -135,7 +135,7 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
             }
             continue;
         }
-        shared.input.settled().await;
+        shared.input.wait_settled().await;
         // All changes so far are part of this round.
         let _ = shared.changed.notified().now_or_never();
         // Before the settings are read, the enabled rules are not known.
@@ -164,14 +164,15 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
             (std::mem::take(&mut findings), std::mem::take(&mut writer));
         let timed = pace.clone();
         let check = move || {
-            timed.timed(|| {
+            timed.measure(|| {
                 let found = check(&mut before, &mut written, &round);
-                (found, round.status(), before, written)
+                (found, round.new_status(), before, written)
             })
         };
         // Most rounds during typing are like this.
-        let Some((mut found, status, after, written)) = done(&shared, is_quick, check).await else {
-            findings = failed(&client, &shared, &mut published).await;
+        let Some((mut found, status, after, written)) = run_work(&shared, is_quick, check).await
+        else {
+            findings = recover(&client, &shared, &mut published).await;
             continue;
         };
         findings = after;
@@ -179,11 +180,11 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
         // Withheld findings of deferred files come from an older text and will be replaced.
         published.withheld.retain(|path, _| !findings.is_deferred(path));
         if run == PublishTime::Off {
-            found = published.nothing();
-            found.extend(shared.pulled.nothing());
+            found = published.empty_findings();
+            found.extend(shared.pulled.empty_findings());
         }
         if pulls {
-            keep(&shared, run, &documents, found, &mut published);
+            keep_findings(&shared, run, &documents, found, &mut published);
             let deferred =
                 documents.iter().map(|(path, _)| path).filter(|path| findings.is_deferred(path));
             shared.pulled.finish_round(revision, deferred.cloned().collect());
@@ -201,9 +202,9 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
             findings.after_publish(&|| now.with(|state| state.workspace.revision()) == revision);
             findings
         };
-        findings = match done(&shared, is_quick, after_publish).await {
+        findings = match run_work(&shared, is_quick, after_publish).await {
             Some(after) => after,
-            None => failed(&client, &shared, &mut published).await,
+            None => recover(&client, &shared, &mut published).await,
         };
         if findings.has_deferred() {
             shared.changed.notify_one();
@@ -212,7 +213,7 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
 }
 
 /// Returns the result of `work`, done here or on a thread of its own; `None` after a panic.
-async fn done<T: Send + 'static>(
+async fn run_work<T: Send + 'static>(
     shared: &Shared,
     here: bool,
     work: impl FnOnce() -> T + Send + 'static,
@@ -224,7 +225,7 @@ async fn done<T: Send + 'static>(
 }
 
 /// After a panic all findings are computed again; files that are no longer checked have none.
-async fn failed(client: &Client, shared: &Shared, published: &mut Published) -> Findings {
+async fn recover(client: &Client, shared: &Shared, published: &mut Published) -> Findings {
     client
         .log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls")
         .await;
@@ -241,7 +242,7 @@ fn no_findings(pulls: bool) -> Findings {
 
 /// Stores the findings of a round for a client that requests them. Findings in unsaved text wait
 /// for a save, where the settings ask for that.
-fn keep(
+fn keep_findings(
     shared: &Shared,
     run: PublishTime,
     documents: &Documents,
@@ -255,28 +256,29 @@ fn keep(
     let (later, now): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|(path, _)| run == PublishTime::OnSave && is_unsaved(path));
     withheld.extend(later);
-    shared.pulled.put(now, |path| documents.get(path).map(|document| document.version));
+    shared.pulled.put_findings(now, |path| documents.get(path).map(|document| document.version));
 }
 
 /// Keeps the findings of closed files for a client that asks for them.
 fn keep_closed(
     shared: &Shared,
     findings: &Findings,
-    writer: &mut Writer,
+    writer: &mut DiagnosticCache,
     told: Vec<ReportedFindings>,
 ) {
     let Some(snapshot) = findings.snapshot() else { return };
     let (features, documents) =
         shared.with(|state| (state.features.clone(), state.documents.clone()));
     // One that was opened meanwhile belongs to the next round.
-    let closed = told.into_iter().filter(|(path, _)| !documents.contains(path));
+    let closed = told.into_iter().filter(|(path, _)| !documents.is_open(path));
     let written = closed.map(|(path, findings)| {
         let written = writer.write(snapshot, &path, &findings, &features, &documents);
         (path, written)
     });
-    let known =
-        |(path, items): &(FilePath, Vec<Diagnostic>)| !items.is_empty() || shared.pulled.has(path);
-    shared.pulled.put(written.filter(known).collect(), |_| None);
+    let known = |(path, items): &(FilePath, Vec<Diagnostic>)| {
+        !items.is_empty() || shared.pulled.has_result(path)
+    };
+    shared.pulled.put_findings(written.filter(known).collect(), |_| None);
 }
 
 /// Records whether all closed files are checked, or will not be.
@@ -306,13 +308,13 @@ fn while_nothing_changes(shared: Arc<Shared>) -> CancelToken {
 /// client.
 fn check(
     findings: &mut Findings,
-    writer: &mut Writer,
+    writer: &mut DiagnosticCache,
     round: &Round,
 ) -> HashMap<FilePath, Vec<Diagnostic>> {
     let snapshot = &round.snapshot;
     if round.run == PublishTime::Off {
         *findings = Findings::default();
-        *writer = Writer::default();
+        *writer = DiagnosticCache::default();
         return HashMap::new();
     }
     let start = Instant::now();
@@ -340,7 +342,7 @@ fn check(
 /// Gives a file that is no longer open the findings that it has as a closed one; `false` where these
 /// come later.
 fn has_news(findings: &Findings, round: &Round, (path, told): &mut ReportedFindings) -> bool {
-    if round.documents.contains(path) || !told.is_empty() || findings.watches_file(path) {
+    if round.documents.is_open(path) || !told.is_empty() || findings.watches_file(path) {
         return true;
     }
     let closed = findings.of_closed(path);
@@ -388,14 +390,14 @@ async fn send(
         let Some(uri) = document
             .map(|document| document.uri.clone())
             .or_else(|| known.map(|known| known.0.clone()))
-            .or_else(|| to_lsp::uri(&path))
+            .or_else(|| to_lsp::file_uri(&path))
         else {
             continue;
         };
         let version = document.map(|document| document.version);
         // The client may treat both spellings as one address.
-        let before = respelt.map(|old| notification(&old, &[], None));
-        let now = notification(&uri, &diagnostics, version);
+        let before = respelt.map(|old| publish_message(&old, &[], None));
+        let now = publish_message(&uri, &diagnostics, version);
         let output = output.clone();
         messages.push(async move {
             for message in before.into_iter().chain([now]) {

@@ -19,7 +19,7 @@ use tower_lsp::lsp_types as lsp;
 use super::pulled::Report;
 use super::requests::send_part;
 use super::state::Shared;
-use super::transport::answered;
+use super::transport::wait_answer;
 use super::{Backend, from_lsp, to_lsp};
 use crate::settings::PublishTime;
 use crate::text::FilePath;
@@ -43,7 +43,7 @@ pub(super) fn refresh(client: &Client, shared: &Arc<Shared>) {
         tokio::time::sleep(GRACE).await;
         if shared.pulled.ends_refresh() {
             let asking = async move { client.workspace_diagnostic_refresh().await };
-            let _ = answered(asking, PATIENCE).await;
+            let _ = wait_answer(asking, PATIENCE).await;
         }
     });
 }
@@ -56,11 +56,11 @@ impl Backend {
         params: lsp::DocumentDiagnosticParams,
     ) -> Result<lsp::DocumentDiagnosticReportResult> {
         let previous = params.previous_result_id;
-        let Some(path) = from_lsp::path(&params.text_document.uri) else {
+        let Some(path) = from_lsp::path_of_uri(&params.text_document.uri) else {
             return Ok(document_report(None, previous, None));
         };
         // Before the folders are read, most findings are not known.
-        self.shared.settled().await;
+        self.shared.wait_settled().await;
         let revision = self.shared.with(|state| {
             let document = state.documents.get(&path);
             // Findings in text that is not saved are those of before, until it is.
@@ -69,13 +69,13 @@ impl Backend {
             if is_waited_for { state.workspace.revision() } else { 0 }
         });
         let report = self.shared.pulled.of_document(&path, revision).await;
-        let related = self.related(&path);
+        let related = self.related_reports(&path);
         Ok(document_report(report, previous, related))
     }
 
     /// Returns the findings of the configs of a file that are not open; `None` where the client
     /// takes none.
-    fn related(
+    fn related_reports(
         &self,
         path: &FilePath,
     ) -> Option<HashMap<lsp::Url, lsp::DocumentDiagnosticReportKind>> {
@@ -89,11 +89,11 @@ impl Backend {
         let configs = governing.flat_map(|environment| environment.all_configs());
         let paths: HashSet<&FilePath> = configs
             .map(|(_, config)| &config.path)
-            .filter(|config| *config != path && !documents.contains(config))
+            .filter(|config| *config != path && !documents.is_open(config))
             .collect();
         let report = |config: &FilePath| {
-            let report = self.shared.pulled.report(config)?.full();
-            Some((to_lsp::uri(config)?, lsp::DocumentDiagnosticReportKind::Full(report)))
+            let report = self.shared.pulled.report(config)?.full_report();
+            Some((to_lsp::file_uri(config)?, lsp::DocumentDiagnosticReportKind::Full(report)))
         };
         Some(paths.into_iter().filter_map(report).collect())
     }
@@ -106,7 +106,7 @@ impl Backend {
     ) -> Result<lsp::WorkspaceDiagnosticReportResult> {
         let before = params.previous_result_ids.into_iter();
         let before: HashMap<FilePath, String> =
-            before.filter_map(|one| Some((from_lsp::path(&one.uri)?, one.value))).collect();
+            before.filter_map(|one| Some((from_lsp::path_of_uri(&one.uri)?, one.value))).collect();
         let checked = async {
             self.shared.pulled.all_checked().await;
             Ok(())
@@ -116,19 +116,19 @@ impl Backend {
             self.with_progress(params.work_done_progress_params, "Checking all files", checked);
         tokio::select! {
             checked = checked => checked?,
-            () = self.shared.input.ended() => {}
+            () = self.shared.input.wait_end() => {}
         }
         let found = tokio::select! {
             found = self.shared.pulled.of_workspace(&before) => found,
             // The client no longer waits for the answer.
-            () = self.shared.input.ended() => Vec::new(),
+            () = self.shared.input.wait_end() => Vec::new(),
         };
         let documents = self.shared.with(|state| state.documents.clone());
         let report = |(path, report): (FilePath, Report)| {
             let full = lsp::WorkspaceFullDocumentDiagnosticReport {
-                uri: to_lsp::address(&path, &documents)?,
+                uri: to_lsp::document_uri(&path, &documents)?,
                 version: report.version.map(i64::from),
-                full_document_diagnostic_report: report.full(),
+                full_document_diagnostic_report: report.full_report(),
             };
             Some(lsp::WorkspaceDocumentDiagnosticReport::Full(full))
         };
@@ -170,7 +170,7 @@ fn document_report(
         .into(),
         false => lsp::RelatedFullDocumentDiagnosticReport {
             related_documents,
-            full_document_diagnostic_report: report.full(),
+            full_document_diagnostic_report: report.full_report(),
         }
         .into(),
     };

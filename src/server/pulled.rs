@@ -50,14 +50,14 @@ pub(super) struct Report {
 }
 
 impl Report {
-    fn items(&self) -> Vec<lsp::Diagnostic> {
+    fn parse_items(&self) -> Vec<lsp::Diagnostic> {
         self.items.iter().filter_map(|json| serde_json::from_str(json).ok()).collect()
     }
 
     /// Returns the report of the protocol.
-    pub(super) fn full(&self) -> lsp::FullDocumentDiagnosticReport {
+    pub(super) fn full_report(&self) -> lsp::FullDocumentDiagnosticReport {
         let result_id = Some(self.id.to_string());
-        lsp::FullDocumentDiagnosticReport { result_id, items: self.items() }
+        lsp::FullDocumentDiagnosticReport { result_id, items: self.parse_items() }
     }
 }
 
@@ -72,7 +72,7 @@ impl Store {
         self.last
     }
 
-    fn put(&mut self, path: FilePath, items: Vec<Diagnostic>, version: Option<i32>) {
+    fn put_items(&mut self, path: FilePath, items: Vec<Diagnostic>, version: Option<i32>) {
         match self.reports.get_mut(&path) {
             Some(report) if report.items == items => report.version = version,
             _ => {
@@ -83,7 +83,7 @@ impl Store {
     }
 
     /// Returns the open documents for which the client has outdated findings.
-    fn outdated(&self) -> impl Iterator<Item = (&FilePath, u64)> {
+    fn outdated_documents(&self) -> impl Iterator<Item = (&FilePath, u64)> {
         self.given.iter().filter_map(|(path, given)| {
             let now = self.reports.get(path).map_or(0, |report| report.id);
             (now != *given).then_some((path, now))
@@ -110,7 +110,7 @@ impl Pulled {
 
     /// Takes the findings of a round, or of closed files; `found` has those of each file where they
     /// may be others, and `version` the version of an open document.
-    pub(super) fn put(
+    pub(super) fn put_findings(
         &self,
         found: Vec<(FilePath, Vec<Diagnostic>)>,
         version: impl Fn(&FilePath) -> Option<i32>,
@@ -118,13 +118,13 @@ impl Pulled {
         self.with(|store| {
             for (path, items) in found {
                 let version = version(&path);
-                store.put(path, items, version);
+                store.put_items(path, items, version);
             }
         });
     }
 
     /// Whether a file is one of those with a result.
-    pub(super) fn has(&self, path: &FilePath) -> bool {
+    pub(super) fn has_result(&self, path: &FilePath) -> bool {
         self.with(|store| store.reports.contains_key(path))
     }
 
@@ -148,7 +148,7 @@ impl Pulled {
             };
             let gone: Vec<FilePath> =
                 store.reports.iter().filter(gone).map(|(path, _)| path.clone()).collect();
-            gone.into_iter().for_each(|path| store.put(path, Vec::new(), None));
+            gone.into_iter().for_each(|path| store.put_items(path, Vec::new(), None));
         });
         if snapshot.is_some() {
             self.news.send_modify(|count| *count += 1);
@@ -156,17 +156,17 @@ impl Pulled {
     }
 
     /// Returns an empty list of findings for each file that has some.
-    pub(super) fn nothing(&self) -> Vec<(FilePath, Vec<Diagnostic>)> {
+    pub(super) fn empty_findings(&self) -> Vec<(FilePath, Vec<Diagnostic>)> {
         self.with(|store| store.reports.keys().map(|path| (path.clone(), Vec::new())).collect())
     }
 
     /// Records that a document was closed.
-    pub(super) fn closed(&self, path: &FilePath) {
+    pub(super) fn note_close(&self, path: &FilePath) {
         self.with(|store| store.given.remove(path));
     }
 
     /// Waits until `ready` returns something.
-    async fn until<T>(&self, ready: impl Fn(&mut Store) -> Option<T>) -> Option<T> {
+    async fn wait_until<T>(&self, ready: impl Fn(&mut Store) -> Option<T>) -> Option<T> {
         let mut news = self.news.subscribe();
         loop {
             if let Some(found) = self.with(&ready) {
@@ -181,7 +181,7 @@ impl Pulled {
     /// already.
     pub(super) fn begin_refresh(&self) -> bool {
         self.with(|store| {
-            let begins = !store.is_refreshing && store.outdated().next().is_some();
+            let begins = !store.is_refreshing && store.outdated_documents().next().is_some();
             store.is_refreshing |= begins;
             begins
         })
@@ -192,7 +192,8 @@ impl Pulled {
     pub(super) fn ends_refresh(&self) -> bool {
         self.with(|store| {
             store.is_refreshing = false;
-            let told: Vec<_> = store.outdated().map(|(path, now)| (path.clone(), now)).collect();
+            let told: Vec<_> =
+                store.outdated_documents().map(|(path, now)| (path.clone(), now)).collect();
             let is_needed = !told.is_empty();
             store.given.extend(told);
             is_needed
@@ -210,12 +211,12 @@ impl Pulled {
                 report
             })
         };
-        self.until(ready).await.flatten()
+        self.wait_until(ready).await.flatten()
     }
 
     /// Waits until all files are checked.
     pub(super) async fn all_checked(&self) {
-        self.until(|store| store.is_settled.then_some(())).await;
+        self.wait_until(|store| store.is_settled.then_some(())).await;
     }
 
     /// Waits until all files are checked and some have other findings than these results; returns
@@ -228,7 +229,7 @@ impl Pulled {
             let changed = store.is_settled.then(|| store.changed_since(before));
             changed.filter(|changed| !changed.is_empty())
         };
-        self.until(changed).await.unwrap_or_default()
+        self.wait_until(changed).await.unwrap_or_default()
     }
 
     /// Returns the findings of a file as they are known.

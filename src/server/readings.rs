@@ -27,32 +27,32 @@ pub(super) struct Readings {
 
 impl Readings {
     /// Asks for a reading, because something has changed.
-    pub(super) fn ask(&self) {
+    pub(super) fn ask_reading(&self) {
         let number = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
         self.needed.fetch_max(number, Ordering::SeqCst);
         self.wake.notify_one();
     }
 
     /// Asks for a reading, because the last one is old.
-    pub(super) fn due(&self) {
+    pub(super) fn ask_periodic(&self) {
         self.asked.fetch_add(1, Ordering::SeqCst);
         self.wake.notify_one();
     }
 
     /// Waits until a reading is asked for that is not done.
-    pub(super) async fn requested(&self) {
-        while self.asked() <= *self.done.borrow() {
+    pub(super) async fn wait_request(&self) {
+        while self.asked_count() <= *self.done.borrow() {
             self.wake.notified().await;
         }
     }
 
     /// How many were asked for by now.
-    pub(super) fn asked(&self) -> u64 {
+    pub(super) fn asked_count(&self) -> u64 {
         self.asked.load(Ordering::SeqCst)
     }
 
     /// Records that the readings up to this number, see [`Readings::asked`], are done.
-    pub(super) fn finished(&self, number: u64) {
+    pub(super) fn note_finished(&self, number: u64) {
         self.done.send_replace(number);
     }
 
@@ -60,10 +60,11 @@ impl Readings {
     /// folders, unless that `is_complete`, and for a moment one that was requested (by a save, or
     /// because the last one is old; then for a shorter moment, where the client `watches_files`).
     /// Returns at once where no reading is awaited.
-    pub(super) async fn settled(&self, is_complete: bool, watches_files: bool) {
+    pub(super) async fn wait_settled(&self, is_complete: bool, watches_files: bool) {
         let patience = if is_complete { LATER_READING } else { FIRST_READING };
         if self.wait(self.needed.load(Ordering::SeqCst), patience).await {
-            self.wait(self.asked(), if watches_files { DUE_READING } else { LATER_READING }).await;
+            self.wait(self.asked_count(), if watches_files { DUE_READING } else { LATER_READING })
+                .await;
         }
     }
 
@@ -88,22 +89,22 @@ mod tests {
     async fn a_reading_that_is_due_is_waited_for_longer_where_the_client_watches_no_files() {
         use futures_util::future::{Either, join, select};
         let readings = Readings::default();
-        readings.ask();
-        readings.finished(1);
-        readings.due();
+        readings.ask_reading();
+        readings.note_finished(1);
+        readings.ask_periodic();
         let reading = async {
             tokio::time::sleep(LATER_READING / 3).await;
-            readings.finished(2);
+            readings.note_finished(2);
         };
         let settled = async {
-            readings.settled(false, false).await;
+            readings.wait_settled(false, false).await;
             *readings.done.borrow()
         };
         // Both are polled in this order, so that a machine that is slow changes nothing.
         assert_eq!(join(reading, settled).await.1, 2, "the client watches nothing");
-        readings.due();
+        readings.ask_periodic();
         let (settled, for_long) = (
-            std::pin::pin!(readings.settled(false, true)),
+            std::pin::pin!(readings.wait_settled(false, true)),
             std::pin::pin!(tokio::time::sleep(LATER_READING / 2)),
         );
         assert!(

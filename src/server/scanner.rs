@@ -12,8 +12,8 @@ use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 
 use super::folders::MAX_FOLDERS;
 use super::requests;
-use super::state::{Shared, State};
-use super::transport::answered;
+use super::state::{ServerState, Shared};
+use super::transport::wait_answer;
 use crate::settings::{READINGS, Settings, gather, of_environments};
 use crate::text::FilePath;
 use crate::text::escape::{escape_notification, escape_terminal};
@@ -41,7 +41,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut first = true;
     let mut told = LastTold::default();
     loop {
-        shared.disk.requested().await;
+        shared.disk.wait_request().await;
         if first {
             // Settings usually come at once, and then the folders are read once. If not, they come
             // into force when they come.
@@ -49,7 +49,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             let _ = tokio::time::timeout(MOMENT, asked).await;
         }
         // A request for a reading from here on may need another one.
-        let number = shared.disk.asked();
+        let number = shared.disk.asked_count();
         let before = shared.with(|state| (state.workspace.snapshot(), state.settings.clone()));
         configure(&client, &shared).await;
         for _ in 0..READINGS {
@@ -61,7 +61,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
                 break;
             }
         }
-        shared.disk.finished(number);
+        shared.disk.note_finished(number);
         shared.changed.notify_one();
         if shared.with(|state| has_changed(&before, state)) {
             requests::refresh(&client, &shared);
@@ -70,7 +70,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
 }
 
 /// Whether answers about open documents may be others than before a reading.
-fn has_changed((snapshot, settings): &(Snapshot, Settings), state: &State) -> bool {
+fn has_changed((snapshot, settings): &(Snapshot, Settings), state: &ServerState) -> bool {
     let now = state.workspace.snapshot();
     state.settings != *settings
         || !snapshot.has_same_environments(&now)
@@ -106,7 +106,7 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
     let (cut_short, unlisted) = (scan.cut_short, scan.unlisted.clone());
     let unlisted = shared.with(|state| {
         state.workspace.apply(Change::Scanned(Box::new(scan)));
-        state.scanned();
+        state.note_scan();
         of_environments(&state.workspace.snapshot(), unlisted)
     });
     for one in unlisted.iter().filter(|_| first) {
@@ -150,7 +150,7 @@ pub(super) async fn pull_settings(
         true => {
             let item = lsp::ConfigurationItem { scope_uri: None, section: Some("hiera".into()) };
             let asking = async move { client.configuration(vec![item]).await };
-            let sections = answered(asking, PATIENCE).await.and_then(|sections| sections.ok());
+            let sections = wait_answer(asking, PATIENCE).await.and_then(|sections| sections.ok());
             sections.and_then(|mut sections| sections.pop())
         }
         false => None,
@@ -162,7 +162,7 @@ pub(super) async fn pull_settings(
 /// folders are to be read with other settings than before.
 async fn configure(client: &Client, shared: &Shared) -> bool {
     let (snapshot, given) =
-        shared.with(|state| (state.workspace.snapshot(), state.client_settings.given()));
+        shared.with(|state| (state.workspace.snapshot(), state.client_settings.all_settings()));
     let (settings, problems) = gather(&snapshot, &given, &OsFs);
     let (is_other, news) = shared.with(|state| {
         let news: Vec<_> = problems
@@ -206,10 +206,10 @@ pub(super) async fn register(client: Client, shared: Arc<Shared>) {
         ];
         let options =
             serde_json::to_value(lsp::DidChangeWatchedFilesRegistrationOptions { watchers }).ok();
-        registrations.push(registration("workspace/didChangeWatchedFiles", options));
+        registrations.push(new_registration("workspace/didChangeWatchedFiles", options));
     }
     if features.tells_configuration {
-        registrations.push(registration(
+        registrations.push(new_registration(
             "workspace/didChangeConfiguration",
             Some(serde_json::json!({"section": "hiera"})),
         ));
@@ -217,11 +217,14 @@ pub(super) async fn register(client: Client, shared: Arc<Shared>) {
     if !registrations.is_empty() {
         // Without it, a save or the next request makes up for missed notifications.
         let registering = async move { client.register_capability(registrations).await };
-        let _ = answered(registering, PATIENCE).await;
+        let _ = wait_answer(registering, PATIENCE).await;
     }
 }
 
-fn registration(method: &str, register_options: Option<serde_json::Value>) -> lsp::Registration {
+fn new_registration(
+    method: &str,
+    register_options: Option<serde_json::Value>,
+) -> lsp::Registration {
     lsp::Registration { id: format!("hiera-ls:{method}"), method: method.into(), register_options }
 }
 
@@ -233,14 +236,14 @@ async fn begin_progress(client: &Client, shared: &Shared) -> Option<lsp::Progres
     let params = lsp::WorkDoneProgressCreateParams { token: token.clone() };
     let asking = client.clone();
     let create = async move { asking.send_request::<WorkDoneProgressCreate>(params).await };
-    answered(create, PATIENCE).await?.ok()?;
+    wait_answer(create, PATIENCE).await?.ok()?;
     let begin = lsp::WorkDoneProgressBegin {
         title: "Reading Hiera data".into(),
         cancellable: Some(false),
         message: None,
         percentage: Some(0),
     };
-    progress(client, token.clone(), lsp::WorkDoneProgress::Begin(begin)).await;
+    send_progress(client, token.clone(), lsp::WorkDoneProgress::Begin(begin)).await;
     Some(token)
 }
 
@@ -252,9 +255,9 @@ async fn show_progress(client: Client, shared: Arc<Shared>, mut steps: Receiver<
         let percentage = u32::try_from(step.done * 100 / step.total.max(1)).ok();
         let message = Some(format!("{} of {} files", step.done, step.total));
         let report = lsp::WorkDoneProgressReport { cancellable: Some(false), message, percentage };
-        progress(&client, token.clone(), lsp::WorkDoneProgress::Report(report)).await;
+        send_progress(&client, token.clone(), lsp::WorkDoneProgress::Report(report)).await;
     }
-    progress(
+    send_progress(
         &client,
         token,
         lsp::WorkDoneProgress::End(lsp::WorkDoneProgressEnd { message: None }),
@@ -262,7 +265,7 @@ async fn show_progress(client: Client, shared: Arc<Shared>, mut steps: Receiver<
     .await;
 }
 
-async fn progress(client: &Client, token: lsp::ProgressToken, value: lsp::WorkDoneProgress) {
+async fn send_progress(client: &Client, token: lsp::ProgressToken, value: lsp::WorkDoneProgress) {
     client
         .send_notification::<ProgressNotification>(lsp::ProgressParams {
             token,

@@ -10,7 +10,7 @@ use crate::workspace::parallel::core_count;
 
 /// Threads for answers: as many as there are cores, and at least two. More would wait for a core,
 /// each with memory of its own.
-pub(super) struct Slots {
+pub(super) struct WorkerSlots {
     /// For answers that a request waits for.
     free: Arc<Semaphore>,
     /// For cancelled work that has not stopped yet: it stops at its next step, and some steps are
@@ -19,22 +19,22 @@ pub(super) struct Slots {
     workers: Workers,
 }
 
-impl Default for Slots {
-    fn default() -> Slots {
-        Slots::of(Workers::new(Slots::threads(), STACK))
+impl Default for WorkerSlots {
+    fn default() -> WorkerSlots {
+        WorkerSlots::new_slots(Workers::new(WorkerSlots::thread_count(), STACK))
     }
 }
 
 /// The slot that a running piece of work holds, of one kind or the other.
-type Place = Arc<Mutex<OwnedSemaphorePermit>>;
+type SlotGuard = Arc<Mutex<OwnedSemaphorePermit>>;
 
 /// Moves cancelled work from the slots for answers to those for leaving work, where there is room.
-struct Waiting {
-    place: Place,
+struct SlotWaiter {
+    place: SlotGuard,
     leaving: Arc<Semaphore>,
 }
 
-impl Drop for Waiting {
+impl Drop for SlotWaiter {
     fn drop(&mut self) {
         if Arc::strong_count(&self.place) > 1
             && let Ok(leaving) = self.leaving.clone().try_acquire_owned()
@@ -44,11 +44,11 @@ impl Drop for Waiting {
     }
 }
 
-impl Slots {
+impl WorkerSlots {
     /// Slots for answers that these threads compute.
-    pub(super) fn of(workers: Workers) -> Slots {
-        let slots = || Arc::new(Semaphore::new(Slots::number()));
-        Slots { free: slots(), leaving: slots(), workers }
+    pub(super) fn new_slots(workers: Workers) -> WorkerSlots {
+        let slots = || Arc::new(Semaphore::new(WorkerSlots::slot_count()));
+        WorkerSlots { free: slots(), leaving: slots(), workers }
     }
 
     /// Returns the threads, for work other than answers.
@@ -57,13 +57,13 @@ impl Slots {
     }
 
     /// How many there are.
-    fn number() -> usize {
+    fn slot_count() -> usize {
         core_count().max(2)
     }
 
     /// How many threads they may take.
-    pub(super) fn threads() -> usize {
-        Slots::number() * 2
+    pub(super) fn thread_count() -> usize {
+        WorkerSlots::slot_count() * 2
     }
 
     /// Runs `work` on a thread as soon as one is free; `None` when it panicked. When the request is
@@ -75,8 +75,8 @@ impl Slots {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let slot = self.free.clone().acquire_owned().await.ok()?;
-        let place: Place = Arc::new(Mutex::new(slot));
-        let waiting = Waiting { place: place.clone(), leaving: self.leaving.clone() };
+        let place: SlotGuard = Arc::new(Mutex::new(slot));
+        let waiting = SlotWaiter { place: place.clone(), leaving: self.leaving.clone() };
         let work = move || {
             let _place = place;
             work()
@@ -95,8 +95,8 @@ mod tests {
 
     #[tokio::test]
     async fn cancelled_work_leaves_its_slot_to_others_as_long_as_there_are_threads() {
-        let slots = Slots::default();
-        let number = Slots::number();
+        let slots = WorkerSlots::default();
+        let number = WorkerSlots::slot_count();
         let (begin, begun) = std::sync::mpsc::channel();
         let mut ends = Vec::new();
         for _ in 0..number * 2 {

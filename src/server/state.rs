@@ -13,11 +13,11 @@ use super::documents::Documents;
 use super::evaluator::Evaluator;
 use super::features::Features;
 use super::folders::Folders;
-use super::pace::Pace;
+use super::pace::LatencyTracker;
 use super::pulled::Pulled;
 use super::readings::Readings;
 use super::requests::LastTokens;
-use super::slots::Slots;
+use super::slots::WorkerSlots;
 use super::transport::{Input, Workers};
 use crate::ide::document_symbols::FileSymbols;
 use crate::settings::{SettingProblem, Settings};
@@ -27,7 +27,7 @@ use crate::workspace::{Change, Workspace, WorkspaceConfig};
 /// The state that the handlers and the two background tasks share.
 #[derive(Default)]
 pub(super) struct Shared {
-    state: Mutex<State>,
+    state: Mutex<ServerState>,
     /// Something changed that findings depend on.
     pub(super) changed: Notify,
     /// Something may have changed on disk, or the settings did.
@@ -39,13 +39,13 @@ pub(super) struct Shared {
     /// Where messages come from.
     pub(super) input: Input,
     /// How long answers to requests take.
-    pub(super) pace: Pace,
+    pub(super) pace: LatencyTracker,
     /// Where answers are computed that take longer.
-    pub(super) slots: Slots,
+    pub(super) slots: WorkerSlots,
 }
 
 /// The server's memory.
-pub(super) struct State {
+pub(super) struct ServerState {
     /// The files.
     pub(super) workspace: Workspace,
     /// The folders of the client.
@@ -78,9 +78,9 @@ pub(super) struct State {
 /// repeated when a request arrives.
 const OLD: Duration = Duration::from_secs(3);
 
-impl Default for State {
-    fn default() -> State {
-        State {
+impl Default for ServerState {
+    fn default() -> ServerState {
+        ServerState {
             workspace: Workspace::new(WorkspaceConfig::default(), Vec::new()),
             folders: Folders::default(),
             features: Features::default(),
@@ -100,12 +100,12 @@ impl Default for State {
 
 impl Shared {
     /// Returns the state before the first message arrives on `input`.
-    pub(super) fn of(input: Input, workers: Workers, evaluator: Evaluator) -> Shared {
-        Shared { input, evaluator, slots: Slots::of(workers), ..Shared::default() }
+    pub(super) fn new_shared(input: Input, workers: Workers, evaluator: Evaluator) -> Shared {
+        Shared { input, evaluator, slots: WorkerSlots::new_slots(workers), ..Shared::default() }
     }
 
     /// Reads or changes the state. Must not take long: messages wait for it.
-    pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+    pub(super) fn with<T>(&self, look: impl FnOnce(&mut ServerState) -> T) -> T {
         // A panic under the lock leaves the state as it was between two assignments: better than no
         // server.
         look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
@@ -114,44 +114,44 @@ impl Shared {
     /// Takes settings that the client pushed, and its answer when it was asked for them. A new
     /// reading of the folders applies them.
     pub(super) fn take_settings(&self, pushed: Option<&Value>, answer: Option<Value>) {
-        let is_new = self.with(|state| state.client_settings.told(pushed, answer));
+        let is_new = self.with(|state| state.client_settings.take_settings(pushed, answer));
         if is_new || pushed.is_some() {
-            self.disk.ask();
+            self.disk.ask_reading();
         }
     }
 
     /// Requests another reading of the disk, in the background, if the last one is old.
     pub(super) fn refresh_if_old(&self) {
-        let is_old = |state: &mut State| {
+        let is_old = |state: &mut ServerState| {
             let old = state.last_scan.is_some_and(|last| last.elapsed() > OLD);
             if old {
-                state.scanned(); // As good as: it is asked for once, not by every request that comes meanwhile.
+                state.note_scan(); // As good as: it is asked for once, not by every request that comes meanwhile.
             }
             old
         };
         if self.with(is_old) {
-            self.disk.due();
+            self.disk.ask_periodic();
         }
     }
 
     /// Waits for the readings that a request should be answered from, see [`Readings::settled`].
-    pub(super) async fn settled(&self) {
+    pub(super) async fn wait_settled(&self) {
         self.refresh_if_old();
         let (is_complete, watches_files) =
             self.with(|state| (state.workspace.snapshot().complete, state.features.watches_files));
-        self.disk.settled(is_complete, watches_files).await;
+        self.disk.wait_settled(is_complete, watches_files).await;
     }
 }
 
-impl State {
+impl ServerState {
     /// Returns the version of a document; `None` when it is not open.
-    pub(super) fn version(&self, path: Option<&FilePath>) -> Option<i32> {
+    pub(super) fn document_version(&self, path: Option<&FilePath>) -> Option<i32> {
         self.documents.get(path?).map(|document| document.version)
     }
 
     /// Closes a document under one spelling of its address. Returns whether that was the last one.
-    pub(super) fn closed(&mut self, path: &FilePath, uri: &lsp::Url) -> bool {
-        let is_closed = self.documents.closed(path, uri);
+    pub(super) fn close_document(&mut self, path: &FilePath, uri: &lsp::Url) -> bool {
+        let is_closed = self.documents.close_document(path, uri);
         if is_closed {
             self.last_tokens.forget(path);
             self.last_symbols.remove(path);
@@ -161,23 +161,23 @@ impl State {
 
     /// Takes the folders that the client has.
     pub(super) fn list_folders(&mut self, listed: Vec<FilePath>) {
-        let folders = self.folders.list(listed);
+        let folders = self.folders.list_folders(listed);
         self.workspace.apply(Change::Folders(folders));
     }
 
     /// Takes the environment of a file that lies in no folder of the workspace into it.
     /// Says whether there was one.
-    pub(super) fn adopt(&mut self, path: &FilePath) -> bool {
-        let Some(folders) = self.folders.adopt(path, self.workspace.folders()) else {
+    pub(super) fn adopt_file(&mut self, path: &FilePath) -> bool {
+        let Some(folders) = self.folders.adopt_file(path, self.workspace.folders()) else {
             return false;
         };
         self.workspace.apply(Change::Folders(folders));
-        self.scanned(); // In a moment.
+        self.note_scan(); // In a moment.
         true
     }
 
     /// Records that the disk was read.
-    pub(super) fn scanned(&mut self) {
+    pub(super) fn note_scan(&mut self) {
         self.last_scan = Some(Instant::now());
     }
 }

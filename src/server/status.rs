@@ -6,7 +6,7 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::{self as lsp, notification::Notification};
 
 use super::Backend;
-use super::to_lsp::uri;
+use super::to_lsp::file_uri;
 use crate::workspace::Snapshot;
 use crate::workspace::kinds::SETTINGS_FILE;
 use crate::workspace::overview::Overview;
@@ -19,7 +19,7 @@ pub(super) struct StatusParams {}
 impl Backend {
     /// Answers a request for the status, for clients that do not receive the notification.
     pub(super) async fn status(&self, _: StatusParams) -> Result<Status> {
-        self.answer(None, |snapshot, _| Status::of(snapshot)).await
+        self.answer_request(None, |snapshot, _| Status::from_snapshot(snapshot)).await
     }
 }
 
@@ -77,18 +77,18 @@ struct ConfigCandidate {
 
 impl FileWithoutConfig {
     /// `None` where a path has no address.
-    fn of(found: &WithoutConfig) -> Option<FileWithoutConfig> {
+    fn from_found(found: &WithoutConfig) -> Option<FileWithoutConfig> {
         let candidate = |config: &PossibleConfig| {
             Some(ConfigCandidate {
-                uri: uri(&config.path)?,
+                uri: file_uri(&config.path)?,
                 hiera_config: config.path.relative_to(&found.folder)?.to_owned(),
                 data_files: config.data_files,
                 reads_file: config.reads_file,
             })
         };
         Some(FileWithoutConfig {
-            uri: uri(&found.path)?,
-            settings: uri(&found.folder.join(SETTINGS_FILE))?,
+            uri: file_uri(&found.path)?,
+            settings: file_uri(&found.folder.join(SETTINGS_FILE))?,
             candidates: found.candidates.iter().filter_map(candidate).collect(),
         })
     }
@@ -104,7 +104,7 @@ enum State {
 
 impl Status {
     /// Returns the status of a snapshot. Reads all data, as the findings do.
-    pub(super) fn of(snapshot: &Snapshot) -> Status {
+    pub(super) fn from_snapshot(snapshot: &Snapshot) -> Status {
         let folder_of = |one: &Overview| {
             let folders = snapshot.folders();
             folders.iter().find(|folder| one.root.is_within(folder)).unwrap_or(&one.root).clone()
@@ -130,7 +130,7 @@ impl Status {
             without_config: snapshot
                 .files_without_config()
                 .iter()
-                .filter_map(FileWithoutConfig::of)
+                .filter_map(FileWithoutConfig::from_found)
                 .collect(),
         }
     }

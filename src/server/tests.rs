@@ -14,11 +14,15 @@ use crate::settings::Origin;
 fn server(features: Features) -> (LspService<Backend>, ClientSocket) {
     let shared = Shared::default();
     shared.with(|state| state.features = features);
-    LspService::new(|client| Backend { client, output: Outlet::closed(), shared: shared.into() })
+    LspService::new(|client| Backend {
+        client,
+        output: Outlet::new_closed(),
+        shared: shared.into(),
+    })
 }
 
 fn given(backend: &Backend) -> Vec<(Value, Origin)> {
-    backend.shared.with(|state| state.client_settings.given())
+    backend.shared.with(|state| state.client_settings.all_settings())
 }
 
 /// tokio runs the tasks of this test one after the other, so that none of them runs between two
@@ -35,5 +39,5 @@ async fn pushed_settings_are_taken_before_the_next_message_begins() {
         assert!(done.is_some(), "the handler awaits nothing");
         assert_eq!(given(backend), [(section, Origin::Editor)]);
     }
-    assert_eq!(backend.shared.disk.asked(), 3, "each push is applied by a reading");
+    assert_eq!(backend.shared.disk.asked_count(), 3, "each push is applied by a reading");
 }

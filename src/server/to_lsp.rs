@@ -22,7 +22,7 @@ const OWN_MESSAGES: [&str; 6] =
     ["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
 
 /// Returns the server's capabilities; each of them is implemented.
-pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
+pub(super) fn server_capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
     let sync = lsp::TextDocumentSyncOptions {
         open_close: Some(true),
         change: Some(lsp::TextDocumentSyncKind::INCREMENTAL),
@@ -46,7 +46,7 @@ pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
         text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(sync)),
         hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
         definition_provider: Some(lsp::OneOf::Left(true)),
-        completion_provider: Some(completion::options()),
+        completion_provider: Some(completion::completion_options()),
         workspace: Some(lsp::WorkspaceServerCapabilities {
             workspace_folders: Some(folders),
             file_operations: None,
@@ -57,18 +57,18 @@ pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
 }
 
 /// Returns the address of a file.
-pub(super) fn uri(path: &FilePath) -> Option<lsp::Url> {
+pub(super) fn file_uri(path: &FilePath) -> Option<lsp::Url> {
     lsp::Url::from_file_path(path.as_str()).ok()
 }
 
 /// Returns the address of a file, as the client spells it if it has the file open.
-pub(super) fn address(path: &FilePath, documents: &Documents) -> Option<lsp::Url> {
-    documents.get(path).map(|document| document.uri.clone()).or_else(|| uri(path))
+pub(super) fn document_uri(path: &FilePath, documents: &Documents) -> Option<lsp::Url> {
+    documents.get(path).map(|document| document.uri.clone()).or_else(|| file_uri(path))
 }
 
 /// Returns the address of a line (from 1) of a file.
-pub(super) fn link(path: &FilePath, line: u32) -> String {
-    let Some(uri) = uri(path) else { return path.to_string() };
+pub(super) fn line_link(path: &FilePath, line: u32) -> String {
+    let Some(uri) = file_uri(path) else { return path.to_string() };
     // A file's name must not end the link early, or begin another.
     let mut address = uri.to_string();
     for (c, code) in [('(', "%28"), (')', "%29"), ('[', "%5B"), (']', "%5D"), ('!', "%21")] {
@@ -79,7 +79,7 @@ pub(super) fn link(path: &FilePath, line: u32) -> String {
 
 /// How a client calls an action on a key, as it announced in `hoverActions`: a `command:` address
 /// gets the file and the key as its argument, any other text is a command that users type.
-pub(super) fn call(
+pub(super) fn action_call(
     action: Action,
     path: &FilePath,
     key: &LookupKey,
@@ -94,7 +94,7 @@ pub(super) fn call(
     if !call.starts_with("command:") {
         return Some(ActionCall::Command(call.clone()));
     }
-    let argument = serde_json::json!([{"uri": uri(path)?, "key": &*key.text}]).to_string();
+    let argument = serde_json::json!([{"uri": file_uri(path)?, "key": &*key.text}]).to_string();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     let mut address = format!("{call}?");
     for byte in argument.bytes() {
@@ -115,7 +115,7 @@ pub(super) fn hover(
 ) -> lsp::Hover {
     let kind =
         if features.markdown { lsp::MarkupKind::Markdown } else { lsp::MarkupKind::PlainText };
-    let range = range(snapshot, Span::in_file(file, hover.range), features.encoding);
+    let range = convert_span(snapshot, Span::in_file(file, hover.range), features.encoding);
     lsp::Hover {
         contents: lsp::HoverContents::Markup(lsp::MarkupContent { kind, value: hover.text }),
         range: Some(range),
@@ -123,7 +123,7 @@ pub(super) fn hover(
 }
 
 /// Converts the definitions of a subject in a file.
-pub(super) fn definitions(
+pub(super) fn definition_response(
     snapshot: &Snapshot,
     file: FileId,
     definitions: &Definitions,
@@ -133,8 +133,8 @@ pub(super) fn definitions(
     let place = |target: &DefinitionTarget| {
         let found = snapshot.file(&target.path)?;
         Some((
-            address(&target.path, documents)?,
-            range(snapshot, Span::in_file(found.id, target.range), features.encoding),
+            document_uri(&target.path, documents)?,
+            convert_span(snapshot, Span::in_file(found.id, target.range), features.encoding),
         ))
     };
     let places = definitions.targets.iter().filter_map(place);
@@ -143,7 +143,7 @@ pub(super) fn definitions(
             places.map(|(uri, range)| lsp::Location { uri, range }).collect(),
         );
     }
-    let origin = range(snapshot, Span::in_file(file, definitions.origin), features.encoding);
+    let origin = convert_span(snapshot, Span::in_file(file, definitions.origin), features.encoding);
     let link = |(target_uri, range)| lsp::LocationLink {
         origin_selection_range: Some(origin),
         target_uri,
@@ -154,7 +154,7 @@ pub(super) fn definitions(
 }
 
 /// Converts a finding. Places that explain it go into the message for clients that show no other.
-pub(super) fn diagnostic(
+pub(super) fn convert_finding(
     snapshot: &Snapshot,
     finding: &Finding,
     features: &Features,
@@ -164,8 +164,8 @@ pub(super) fn diagnostic(
     let mut related = Vec::new();
     for place in &finding.related {
         let Some(path) = snapshot.path_of(place.span.file) else { continue };
-        let range = range(snapshot, place.span, features.encoding);
-        match address(path, documents) {
+        let range = convert_span(snapshot, place.span, features.encoding);
+        match document_uri(path, documents) {
             Some(uri) if features.related_information => {
                 related.push(lsp::DiagnosticRelatedInformation {
                     location: lsp::Location { uri, range },
@@ -181,8 +181,8 @@ pub(super) fn diagnostic(
         }
     }
     lsp::Diagnostic {
-        range: range(snapshot, finding.span, features.encoding),
-        severity: Some(severity(finding.severity)),
+        range: convert_span(snapshot, finding.span, features.encoding),
+        severity: Some(convert_severity(finding.severity)),
         code: Some(lsp::NumberOrString::String(finding.rule.code.into())),
         code_description: features.announced.rule_page(finding.rule.code),
         source: Some("hiera-ls".into()),
@@ -191,21 +191,21 @@ pub(super) fn diagnostic(
         tags: finding
             .rule
             .tag()
-            .map(tag)
+            .map(convert_tag)
             .filter(|tag| features.announced.tags.contains(tag))
             .map(|tag| vec![tag]),
         ..lsp::Diagnostic::default()
     }
 }
 
-fn tag(tag: Tag) -> lsp::DiagnosticTag {
+fn convert_tag(tag: Tag) -> lsp::DiagnosticTag {
     match tag {
         Tag::Unnecessary => lsp::DiagnosticTag::UNNECESSARY,
         Tag::Deprecated => lsp::DiagnosticTag::DEPRECATED,
     }
 }
 
-fn severity(severity: Severity) -> lsp::DiagnosticSeverity {
+fn convert_severity(severity: Severity) -> lsp::DiagnosticSeverity {
     match severity {
         Severity::Error => lsp::DiagnosticSeverity::ERROR,
         Severity::Warning => lsp::DiagnosticSeverity::WARNING,
@@ -214,7 +214,7 @@ fn severity(severity: Severity) -> lsp::DiagnosticSeverity {
     }
 }
 
-pub(super) fn range(snapshot: &Snapshot, span: Span, encoding: Encoding) -> lsp::Range {
+pub(super) fn convert_span(snapshot: &Snapshot, span: Span, encoding: Encoding) -> lsp::Range {
     let text = snapshot.file_by_id(span.file).and_then(|file| file.text());
     text.map_or_else(lsp::Range::default, |text| {
         range_in(text, snapshot.span_bytes(span), encoding)
@@ -240,10 +240,10 @@ mod tests {
         let path = FilePath::new("/a b.yaml");
         let spelt = lsp::Url::parse("file://localhost/a%20b.yaml").unwrap();
         let mut documents = Documents::default();
-        documents.opened(&path, &spelt, 1);
-        assert_eq!(address(&path, &documents), Some(spelt));
+        documents.note_open(&path, &spelt, 1);
+        assert_eq!(document_uri(&path, &documents), Some(spelt));
         assert_eq!(
-            address(&path, &Documents::default()).map(String::from).as_deref(),
+            document_uri(&path, &Documents::default()).map(String::from).as_deref(),
             Some("file:///a%20b.yaml")
         );
     }

@@ -98,20 +98,23 @@ pub(super) struct EffectiveDataAnswer {
 
 impl Backend {
     /// Returns the levels that a file's scope has.
-    pub(super) async fn hierarchy(
+    pub(super) async fn hierarchy_of_file(
         &self,
         params: HierarchyParams,
     ) -> Result<Option<HierarchyAnswer>> {
         let HierarchyParams { text_document, position } = params;
         // Without a place it asks about no text, so a later one will do.
-        let about = position.and_then(|_| from_lsp::path(&text_document.uri));
-        self.answer(about, move |snapshot, features| {
-            let path = from_lsp::path(&text_document.uri)?;
+        let about = position.and_then(|_| from_lsp::path_of_uri(&text_document.uri));
+        self.answer_request(about, move |snapshot, features| {
+            let path = from_lsp::path_of_uri(&text_document.uri)?;
             let key = position
                 .and_then(|position| key_at(snapshot, &text_document, position, features.encoding));
             let key = key.map(|key| LookupKey::of_root(&key.root_text()));
             let found = hierarchy::hierarchy_of(snapshot, &path, key.as_ref())?;
-            Some(Converting { snapshot, encoding: features.encoding }.hierarchy(found, key))
+            Some(
+                ViewConverter { snapshot, encoding: features.encoding }
+                    .convert_hierarchy(found, key),
+            )
         })
         .await
     }
@@ -126,16 +129,17 @@ impl Backend {
             Ok(key) => key,
             Err(_) => return Err(Error::invalid_params("that is not the syntax of a key")),
         };
-        let about =
-            position.filter(|_| key.is_none()).and_then(|_| from_lsp::path(&text_document.uri));
-        let evaluations = self.evaluations().unwrap_or_default();
-        self.answer(about, move |snapshot, features| {
-            let path = from_lsp::path(&text_document.uri)?;
+        let about = position
+            .filter(|_| key.is_none())
+            .and_then(|_| from_lsp::path_of_uri(&text_document.uri));
+        let evaluations = self.kept_evaluations().unwrap_or_default();
+        self.answer_request(about, move |snapshot, features| {
+            let path = from_lsp::path_of_uri(&text_document.uri)?;
             let key = key
                 .clone()
                 .or_else(|| key_at(snapshot, &text_document, position?, features.encoding))?;
             let found = story::explain_key(snapshot, &path, &key, &evaluations)?;
-            Some(explained(key.text.to_string(), found, features.encoding))
+            Some(explain_answer(key.text.to_string(), found, features.encoding))
         })
         .await
     }
@@ -145,18 +149,20 @@ impl Backend {
         &self,
         params: EffectiveDataParams,
     ) -> Result<Option<EffectiveDataAnswer>> {
-        self.shared.settled().await;
+        self.shared.wait_settled().await;
         let snapshot = self.shared.with(|state| state.workspace.snapshot());
         let compute = move |snapshot: &Snapshot| {
-            let found =
-                effective::effective_data(snapshot, &from_lsp::path(&params.text_document.uri)?)?;
+            let found = effective::effective_data(
+                snapshot,
+                &from_lsp::path_of_uri(&params.text_document.uri)?,
+            )?;
             Some(EffectiveDataAnswer { scope: found.scope, text: found.text })
         };
         self.on_a_thread(snapshot, compute).await
     }
 }
 
-fn explained(key: String, found: story::KeyExplanation, encoding: Encoding) -> ExplainAnswer {
+fn explain_answer(key: String, found: story::KeyExplanation, encoding: Encoding) -> ExplainAnswer {
     let text = Text::new(found.text.as_str());
     let position = |offset| {
         let LineCol { line, column } = text.line_col(offset, encoding);
@@ -167,7 +173,7 @@ fn explained(key: String, found: story::KeyExplanation, encoding: Encoding) -> E
         Some(LinkItem {
             range: lsp::Range { start: position(link.range.start), end: position(link.range.end) },
             target: lsp::Location {
-                uri: to_lsp::uri(&link.path)?,
+                uri: to_lsp::file_uri(&link.path)?,
                 range: lsp::Range { start, end: start },
             },
         })
@@ -183,17 +189,18 @@ fn key_at(
     encoding: Encoding,
 ) -> Option<LookupKey> {
     let place = lsp::TextDocumentPositionParams { text_document: document.clone(), position };
-    story::key_at(snapshot, from_lsp::position(snapshot, &place, encoding)?)
+    story::key_at(snapshot, from_lsp::file_position(snapshot, &place, encoding)?)
 }
 
-struct Converting<'a> {
+struct ViewConverter<'a> {
     snapshot: &'a Snapshot,
     encoding: Encoding,
 }
 
-impl Converting<'_> {
-    fn hierarchy(&self, found: Hierarchy, key: Option<LookupKey>) -> HierarchyAnswer {
-        let levels = found.levels.into_iter().filter_map(|level| self.level(level)).collect();
+impl ViewConverter<'_> {
+    fn convert_hierarchy(&self, found: Hierarchy, key: Option<LookupKey>) -> HierarchyAnswer {
+        let levels =
+            found.levels.into_iter().filter_map(|level| self.convert_level(level)).collect();
         HierarchyAnswer {
             scope: found.scope,
             key: key.map(|key| key.root_text().to_string()),
@@ -203,17 +210,17 @@ impl Converting<'_> {
 
     /// `None` only for a `hiera.yaml` whose path cannot be an address, which the workspace reads
     /// none of.
-    fn level(&self, level: LevelView) -> Option<LevelItem> {
+    fn convert_level(&self, level: LevelView) -> Option<LevelItem> {
         let config = lsp::Location {
-            uri: to_lsp::uri(&level.config)?,
-            range: self.range(level.span).unwrap_or_default(),
+            uri: to_lsp::file_uri(&level.config)?,
+            range: self.convert_range(level.span).unwrap_or_default(),
         };
         let locations =
-            level.locations.into_iter().map(|location| self.location(location)).collect();
+            level.locations.into_iter().map(|location| self.convert_location(location)).collect();
         Some(LevelItem { layer: level.layer, name: level.name, config, locations })
     }
 
-    fn location(&self, location: LocationView) -> LocationItem {
+    fn convert_location(&self, location: LocationView) -> LocationItem {
         LocationItem {
             state: match location.state {
                 LocationState::Value => "value",
@@ -224,27 +231,27 @@ impl Converting<'_> {
                 LocationState::Opaque => "opaque",
             },
             path: location.name,
-            uri: location.file.as_ref().and_then(|file: &FilePath| to_lsp::uri(file)),
-            key: self.range(location.key),
+            uri: location.file.as_ref().and_then(|file: &FilePath| to_lsp::file_uri(file)),
+            key: self.convert_range(location.key),
             template: location.template,
             candidates: location
                 .candidates
                 .into_iter()
-                .map(|candidate| self.candidate(candidate))
+                .map(|candidate| self.convert_candidate(candidate))
                 .collect(),
         }
     }
 
-    fn candidate(&self, candidate: CandidateView) -> CandidateItem {
+    fn convert_candidate(&self, candidate: CandidateView) -> CandidateItem {
         CandidateItem {
-            uri: to_lsp::uri(&candidate.file),
+            uri: to_lsp::file_uri(&candidate.file),
             path: candidate.name,
-            key: self.range(candidate.key),
+            key: self.convert_range(candidate.key),
             when: candidate.when.into_iter().collect(),
         }
     }
 
-    fn range(&self, span: Option<Span>) -> Option<lsp::Range> {
-        Some(to_lsp::range(self.snapshot, span?, self.encoding))
+    fn convert_range(&self, span: Option<Span>) -> Option<lsp::Range> {
+        Some(to_lsp::convert_span(self.snapshot, span?, self.encoding))
     }
 }

@@ -8,7 +8,7 @@ use crate::ide::quick_fixes::{QuickFix, quick_fixes};
 use crate::ide::refactor::{Refactoring, RefactoringKind, RefactoringRequest, find_refactorings};
 use crate::server::documents::Documents;
 use crate::server::features::Features;
-use crate::server::state::State;
+use crate::server::state::ServerState;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::{FilePosition, Text, TextRange};
 use crate::workspace::Snapshot;
@@ -23,19 +23,19 @@ impl Backend {
     ) -> Result<Option<lsp::CodeActionResponse>> {
         let only = params.context.only.clone();
         let is_wanted = move |kind: &lsp::CodeActionKind| {
-            only.as_ref().is_none_or(|kinds| kinds.iter().any(|one| covers(one, kind)))
+            only.as_ref().is_none_or(|kinds| kinds.iter().any(|one| covers_kind(one, kind)))
         };
         let (rules, documents, evaluates) = self.shared.with(|state| {
-            let State { settings, documents, evaluates, .. } = state;
+            let ServerState { settings, documents, evaluates, .. } = state;
             (settings.rules.clone(), documents.clone(), *evaluates)
         });
-        if !kinds(evaluates).iter().any(&is_wanted) {
+        if !action_kinds(evaluates).iter().any(&is_wanted) {
             return Ok(None);
         }
         let uri = params.text_document.uri;
         let progress = params.work_done_progress_params.clone();
-        let found = self.answer(from_lsp::path(&uri), move |snapshot, features| {
-            let path = from_lsp::path(&uri)?;
+        let found = self.answer_request(from_lsp::path_of_uri(&uri), move |snapshot, features| {
+            let path = from_lsp::path_of_uri(&uri)?;
             let text = snapshot.file(&path)?.text()?;
             let offset = |place| text.offset_at(from_lsp::line_col(place), features.encoding);
             let range = TextRange::new(offset(params.range.start)?, offset(params.range.end)?);
@@ -51,7 +51,7 @@ impl Backend {
             let file = snapshot.file(&path)?.id;
             if evaluates && is_by_user && is_wanted(&evaluate::KIND) {
                 let position = FilePosition { file, offset: range.start };
-                actions.extend(evaluate::actions(snapshot, &uri, position));
+                actions.extend(evaluate::evaluate_actions(snapshot, &uri, position));
             }
             let wanted = RefactoringRequest {
                 path: &path,
@@ -89,7 +89,7 @@ impl Client<'_> {
             title: fix.title,
             kind: Some(lsp::CodeActionKind::QUICKFIX),
             diagnostics: Some(known.iter().filter(mends).cloned().collect()),
-            edit: Some(self.edit(&fix.change)),
+            edit: Some(self.workspace_edit(&fix.change)),
             is_preferred: Some(true),
             ..lsp::CodeAction::default()
         }
@@ -104,7 +104,9 @@ impl Client<'_> {
             ..lsp::CodeAction::default()
         };
         match found.change {
-            Ok(change) => Some(lsp::CodeAction { edit: Some(self.edit(&change)), ..action }),
+            Ok(change) => {
+                Some(lsp::CodeAction { edit: Some(self.workspace_edit(&change)), ..action })
+            }
             Err(reason) => {
                 let disabled = Some(lsp::CodeActionDisabled { reason });
                 self.features
@@ -115,13 +117,13 @@ impl Client<'_> {
         }
     }
 
-    fn edit(&self, change: &crate::text::SourceChange) -> lsp::WorkspaceEdit {
+    fn workspace_edit(&self, change: &crate::text::SourceChange) -> lsp::WorkspaceEdit {
         to_lsp::workspace_edit(self.snapshot, change, self.features, self.documents)
     }
 }
 
 /// Returns the kinds of actions that there are; `evaluates` is whether functions of levels may run.
-pub(super) fn kinds(evaluates: bool) -> Vec<lsp::CodeActionKind> {
+pub(super) fn action_kinds(evaluates: bool) -> Vec<lsp::CodeActionKind> {
     let refactorings = RefactoringKind::ALL.into_iter().map(action_kind);
     let evaluations = evaluates.then_some(evaluate::KIND);
     [lsp::CodeActionKind::QUICKFIX].into_iter().chain(refactorings).chain(evaluations).collect()
@@ -138,7 +140,7 @@ fn action_kind(kind: RefactoringKind) -> lsp::CodeActionKind {
 }
 
 /// Whether a kind of actions is another one, or has it below it.
-fn covers(kind: &lsp::CodeActionKind, other: &lsp::CodeActionKind) -> bool {
+fn covers_kind(kind: &lsp::CodeActionKind, other: &lsp::CodeActionKind) -> bool {
     kind.as_str().is_empty()
         || kind == other
         || other.as_str().strip_prefix(kind.as_str()).is_some_and(|rest| rest.starts_with('.'))

@@ -53,7 +53,9 @@ pub(in crate::server) struct Announced {
 
 impl Announced {
     /// Reads the client's capabilities.
-    pub(in crate::server) fn of(capabilities: &lsp::ClientCapabilities) -> Announced {
+    pub(in crate::server) fn from_capabilities(
+        capabilities: &lsp::ClientCapabilities,
+    ) -> Announced {
         let text = capabilities.text_document.clone().unwrap_or_default();
         let workspace = capabilities.workspace.clone().unwrap_or_default();
         let symbols = text.document_symbol.unwrap_or_default();
@@ -162,7 +164,7 @@ fn is_address_of_pages(pages: &str) -> bool {
 
 /// Adds the capabilities of the server for such a client. `evaluates` is whether functions of
 /// levels may run at the user's request.
-pub(in crate::server) fn announce(
+pub(in crate::server) fn add_capabilities(
     server: &mut lsp::ServerCapabilities,
     client: &Announced,
     evaluates: bool,
@@ -172,21 +174,21 @@ pub(in crate::server) fn announce(
         work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
     });
     server.references_provider = Some(lsp::OneOf::Right(lsp::ReferencesOptions {
-        work_done_progress_options: progress::options(),
+        work_done_progress_options: progress::progress_options(),
     }));
     server.call_hierarchy_provider = Some(lsp::CallHierarchyServerCapability::Simple(true));
     server.document_highlight_provider = Some(lsp::OneOf::Left(true));
     server.code_action_provider = client.action_literals.then(|| {
         lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
-            code_action_kinds: Some(actions::kinds(evaluates)),
-            work_done_progress_options: progress::options(),
+            code_action_kinds: Some(actions::action_kinds(evaluates)),
+            work_done_progress_options: progress::progress_options(),
             ..lsp::CodeActionOptions::default()
         })
     });
     server.rename_provider = Some(match client.prepares_renames {
         true => lsp::OneOf::Right(lsp::RenameOptions {
             prepare_provider: Some(true),
-            work_done_progress_options: progress::options(),
+            work_done_progress_options: progress::progress_options(),
         }),
         false => lsp::OneOf::Left(true),
     });
@@ -195,7 +197,7 @@ pub(in crate::server) fn announce(
             identifier: Some("hiera-ls".into()),
             inter_file_dependencies: true,
             workspace_diagnostics: true,
-            work_done_progress_options: progress::options(),
+            work_done_progress_options: progress::progress_options(),
         })
     });
     if let Some(workspace) = server.workspace.as_mut().filter(|_| client.will_rename) {
@@ -206,7 +208,7 @@ pub(in crate::server) fn announce(
     }
     server.document_symbol_provider = Some(lsp::OneOf::Left(true));
     server.workspace_symbol_provider = Some(lsp::OneOf::Right(lsp::WorkspaceSymbolOptions {
-        work_done_progress_options: progress::options(),
+        work_done_progress_options: progress::progress_options(),
         resolve_provider: None,
     }));
     server.folding_range_provider = Some(lsp::FoldingRangeProviderCapability::Simple(true));
@@ -219,7 +221,7 @@ pub(in crate::server) fn announce(
     server.inlay_hint_provider = Some(lsp::OneOf::Left(true));
     server.semantic_tokens_provider = Some(
         lsp::SemanticTokensOptions {
-            legend: coloring::legend(),
+            legend: coloring::token_legend(),
             range: Some(true),
             full: Some(lsp::SemanticTokensFullOptions::Delta { delta: Some(true) }),
             ..lsp::SemanticTokensOptions::default()
@@ -259,7 +261,7 @@ mod tests {
             "experimental": {"hiera": {"rulePages": rule_pages}},
         });
         let capabilities = serde_json::from_value(capabilities).expect("capabilities");
-        let page = Announced::of(&capabilities).rule_page("unknown-key")?;
+        let page = Announced::from_capabilities(&capabilities).rule_page("unknown-key")?;
         Some(page.href.into())
     }
 
@@ -276,7 +278,11 @@ mod tests {
         for wrong in [json!(null), json!(true), json!("own:/page.md"), json!("{code}"), json!("")] {
             assert_eq!(page(&wrong, &json!(true)), None, "{wrong}");
         }
-        assert!(Announced::of(&lsp::ClientCapabilities::default()).rule_page("any").is_none());
+        assert!(
+            Announced::from_capabilities(&lsp::ClientCapabilities::default())
+                .rule_page("any")
+                .is_none()
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::ide::inlay_hints::{Hint, inlay_hints};
 use crate::server::documents::Documents;
 use crate::server::features::Features;
 use crate::server::state::Shared;
-use crate::server::transport::{Written, answered};
+use crate::server::transport::{SerializedResult, wait_answer};
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::{Lines, TextRange};
 use crate::workspace::Snapshot;
@@ -35,10 +35,10 @@ impl Backend {
     pub(in crate::server) async fn hints_in_range(
         &self,
         params: lsp::InlayHintParams,
-    ) -> Result<Option<Written>> {
-        let path = from_lsp::path(&params.text_document.uri);
+    ) -> Result<Option<SerializedResult>> {
+        let path = from_lsp::path_of_uri(&params.text_document.uri);
         let shared = self.shared.clone();
-        self.answer(path.clone(), move |snapshot, features| {
+        self.answer_request(path.clone(), move |snapshot, features| {
             // By now the settings are read.
             let config = shared.with(|state| state.settings.hints);
             let path = path.as_ref()?;
@@ -51,7 +51,7 @@ impl Backend {
             let hints = inlay_hints(snapshot, path, within, config);
             let lines = text.lines();
             let hints = hints.into_iter().map(|hint| inlay_hint(hint, &lines, features));
-            Written::of(&hints.collect::<Vec<_>>())
+            SerializedResult::from_result(&hints.collect::<Vec<_>>())
         })
         .await
     }
@@ -62,15 +62,18 @@ impl Backend {
         params: lsp::CodeLensParams,
     ) -> Result<Option<Vec<lsp::CodeLens>>> {
         let uri = params.text_document.uri;
-        let path = from_lsp::path(&uri);
+        let path = from_lsp::path_of_uri(&uri);
         let shared = self.shared.clone();
-        self.answer(path.clone(), move |snapshot, features| {
+        self.answer_request(path.clone(), move |snapshot, features| {
             let config = shared.with(|state| state.settings.lenses);
             let path = path.as_ref()?;
             let text = snapshot.file(path)?.text()?;
             let convert = |lens: Lens| {
-                let data =
-                    LensData { uri: uri.clone(), key: lens.key.to_string(), kind: name(lens.kind) };
+                let data = LensData {
+                    uri: uri.clone(),
+                    key: lens.key.to_string(),
+                    kind: lens_name(lens.kind),
+                };
                 lsp::CodeLens {
                     range: to_lsp::range_in(text, lens.range, features.encoding),
                     command: None,
@@ -89,7 +92,7 @@ impl Backend {
     ) -> Result<lsp::CodeLens> {
         let data = lens.data.clone().unwrap_or_default();
         let (uri, key) = (data["uri"].as_str(), data["key"].as_str());
-        let kind = data["kind"].as_str().and_then(kind);
+        let kind = data["kind"].as_str().and_then(lens_kind);
         let (Some(uri), Some(key), Some(kind)) =
             (uri.and_then(|uri| lsp::Url::parse(uri).ok()), key.map(Arc::from), kind)
         else {
@@ -97,11 +100,11 @@ impl Backend {
         };
         let documents = self.shared.with(|state| state.documents.clone());
         // A text that has changed has other lenses, for which the client asks by itself.
-        self.answer(None, move |snapshot, features| {
-            let path = from_lsp::path(&uri);
+        self.answer_request(None, move |snapshot, features| {
+            let path = from_lsp::path_of_uri(&uri);
             let text = path.and_then(|path| lens_text(snapshot, &path, &key, kind));
             let start = lens.range.start;
-            let command = command(snapshot, text, (&uri, start), features, &documents);
+            let command = lens_command(snapshot, text, (&uri, start), features, &documents);
             lsp::CodeLens { command: Some(command), ..lens.clone() }
         })
         .await
@@ -124,7 +127,7 @@ fn inlay_hint(hint: Hint, text: &Lines<'_>, features: &Features) -> lsp::InlayHi
 
 /// Returns the command of a lens: the client's own that shows places, if it announced one. Without
 /// it, and without places, a lens is a text that does nothing.
-fn command(
+fn lens_command(
     snapshot: &Snapshot,
     text: Option<LensText>,
     (uri, position): (&lsp::Url, lsp::Position),
@@ -133,8 +136,11 @@ fn command(
 ) -> lsp::Command {
     let LensText { title, places } = text.unwrap_or_default();
     let location = |place: &crate::text::Span| {
-        let uri = to_lsp::address(snapshot.path_of(place.file)?, documents)?;
-        Some(lsp::Location { uri, range: to_lsp::range(snapshot, *place, features.encoding) })
+        let uri = to_lsp::document_uri(snapshot.path_of(place.file)?, documents)?;
+        Some(lsp::Location {
+            uri,
+            range: to_lsp::convert_span(snapshot, *place, features.encoding),
+        })
     };
     let locations: Vec<lsp::Location> = places.iter().filter_map(location).collect();
     let show = features.announced.show_places.as_ref().filter(|_| !locations.is_empty());
@@ -152,7 +158,7 @@ fn command(
     }
 }
 
-fn name(kind: LensKind) -> &'static str {
+fn lens_name(kind: LensKind) -> &'static str {
     match kind {
         LensKind::Overrides => "overrides",
         LensKind::Readers => "readers",
@@ -160,10 +166,10 @@ fn name(kind: LensKind) -> &'static str {
     }
 }
 
-fn kind(name: &str) -> Option<LensKind> {
+fn lens_kind(name: &str) -> Option<LensKind> {
     [LensKind::Overrides, LensKind::Readers, LensKind::Nodes]
         .into_iter()
-        .find(|it| self::name(*it) == name)
+        .find(|it| self::lens_name(*it) == name)
 }
 
 /// Asks the client to refresh hints and lenses, which depend on other files, nodes and settings.
@@ -173,16 +179,16 @@ pub(in crate::server) fn refresh(client: &Client, shared: &Shared) {
     if announced.refreshes_hints {
         let client = client.clone();
         let asking = async move { client.inlay_hint_refresh().await };
-        tokio::spawn(answered(asking, PATIENCE));
+        tokio::spawn(wait_answer(asking, PATIENCE));
     }
     if announced.refreshes_lenses {
         let client = client.clone();
         let asking = async move { client.code_lens_refresh().await };
-        tokio::spawn(answered(asking, PATIENCE));
+        tokio::spawn(wait_answer(asking, PATIENCE));
     }
     if announced.refreshes_tokens {
         let client = client.clone();
         let asking = async move { client.semantic_tokens_refresh().await };
-        tokio::spawn(answered(asking, PATIENCE));
+        tokio::spawn(wait_answer(asking, PATIENCE));
     }
 }

@@ -21,11 +21,14 @@ impl Backend {
     ) -> Result<Option<Vec<lsp::CallHierarchyItem>>> {
         let place = params.text_document_position_params;
         let documents = self.shared.with(|state| state.documents.clone());
-        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
-            let position = from_lsp::position(snapshot, &place, features.encoding)?;
-            let converting = Converting { snapshot, features, documents: &documents };
-            Some(vec![converting.item(prepare(snapshot, position)?)?])
-        })
+        self.answer_request(
+            from_lsp::path_of_uri(&place.text_document.uri),
+            move |snapshot, features| {
+                let position = from_lsp::file_position(snapshot, &place, features.encoding)?;
+                let converting = CallConverter { snapshot, features, documents: &documents };
+                Some(vec![converting.convert_item(prepare(snapshot, position)?)?])
+            },
+        )
         .await
     }
 
@@ -36,12 +39,15 @@ impl Backend {
     ) -> Result<Option<Vec<lsp::CallHierarchyIncomingCall>>> {
         let token = params.partial_result_params.partial_result_token;
         let documents = self.shared.with(|state| state.documents.clone());
-        let found = self.answer(None, move |snapshot, features| {
-            let (path, key) = subject(&params.item)?;
-            let converting = Converting { snapshot, features, documents: &documents };
+        let found = self.answer_request(None, move |snapshot, features| {
+            let (path, key) = item_subject(&params.item)?;
+            let converting = CallConverter { snapshot, features, documents: &documents };
             let call = |LookupCall { item, ranges }: LookupCall| {
-                let from_ranges = converting.ranges(&item.path, &ranges)?;
-                Some(lsp::CallHierarchyIncomingCall { from: converting.item(item)?, from_ranges })
+                let from_ranges = converting.convert_ranges(&item.path, &ranges)?;
+                Some(lsp::CallHierarchyIncomingCall {
+                    from: converting.convert_item(item)?,
+                    from_ranges,
+                })
             };
             Some(incoming_calls(snapshot, &path, &key).into_iter().filter_map(call).collect())
         });
@@ -58,12 +64,15 @@ impl Backend {
     ) -> Result<Option<Vec<lsp::CallHierarchyOutgoingCall>>> {
         let token = params.partial_result_params.partial_result_token;
         let documents = self.shared.with(|state| state.documents.clone());
-        let found = self.answer(None, move |snapshot, features| {
-            let (path, key) = subject(&params.item)?;
-            let converting = Converting { snapshot, features, documents: &documents };
+        let found = self.answer_request(None, move |snapshot, features| {
+            let (path, key) = item_subject(&params.item)?;
+            let converting = CallConverter { snapshot, features, documents: &documents };
             let call = |LookupCall { item, ranges }: LookupCall| {
-                let from_ranges = converting.ranges(&path, &ranges)?;
-                Some(lsp::CallHierarchyOutgoingCall { to: converting.item(item)?, from_ranges })
+                let from_ranges = converting.convert_ranges(&path, &ranges)?;
+                Some(lsp::CallHierarchyOutgoingCall {
+                    to: converting.convert_item(item)?,
+                    from_ranges,
+                })
             };
             Some(outgoing_calls(snapshot, &path, &key).into_iter().filter_map(call).collect())
         });
@@ -75,40 +84,40 @@ impl Backend {
 }
 
 /// Returns the file and the key of an item; `None` for code, which nothing reads and feeds.
-fn subject(item: &lsp::CallHierarchyItem) -> Option<(FilePath, String)> {
+fn item_subject(item: &lsp::CallHierarchyItem) -> Option<(FilePath, String)> {
     let key = item.data.as_ref()?["key"].as_str()?;
-    Some((from_lsp::path(&item.uri)?, key.to_owned()))
+    Some((from_lsp::path_of_uri(&item.uri)?, key.to_owned()))
 }
 
-struct Converting<'a> {
+struct CallConverter<'a> {
     snapshot: &'a Snapshot,
     features: &'a Features,
     documents: &'a Documents,
 }
 
-impl Converting<'_> {
-    fn item(&self, item: CallItem) -> Option<lsp::CallHierarchyItem> {
-        let range = self.ranges(&item.path, &[item.range])?.pop()?;
+impl CallConverter<'_> {
+    fn convert_item(&self, item: CallItem) -> Option<lsp::CallHierarchyItem> {
+        let range = self.convert_ranges(&item.path, &[item.range])?.pop()?;
         let is_key = matches!(item.kind, CallItemKind::Key | CallItemKind::MissingKey);
         Some(lsp::CallHierarchyItem {
             data: is_key.then(|| serde_json::json!({"key": item.name})),
-            kind: self.kind(item.kind),
+            kind: self.convert_kind(item.kind),
             name: item.name,
             tags: None,
             detail: Some(item.detail),
-            uri: to_lsp::address(&item.path, self.documents)?,
+            uri: to_lsp::document_uri(&item.path, self.documents)?,
             range,
             selection_range: range,
         })
     }
 
-    fn ranges(&self, path: &FilePath, ranges: &[TextRange]) -> Option<Vec<lsp::Range>> {
+    fn convert_ranges(&self, path: &FilePath, ranges: &[TextRange]) -> Option<Vec<lsp::Range>> {
         let text = self.snapshot.file(path)?.text()?;
         let range = |range: &TextRange| to_lsp::range_in(text, *range, self.features.encoding);
         Some(ranges.iter().map(range).collect())
     }
 
-    fn kind(&self, kind: CallItemKind) -> lsp::SymbolKind {
+    fn convert_kind(&self, kind: CallItemKind) -> lsp::SymbolKind {
         match kind {
             CallItemKind::Key | CallItemKind::MissingKey
                 if self.features.announced.new_symbol_kinds =>

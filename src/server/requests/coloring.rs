@@ -15,11 +15,11 @@ use crate::ide::by_run::RunItems;
 use crate::ide::semantic_tokens::{
     ColorKind, FileTokens, SemanticToken, file_tokens, semantic_tokens,
 };
-use crate::server::transport::Written;
+use crate::server::transport::SerializedResult;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::{Encoding, FilePath, Text, TextRange};
 use crate::workspace::Snapshot;
-use runs::{EncodedRun, all, changes, distance};
+use runs::{EncodedRun, join_runs, position_distance, run_edits};
 
 /// The types of tokens, in the order of their numbers.
 const TYPES: [lsp::SemanticTokenType; 6] = [
@@ -49,7 +49,7 @@ pub(in crate::server) struct LastTokens {
 
 impl LastTokens {
     /// Keeps the answer about a document in place of the one before. Returns its number.
-    fn keep(&mut self, path: &FilePath, answer: Answered) -> u64 {
+    fn keep_answer(&mut self, path: &FilePath, answer: Answered) -> u64 {
         self.number += 1;
         self.by_path.insert(path.clone(), (self.number, answer));
         self.number
@@ -66,7 +66,7 @@ impl Backend {
     pub(in crate::server) async fn tokens_of_document(
         &self,
         params: lsp::SemanticTokensParams,
-    ) -> Result<Option<Written>> {
+    ) -> Result<Option<SerializedResult>> {
         self.tokens_since(&params.text_document.uri, None).await
     }
 
@@ -75,31 +75,40 @@ impl Backend {
     pub(in crate::server) async fn changes_of_tokens(
         &self,
         params: lsp::SemanticTokensDeltaParams,
-    ) -> Result<Option<Written>> {
+    ) -> Result<Option<SerializedResult>> {
         self.tokens_since(&params.text_document.uri, Some(params.previous_result_id)).await
     }
 
     /// Returns the tokens of a document, or their changes since the answer with a number.
-    async fn tokens_since(&self, uri: &lsp::Url, since: Option<String>) -> Result<Option<Written>> {
-        let Some(path) = from_lsp::path(uri) else { return Ok(None) };
+    async fn tokens_since(
+        &self,
+        uri: &lsp::Url,
+        since: Option<String>,
+    ) -> Result<Option<SerializedResult>> {
+        let Some(path) = from_lsp::path_of_uri(uri) else { return Ok(None) };
         let last = self.shared.with(|state| state.last_tokens.by_path.get(&path).cloned());
         let asked_about = path.clone();
-        let computed = self.answer(Some(path.clone()), move |snapshot, features| {
+        let computed = self.answer_request(Some(path.clone()), move |snapshot, features| {
             let last = last.as_ref();
             let before = last.map(|(_, answer)| answer);
-            let answer = answered(snapshot, &asked_about, before, features.encoding)?;
+            let answer = answer_tokens(snapshot, &asked_about, before, features.encoding)?;
             let known = last.filter(|(number, _)| since.as_ref() == Some(&number.to_string()));
-            Some((known.map(|(_, before)| changes(&before.encoded, &answer.encoded)), answer))
+            Some((known.map(|(_, before)| run_edits(&before.encoded, &answer.encoded)), answer))
         });
         let Some((changes, answer)) = computed.await? else { return Ok(None) };
         let encoded = answer.encoded.clone();
         let result_id = self.shared.with(|state| {
-            let is_open = state.documents.contains(&path);
-            is_open.then(|| state.last_tokens.keep(&path, answer).to_string())
+            let is_open = state.documents.is_open(&path);
+            is_open.then(|| state.last_tokens.keep_answer(&path, answer).to_string())
         });
         Ok(match changes {
-            Some(edits) => Written::of(&lsp::SemanticTokensDelta { result_id, edits }),
-            None => Written::of(&lsp::SemanticTokens { result_id, data: all(&encoded) }),
+            Some(edits) => {
+                SerializedResult::from_result(&lsp::SemanticTokensDelta { result_id, edits })
+            }
+            None => SerializedResult::from_result(&lsp::SemanticTokens {
+                result_id,
+                data: join_runs(&encoded),
+            }),
         })
     }
 
@@ -108,8 +117,8 @@ impl Backend {
         &self,
         params: lsp::SemanticTokensRangeParams,
     ) -> Result<Option<lsp::SemanticTokensRangeResult>> {
-        let path = from_lsp::path(&params.text_document.uri);
-        self.answer(path.clone(), move |snapshot, features| {
+        let path = from_lsp::path_of_uri(&params.text_document.uri);
+        self.answer_request(path.clone(), move |snapshot, features| {
             let path = path.as_ref()?;
             let text = snapshot.file(path)?.text()?;
             let offset = |place: lsp::Position| {
@@ -118,7 +127,7 @@ impl Backend {
             let (start, end) = (offset(params.range.start), offset(params.range.end));
             let within = TextRange::new(start, end.max(start));
             let tokens = semantic_tokens(snapshot, path, within)?;
-            let data = encoded(&tokens, text, features.encoding).0;
+            let data = encode_tokens(&tokens, text, features.encoding).0;
             Some(lsp::SemanticTokens { result_id: None, data }.into())
         })
         .await
@@ -126,7 +135,7 @@ impl Backend {
 }
 
 /// Returns the tokens of a document. What the answer before has of them is taken from there.
-fn answered(
+fn answer_tokens(
     snapshot: &Snapshot,
     path: &FilePath,
     before: Option<&Answered>,
@@ -142,8 +151,8 @@ fn answered(
     let encode = |run: &RunItems<SemanticToken>| {
         let start = to_lsp::range_in(text, TextRange::new_empty(run.range.start), encoding).start;
         match known.get(&run.items.as_ptr()).filter(|_| !run.items.is_empty()) {
-            Some(known) => known.at(start),
-            None => EncodedRun::of(start, &run.items, &text.slice(run.range), encoding),
+            Some(known) => known.move_to(start),
+            None => EncodedRun::encode_run(start, &run.items, &text.slice(run.range), encoding),
         }
     };
     let encoded = tokens.runs.iter().map(encode).collect();
@@ -151,14 +160,14 @@ fn answered(
 }
 
 /// Returns the legend of the tokens' numbers.
-pub(super) fn legend() -> lsp::SemanticTokensLegend {
+pub(super) fn token_legend() -> lsp::SemanticTokensLegend {
     lsp::SemanticTokensLegend { token_types: TYPES.to_vec(), token_modifiers: vec![UNRESOLVED] }
 }
 
 /// Returns tokens as the protocol writes them: each counted from the one before, on one line. A
 /// token of several lines becomes one for each line, without the indentation. The second part is
 /// the place of the last one.
-fn encoded(
+fn encode_tokens(
     tokens: &[SemanticToken],
     text: &Text,
     encoding: Encoding,
@@ -168,12 +177,12 @@ fn encoded(
     for token in tokens {
         for piece in lines_of(text, token.range) {
             let lsp::Range { start, end } = to_lsp::range_in(&lines, piece, encoding);
-            let (delta_line, delta_start) = distance(last, start);
+            let (delta_line, delta_start) = position_distance(last, start);
             all.push(lsp::SemanticToken {
                 delta_line,
                 delta_start,
                 length: end.character - start.character,
-                token_type: number(token.kind),
+                token_type: kind_number(token.kind),
                 token_modifiers_bitset: u32::from(token.is_unresolved),
             });
             last = start;
@@ -195,7 +204,7 @@ fn lines_of(text: &Text, range: TextRange) -> Vec<TextRange> {
 }
 
 /// Returns the number of a kind in [`TYPES`].
-fn number(kind: ColorKind) -> u32 {
+fn kind_number(kind: ColorKind) -> u32 {
     match kind {
         ColorKind::Delimiter => 0,
         ColorKind::Function => 1,
@@ -222,7 +231,7 @@ mod tests {
         let token = |range, kind| SemanticToken { range, kind, is_unresolved: false };
         let tokens =
             [token(at("x"), ColorKind::Variable), token(at("ENC[a\n    b]"), ColorKind::Encrypted)];
-        let numbers: Vec<_> = encoded(&tokens, &text, Encoding::Utf16)
+        let numbers: Vec<_> = encode_tokens(&tokens, &text, Encoding::Utf16)
             .0
             .iter()
             .map(|it| (it.delta_line, it.delta_start, it.length, it.token_type))
@@ -234,13 +243,14 @@ mod tests {
     fn answers_about_closed_documents_are_forgotten() {
         let fixture = Fixture::new("a: '%{b}'\n");
         let path = FilePath::new("/data/common.yaml");
-        let answer = answered(&fixture.snapshot, &path, None, Encoding::Utf16).expect("it is data");
+        let answer =
+            answer_tokens(&fixture.snapshot, &path, None, Encoding::Utf16).expect("it is data");
         let mut last = LastTokens::default();
-        assert_eq!(last.keep(&path, answer.clone()), 1);
-        assert_eq!(last.keep(&path, answer.clone()), 2);
+        assert_eq!(last.keep_answer(&path, answer.clone()), 1);
+        assert_eq!(last.keep_answer(&path, answer.clone()), 2);
         last.forget(&path);
         assert!(last.by_path.is_empty());
-        assert_eq!(last.keep(&path, answer), 3, "a number is not used again");
+        assert_eq!(last.keep_answer(&path, answer), 3, "a number is not used again");
     }
 
     /// Applies edits as a client does.
@@ -265,7 +275,8 @@ mod tests {
         let path = FilePath::new("/data/common.yaml");
         workspace.apply(Change::Open(path.clone(), lines));
         let now = |workspace: &Workspace, before: Option<&Answered>| {
-            answered(&workspace.snapshot(), &path, before, Encoding::Utf16).expect("it is data")
+            answer_tokens(&workspace.snapshot(), &path, before, Encoding::Utf16)
+                .expect("it is data")
         };
         let mut last = now(&workspace, None);
         // Inserted before the place that a text has, in place of so many bytes.
@@ -286,13 +297,14 @@ mod tests {
             let range = TextRange::from_usize(start..start + length);
             workspace.apply(Change::Edit(path.clone(), vec![(range, text.to_owned())]));
             let answer = now(&workspace, Some(&last));
-            let (told, anew) = (all(&answer.encoded), all(&now(&workspace, None).encoded));
+            let (told, anew) =
+                (join_runs(&answer.encoded), join_runs(&now(&workspace, None).encoded));
             assert_eq!(told, anew, "edit {number}");
-            let edits = changes(&last.encoded, &answer.encoded);
-            assert_eq!(applied(&all(&last.encoded), edits), anew, "edit {number}");
+            let edits = run_edits(&last.encoded, &answer.encoded);
+            assert_eq!(applied(&join_runs(&last.encoded), edits), anew, "edit {number}");
             last = answer;
         }
-        assert_eq!(changes(&last.encoded, &last.encoded), []);
+        assert_eq!(run_edits(&last.encoded, &last.encoded), []);
     }
 
     #[test]
@@ -301,9 +313,9 @@ mod tests {
         let answer = |number| {
             let fixture = Fixture::new(&text(number));
             let path = FilePath::new("/data/common.yaml");
-            answered(&fixture.snapshot, &path, None, Encoding::Utf16).expect("it is data")
+            answer_tokens(&fixture.snapshot, &path, None, Encoding::Utf16).expect("it is data")
         };
-        let edits = changes(&answer(1).encoded, &answer(10).encoded);
+        let edits = run_edits(&answer(1).encoded, &answer(10).encoded);
         // The length of one variable, and the place of the brace behind it.
         let edit = edits.first().expect("they differ");
         assert_eq!((edits.len(), edit.start, edit.delete_count), (1, 4 * 5, 2 * 5));

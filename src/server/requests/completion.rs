@@ -7,7 +7,7 @@ use tower_lsp::lsp_types as lsp;
 use crate::ide::completion::{CompletionConfig, SETTINGS_FILE, SettingWord, complete_at, resolve};
 use crate::ide::hover::HoverConfig;
 use crate::server::features::TextFormat;
-use crate::server::transport::Written;
+use crate::server::transport::SerializedResult;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::settings::schema::{self, SettingType};
 
@@ -16,38 +16,43 @@ impl Backend {
     pub(in crate::server) async fn completion_at(
         &self,
         params: lsp::CompletionParams,
-    ) -> Result<Option<Written>> {
+    ) -> Result<Option<SerializedResult>> {
         let place = params.text_document_position;
         let trigger = params.context.and_then(|context| context.trigger_character);
         let trigger = trigger.and_then(|text| text.chars().next());
-        let path = from_lsp::path(&place.text_document.uri);
+        let path = from_lsp::path_of_uri(&place.text_document.uri);
         let is_settings = path.as_ref().is_some_and(|path| path.name() == SETTINGS_FILE);
         let settings = if is_settings { setting_words() } else { Vec::new() };
-        self.answer(path, move |snapshot, features| {
-            let position = from_lsp::position(snapshot, &place, features.encoding)?;
+        self.answer_request(path, move |snapshot, features| {
+            let position = from_lsp::file_position(snapshot, &place, features.encoding)?;
             let resolves_details = features.completion.resolves_details;
             let config = CompletionConfig { trigger, resolves_details, settings: &settings };
             let found = complete_at(snapshot, position, &config)?;
-            Written::of(&to_lsp::completion::list(snapshot, position.file, found, features))
+            SerializedResult::from_result(&to_lsp::completion::completion_list(
+                snapshot,
+                position.file,
+                found,
+                features,
+            ))
         })
         .await
     }
 
     /// Returns the item as the client has it, with its explanation.
     pub(in crate::server) async fn completion_item(&self, mut item: Value) -> Result<Value> {
-        let Some((file, topic)) = to_lsp::completion::topic(&item["data"]) else {
+        let Some((file, topic)) = to_lsp::completion::parse_topic(&item["data"]) else {
             return Ok(item);
         };
         let path = self.shared.with(|state| state.workspace.snapshot().path_of(file).cloned());
         let Some(path) = path else { return Ok(item) };
-        let explained = self.answer(Some(path.clone()), move |snapshot, features| {
+        let explained = self.answer_request(Some(path.clone()), move |snapshot, features| {
             let config = HoverConfig {
                 markdown: features.completion.format == TextFormat::Markdown,
                 ..HoverConfig::default()
             };
             let found = resolve::resolve(snapshot, &path, &topic, &config)?;
             let detail = found.detail.filter(|_| features.completion.resolves_details);
-            let documentation = to_lsp::completion::documentation(found.text, features);
+            let documentation = to_lsp::completion::item_documentation(found.text, features);
             Some((detail, serde_json::to_value(documentation).ok()?))
         });
         if let (Some((detail, documentation)), Some(item)) =

@@ -19,7 +19,7 @@ use crate::ide::phrases::PlaceNames;
 use crate::ide::story;
 use crate::puppet::print::PrintOptions;
 use crate::server::state::Shared;
-use crate::server::transport::answered;
+use crate::server::transport::wait_answer;
 use crate::server::{Backend, from_lsp};
 use crate::settings::{Origin, Settings};
 use crate::text::escape::escape_notification;
@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The argument of the command: a file, and a root key by its name or by its place.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked {
+struct EvaluateArgument {
     uri: lsp::Url,
     key: Option<String>,
     position: Option<lsp::Position>,
@@ -57,7 +57,7 @@ pub(in crate::server) fn is_switched_on(options: Option<&Value>) -> bool {
 }
 
 /// Returns the code actions that evaluate the key at a place.
-pub(super) fn actions(
+pub(super) fn evaluate_actions(
     snapshot: &Snapshot,
     uri: &lsp::Url,
     position: FilePosition,
@@ -81,13 +81,13 @@ impl Backend {
         &self,
         params: lsp::ExecuteCommandParams,
     ) -> Result<Option<Value>> {
-        self.shared.settled().await;
+        self.shared.wait_settled().await;
         let is_on = self.shared.with(|state| state.evaluates);
         if params.command != COMMAND || !is_on {
             return Err(Error::invalid_params(format!("there is no command {}", params.command)));
         }
         let argument = params.arguments.into_iter().next().unwrap_or_default();
-        let asked: Asked = serde_json::from_value(argument)
+        let asked: EvaluateArgument = serde_json::from_value(argument)
             .map_err(|error| Error::invalid_params(error.to_string()))?;
         if asked.key.is_none() && asked.position.is_none() {
             return Err(Error::invalid_params("either a position or a key must be given"));
@@ -98,9 +98,9 @@ impl Backend {
     }
 
     /// Returns the user's evaluations; `None` where functions are switched off.
-    pub(in crate::server) fn evaluations(&self) -> Option<Evaluations> {
+    pub(in crate::server) fn kept_evaluations(&self) -> Option<Evaluations> {
         let is_on = self.shared.with(|state| state.evaluates);
-        is_on.then(|| self.shared.evaluator.outcomes())
+        is_on.then(|| self.shared.evaluator.kept_outcomes())
     }
 
     /// The client's user cancels a progress.
@@ -113,7 +113,7 @@ impl Backend {
 }
 
 /// Evaluates a key if the user agrees, and shows the outcome.
-async fn evaluate(client: Client, shared: Arc<Shared>, asked: Asked) {
+async fn evaluate(client: Client, shared: Arc<Shared>, asked: EvaluateArgument) {
     let outcome = try_to_evaluate(&client, &shared, asked).await;
     let (kind, text) = match outcome {
         Ok(None) => return, // The user declined.
@@ -127,17 +127,17 @@ async fn evaluate(client: Client, shared: Arc<Shared>, asked: Asked) {
 async fn try_to_evaluate(
     client: &Client,
     shared: &Shared,
-    asked: Asked,
+    asked: EvaluateArgument,
 ) -> std::result::Result<Option<String>, String> {
     let evaluator = shared.evaluator.clone();
-    let _turn = evaluator.turn().await;
+    let _turn = evaluator.wait_turn().await;
     let (snapshot, settings, encoding) = shared.with(|state| {
         let snapshot = state.workspace.snapshot();
         (snapshot, state.settings.run_backends.clone(), state.features.encoding)
     });
     let found = {
         let snapshot = snapshot.clone();
-        shared.slots.run(move || about(&snapshot, &asked, encoding)).await
+        shared.slots.run(move || find_target(&snapshot, &asked, encoding)).await
     };
     let (target, code) = found.flatten().ok_or("there is no key of Hiera here, or no such node")?;
     let mut config = settings.process_config().ok_or("functions of levels are switched off")?;
@@ -152,43 +152,43 @@ async fn try_to_evaluate(
     }
     if !evaluator.is_allowed(root, &code) {
         let decrypts = snapshot.config().eyaml.decrypt;
-        let question = question(&snapshot, &target, &code, decrypts);
-        if !agrees(client, question).await {
+        let question = consent_question(&snapshot, &target, &code, decrypts);
+        if !ask_consent(client, question).await {
             return Ok(None);
         }
-        evaluator.allow(root, &code);
+        evaluator.record_consent(root, &code);
     }
     // Functions that a question did not name do not run.
     config.functions = Some(code.iter().map(|one| one.name.to_string()).collect());
-    let under_way = evaluator.begin();
+    let under_way = evaluator.begin_request();
     let key = target.key.text.clone();
     let shown = begin_progress(client, shared, &under_way.token, &key).await;
-    let at = now();
+    let at = clock_time();
     let outcome = evaluator.evaluate(snapshot, target, config, &under_way, at).await;
     if shown {
         let end = lsp::WorkDoneProgressEnd { message: None };
-        progress(client, &under_way.token, lsp::WorkDoneProgress::End(end)).await;
+        send_progress(client, &under_way.token, lsp::WorkDoneProgress::End(end)).await;
     }
     match outcome {
-        Some(evaluation) => told(&key, &evaluation).map(Some),
+        Some(evaluation) => outcome_message(&key, &evaluation).map(Some),
         None if under_way.is_cancelled() => Ok(None),
         None => Err(format!("'{key}' was not evaluated: nothing more can run here")),
     }
 }
 
 /// Returns the target of the request, and the code of levels that may run for it.
-fn about(
+fn find_target(
     snapshot: &Snapshot,
-    asked: &Asked,
+    asked: &EvaluateArgument,
     encoding: crate::text::Encoding,
 ) -> Option<(EvaluationSubject, Vec<LevelCode>)> {
-    let path = from_lsp::path(&asked.uri)?;
+    let path = from_lsp::path_of_uri(&asked.uri)?;
     let key = match (&asked.key, asked.position) {
         (Some(key), _) => LookupKey::of_root(key),
         (None, position) => {
             let text_document = lsp::TextDocumentIdentifier { uri: asked.uri.clone() };
             let place = lsp::TextDocumentPositionParams { text_document, position: position? };
-            story::key_at(snapshot, from_lsp::position(snapshot, &place, encoding)?)?
+            story::key_at(snapshot, from_lsp::file_position(snapshot, &place, encoding)?)?
         }
     };
     let target = evaluation::find_target(snapshot, &path, &key, asked.node.as_deref())?;
@@ -202,7 +202,7 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Returns the question to the user, which names the functions and their files.
-fn question(
+fn consent_question(
     snapshot: &Snapshot,
     target: &EvaluationSubject,
     code: &[LevelCode],
@@ -227,7 +227,7 @@ fn question(
     ))
 }
 
-async fn agrees(client: &Client, question: String) -> bool {
+async fn ask_consent(client: &Client, question: String) -> bool {
     let action = |title: &str| lsp::MessageActionItem {
         title: title.to_owned(),
         properties: std::collections::HashMap::new(),
@@ -254,7 +254,7 @@ async fn begin_progress(
     let params = lsp::WorkDoneProgressCreateParams { token: token.clone() };
     let asking = client.clone();
     let create = async move { asking.send_request::<WorkDoneProgressCreate>(params).await };
-    if !matches!(answered(create, PATIENCE).await, Some(Ok(()))) {
+    if !matches!(wait_answer(create, PATIENCE).await, Some(Ok(()))) {
         return false;
     }
     let begin = lsp::WorkDoneProgressBegin {
@@ -262,17 +262,17 @@ async fn begin_progress(
         cancellable: Some(true),
         ..lsp::WorkDoneProgressBegin::default()
     };
-    progress(client, token, lsp::WorkDoneProgress::Begin(begin)).await;
+    send_progress(client, token, lsp::WorkDoneProgress::Begin(begin)).await;
     true
 }
 
-async fn progress(client: &Client, token: &lsp::ProgressToken, value: lsp::WorkDoneProgress) {
+async fn send_progress(client: &Client, token: &lsp::ProgressToken, value: lsp::WorkDoneProgress) {
     let value = lsp::ProgressParamsValue::WorkDone(value);
     client.send_notification::<Progress>(lsp::ProgressParams { token: token.clone(), value }).await;
 }
 
 /// Returns the words for an outcome. They hold no value.
-fn told(key: &str, evaluation: &Evaluation) -> std::result::Result<String, String> {
+fn outcome_message(key: &str, evaluation: &Evaluation) -> std::result::Result<String, String> {
     let of = match evaluation.scope.is_node {
         true => format!(" for {}", evaluation.scope.name),
         false => String::new(),
@@ -287,6 +287,6 @@ fn told(key: &str, evaluation: &Evaluation) -> std::result::Result<String, Strin
 }
 
 /// Returns the time of the user's clock: `10:04`.
-fn now() -> String {
+fn clock_time() -> String {
     chrono::Local::now().format("%H:%M").to_string()
 }

@@ -16,7 +16,7 @@ mod rename;
 mod structure;
 mod symbols;
 
-pub(super) use announced::{Announced, announce};
+pub(super) use announced::{Announced, add_capabilities};
 pub(super) use beside::refresh;
 pub(super) use coloring::LastTokens;
 pub(super) use evaluate::is_switched_on;

@@ -13,21 +13,26 @@ impl Backend {
         params: lsp::HoverParams,
     ) -> Result<Option<lsp::Hover>> {
         let place = params.text_document_position_params;
-        let evaluations = self.evaluations();
-        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
-            let position = from_lsp::position(snapshot, &place, features.encoding)?;
-            let link: Option<ide::hover::Link<'_>> =
-                if features.hover_links { Some(&to_lsp::link) } else { None };
-            let config = ide::hover::HoverConfig {
-                markdown: features.markdown,
-                link,
-                action: Some(&|action, path, key| to_lsp::call(action, path, key, features)),
-                evaluations: evaluations.as_ref(),
-                ..ide::hover::HoverConfig::default()
-            };
-            let hover = ide::hover::hover(snapshot, position, &config)?;
-            Some(to_lsp::hover(snapshot, position.file, hover, features))
-        })
+        let evaluations = self.kept_evaluations();
+        self.answer_request(
+            from_lsp::path_of_uri(&place.text_document.uri),
+            move |snapshot, features| {
+                let position = from_lsp::file_position(snapshot, &place, features.encoding)?;
+                let link: Option<ide::hover::Link<'_>> =
+                    if features.hover_links { Some(&to_lsp::line_link) } else { None };
+                let config = ide::hover::HoverConfig {
+                    markdown: features.markdown,
+                    link,
+                    action: Some(&|action, path, key| {
+                        to_lsp::action_call(action, path, key, features)
+                    }),
+                    evaluations: evaluations.as_ref(),
+                    ..ide::hover::HoverConfig::default()
+                };
+                let hover = ide::hover::hover(snapshot, position, &config)?;
+                Some(to_lsp::hover(snapshot, position.file, hover, features))
+            },
+        )
         .await
     }
 
@@ -38,11 +43,20 @@ impl Backend {
     ) -> Result<Option<lsp::GotoDefinitionResponse>> {
         let place = params.text_document_position_params;
         let documents = self.shared.with(|state| state.documents.clone());
-        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
-            let position = from_lsp::position(snapshot, &place, features.encoding)?;
-            let definitions = ide::definition::find_definitions(snapshot, position)?;
-            Some(to_lsp::definitions(snapshot, position.file, &definitions, features, &documents))
-        })
+        self.answer_request(
+            from_lsp::path_of_uri(&place.text_document.uri),
+            move |snapshot, features| {
+                let position = from_lsp::file_position(snapshot, &place, features.encoding)?;
+                let definitions = ide::definition::find_definitions(snapshot, position)?;
+                Some(to_lsp::definition_response(
+                    snapshot,
+                    position.file,
+                    &definitions,
+                    features,
+                    &documents,
+                ))
+            },
+        )
         .await
     }
 }

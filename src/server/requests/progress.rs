@@ -14,7 +14,7 @@ use crate::server::requests::parts::send_part;
 const MOMENT: Duration = Duration::from_millis(250);
 
 /// Returns the option with which the server announces progress.
-pub(super) fn options() -> lsp::WorkDoneProgressOptions {
+pub(super) fn progress_options() -> lsp::WorkDoneProgressOptions {
     lsp::WorkDoneProgressOptions { work_done_progress: Some(true) }
 }
 

@@ -13,20 +13,24 @@ impl Backend {
         &self,
         place: lsp::TextDocumentPositionParams,
     ) -> Result<Option<lsp::PrepareRenameResponse>> {
-        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
-            let Some(position) = from_lsp::position(snapshot, &place, features.encoding) else {
-                return Ok(None);
-            };
-            let file = snapshot.file_by_id(position.file).and_then(|file| file.text());
-            let prepared = match prepare(snapshot, position) {
-                Err(RenameError::NoName) => return Ok(None),
-                prepared => prepared.map_err(refused)?,
-            };
-            Ok(file.map(|text| lsp::PrepareRenameResponse::RangeWithPlaceholder {
-                range: to_lsp::range_in(text, prepared.range, features.encoding),
-                placeholder: prepared.placeholder,
-            }))
-        })
+        self.answer_request(
+            from_lsp::path_of_uri(&place.text_document.uri),
+            move |snapshot, features| {
+                let Some(position) = from_lsp::file_position(snapshot, &place, features.encoding)
+                else {
+                    return Ok(None);
+                };
+                let file = snapshot.file_by_id(position.file).and_then(|file| file.text());
+                let prepared = match prepare(snapshot, position) {
+                    Err(RenameError::NoName) => return Ok(None),
+                    prepared => prepared.map_err(request_failed)?,
+                };
+                Ok(file.map(|text| lsp::PrepareRenameResponse::RangeWithPlaceholder {
+                    range: to_lsp::range_in(text, prepared.range, features.encoding),
+                    placeholder: prepared.placeholder,
+                }))
+            },
+        )
         .await?
     }
 
@@ -39,14 +43,18 @@ impl Backend {
         let place = params.text_document_position;
         let progress = params.work_done_progress_params;
         let documents = self.shared.with(|state| state.documents.clone());
-        let renamed =
-            self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
-                let Some(position) = from_lsp::position(snapshot, &place, features.encoding) else {
+        let renamed = self.answer_request(
+            from_lsp::path_of_uri(&place.text_document.uri),
+            move |snapshot, features| {
+                let Some(position) = from_lsp::file_position(snapshot, &place, features.encoding)
+                else {
                     return Ok(None);
                 };
-                let change = rename(snapshot, position, &params.new_name).map_err(refused)?;
+                let change =
+                    rename(snapshot, position, &params.new_name).map_err(request_failed)?;
                 Ok(Some(to_lsp::workspace_edit(snapshot, &change, features, &documents)))
-            });
+            },
+        );
         self.with_progress(progress, "Renaming", renamed).await?
     }
 }
@@ -57,13 +65,13 @@ impl Backend {
         &self,
         params: lsp::RenameFilesParams,
     ) -> Result<Option<lsp::WorkspaceEdit>> {
-        let path = |uri: &str| from_lsp::path(&lsp::Url::parse(uri).ok()?);
+        let path = |uri: &str| from_lsp::path_of_uri(&lsp::Url::parse(uri).ok()?);
         let renames = params.files.iter().filter_map(|file| {
             Some(FileRename { old: path(&file.old_uri)?, new: path(&file.new_uri)? })
         });
         let renames: Vec<FileRename> = renames.collect();
         let documents = self.shared.with(|state| state.documents.clone());
-        self.answer(None, move |snapshot, features| {
+        self.answer_request(None, move |snapshot, features| {
             let change = file_renames(snapshot, &renames);
             let is_any = !change.is_empty();
             is_any.then(|| to_lsp::workspace_edit(snapshot, &change, features, &documents))
@@ -73,6 +81,6 @@ impl Backend {
 }
 
 /// Returns the protocol's RequestFailed: the client shows its message.
-fn refused(error: RenameError) -> Error {
+fn request_failed(error: RenameError) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: error.to_string().into(), data: None }
 }

@@ -17,8 +17,8 @@ impl Backend {
         &self,
         params: lsp::FoldingRangeParams,
     ) -> Result<Option<Vec<lsp::FoldingRange>>> {
-        let path = from_lsp::path(&params.text_document.uri);
-        self.answer(path.clone(), move |snapshot, features| {
+        let path = from_lsp::path_of_uri(&params.text_document.uri);
+        self.answer_request(path.clone(), move |snapshot, features| {
             let found = file_folds(snapshot, path.as_ref()?, features.announced.most_folds)?;
             Some(found.into_iter().map(folding_range).collect())
         })
@@ -30,8 +30,8 @@ impl Backend {
         &self,
         params: lsp::SelectionRangeParams,
     ) -> Result<Option<Vec<lsp::SelectionRange>>> {
-        let path = from_lsp::path(&params.text_document.uri);
-        self.answer(path.clone(), move |snapshot, features| {
+        let path = from_lsp::path_of_uri(&params.text_document.uri);
+        self.answer_request(path.clone(), move |snapshot, features| {
             let file = snapshot.file(path.as_ref()?)?;
             snapshot.environments().governing_environments(&file.path).next()?;
             let text = file.text()?;
@@ -50,15 +50,15 @@ impl Backend {
         &self,
         params: lsp::DocumentLinkParams,
     ) -> Result<Option<Vec<lsp::DocumentLink>>> {
-        let path = from_lsp::path(&params.text_document.uri);
+        let path = from_lsp::path_of_uri(&params.text_document.uri);
         let documents = self.shared.with(|state| state.documents.clone());
-        self.answer(path.clone(), move |snapshot, features| {
+        self.answer_request(path.clone(), move |snapshot, features| {
             let path = path.as_ref()?;
             let text = snapshot.file(path)?.text()?;
             let convert = |link: crate::ide::document_links::Link| {
                 Some(lsp::DocumentLink {
                     range: to_lsp::range_in(text, link.range, features.encoding),
-                    target: Some(to_lsp::address(&link.target, &documents)?),
+                    target: Some(to_lsp::document_uri(&link.target, &documents)?),
                     tooltip: features.announced.link_tooltips.then_some(link.tooltip),
                     data: None,
                 })

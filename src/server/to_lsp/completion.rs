@@ -4,14 +4,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tower_lsp::lsp_types as lsp;
 
-use super::range;
+use super::convert_span;
 use crate::ide::completion::{Completions, Item, ItemKind, TRIGGERS, Topic};
 use crate::server::features::{Features, TextFormat};
 use crate::text::{FileId, Span};
 use crate::workspace::Snapshot;
 
 /// Returns the capability.
-pub(super) fn options() -> lsp::CompletionOptions {
+pub(super) fn completion_options() -> lsp::CompletionOptions {
     lsp::CompletionOptions {
         resolve_provider: Some(true),
         trigger_characters: Some(TRIGGERS.iter().map(char::to_string).collect()),
@@ -64,13 +64,13 @@ struct ListItem {
 }
 
 /// Converts the words that fit in a file.
-pub(in crate::server) fn list(
+pub(in crate::server) fn completion_list(
     snapshot: &Snapshot,
     file: FileId,
     found: Completions,
     features: &Features,
 ) -> List {
-    let convert = |bytes| range(snapshot, Span::in_file(file, bytes), features.encoding);
+    let convert = |bytes| convert_span(snapshot, Span::in_file(file, bytes), features.encoding);
     // Nearly all items replace the same bytes.
     let usual = found.items.first().map(|item| (item.edit.range, convert(item.edit.range)));
     let has_defaults = features.completion.default_range;
@@ -80,7 +80,7 @@ pub(in crate::server) fn list(
             _ => convert(one.edit.range),
         };
         let is_default = has_defaults && usual.is_some_and(|(_, usual)| usual == place);
-        item(file, (rank, one), place, is_default, features)
+        completion_item(file, (rank, one), place, is_default, features)
     });
     List {
         is_incomplete: found.is_incomplete,
@@ -91,7 +91,7 @@ pub(in crate::server) fn list(
     }
 }
 
-fn item(
+fn completion_item(
     file: FileId,
     (rank, item): (usize, Item),
     place: lsp::Range,
@@ -106,13 +106,13 @@ fn item(
     let as_is = client.as_is && new_text.contains('\n');
     let mut converted = ListItem {
         filter_text: (item.filter != item.label).then_some(item.filter),
-        kind: Some(kind(item.kind)),
+        kind: Some(item_kind(item.kind)),
         detail: item.detail,
-        documentation: item.documentation.map(|text| documentation(text.to_owned(), features)),
+        documentation: item.documentation.map(|text| item_documentation(text.to_owned(), features)),
         sort_text: format!("{rank:02}"),
         insert_text_format: format,
         insert_text_mode: as_is.then_some(lsp::InsertTextMode::AS_IS),
-        data: item.topic.map(|topic| data(file, &topic)),
+        data: item.topic.map(|topic| topic_data(file, &topic)),
         ..ListItem::default()
     };
     match is_default {
@@ -124,7 +124,7 @@ fn item(
     converted
 }
 
-fn kind(kind: ItemKind) -> lsp::CompletionItemKind {
+fn item_kind(kind: ItemKind) -> lsp::CompletionItemKind {
     match kind {
         ItemKind::Key | ItemKind::Parameter => lsp::CompletionItemKind::PROPERTY,
         ItemKind::Member => lsp::CompletionItemKind::FIELD,
@@ -138,7 +138,10 @@ fn kind(kind: ItemKind) -> lsp::CompletionItemKind {
 }
 
 /// Converts an explanation.
-pub(in crate::server) fn documentation(text: String, features: &Features) -> lsp::Documentation {
+pub(in crate::server) fn item_documentation(
+    text: String,
+    features: &Features,
+) -> lsp::Documentation {
     let markup =
         |kind| lsp::Documentation::MarkupContent(lsp::MarkupContent { kind, value: text.clone() });
     match features.completion.format {
@@ -150,7 +153,7 @@ pub(in crate::server) fn documentation(text: String, features: &Features) -> lsp
 
 /// Returns the data with which a client asks for the explanation of an item: the number of the file,
 /// and the topic. It comes with each item, and is short for that.
-fn data(file: FileId, topic: &Topic) -> Value {
+fn topic_data(file: FileId, topic: &Topic) -> Value {
     match topic {
         Topic::Key(key) => json!({"f": file.number(), "k": key}),
         Topic::Variable(name) => json!({"f": file.number(), "v": name}),
@@ -158,7 +161,7 @@ fn data(file: FileId, topic: &Topic) -> Value {
 }
 
 /// Returns the file and the topic of such data; `None` for data of others.
-pub(in crate::server) fn topic(data: &Value) -> Option<(FileId, Topic)> {
+pub(in crate::server) fn parse_topic(data: &Value) -> Option<(FileId, Topic)> {
     let number = u32::try_from(data["f"].as_u64()?).ok()?;
     let key = data["k"].as_str().map(|key| Topic::Key(key.to_owned()));
     let variable = || data["v"].as_str().map(|name| Topic::Variable(name.to_owned()));
@@ -173,10 +176,10 @@ mod tests {
     fn a_topic_comes_back_as_it_was_sent() {
         let file = FileId::new(7);
         for sent in [Topic::Key("a.b".into()), Topic::Variable("facts.os".into())] {
-            assert_eq!(topic(&data(file, &sent)), Some((file, sent)));
+            assert_eq!(parse_topic(&topic_data(file, &sent)), Some((file, sent)));
         }
-        assert_eq!(topic(&json!({"f": 1, "other": 1})), None);
-        assert_eq!(topic(&json!({"f": -1, "k": "a"})), None);
-        assert_eq!(topic(&json!(3)), None);
+        assert_eq!(parse_topic(&json!({"f": 1, "other": 1})), None);
+        assert_eq!(parse_topic(&json!({"f": -1, "k": "a"})), None);
+        assert_eq!(parse_topic(&json!(3)), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use tower_lsp::lsp_types as lsp;
 
-use super::{address, range_in};
+use super::{document_uri, range_in};
 use crate::server::documents::Documents;
 use crate::server::features::Features;
 use crate::text::{FilePath, SourceChange, TextEdit};
@@ -19,13 +19,13 @@ pub(in crate::server) fn workspace_edit(
     let mut created = Vec::new();
     let mut edited = Vec::new();
     for (path, text) in &change.created {
-        let Some(uri) = address(path, documents) else { continue };
+        let Some(uri) = document_uri(path, documents) else { continue };
         let file = lsp::CreateFile { uri: uri.clone(), options: None, annotation_id: None };
         created.push(lsp::DocumentChangeOperation::Op(lsp::ResourceOp::Create(file)));
         edited.push((uri, None, vec![lsp::TextEdit::new(lsp::Range::default(), text.clone())]));
     }
     for (path, edits) in &change.edits {
-        let Some(uri) = address(path, documents) else { continue };
+        let Some(uri) = document_uri(path, documents) else { continue };
         let version = documents.get(path).map(|document| document.version);
         edited.push((uri, version, text_edits(snapshot, path, edits, features)));
     }

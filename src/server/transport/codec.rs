@@ -8,7 +8,7 @@
 
 use memchr::memchr_iter;
 
-use super::message::{self, Incoming, Refusal};
+use super::message::{self, Incoming, MessageRefusal};
 
 /// The longest message in bytes, and the most bytes to search for the next header.
 const MAX_MESSAGE: usize = 256 << 20;
@@ -99,8 +99,8 @@ impl Codec {
     pub(super) fn next(&mut self) -> Option<Incoming> {
         loop {
             let refusal = match self.state {
-                State::Headers => self.headers()?,
-                State::Body(length) => match self.body(length)? {
+                State::Headers => self.read_headers()?,
+                State::Body(length) => match self.read_body(length)? {
                     Ok(message) => return Some(message),
                     Err(refusal) => Some(refusal),
                 },
@@ -127,9 +127,9 @@ impl Codec {
     }
 
     /// Returns the reason why the input must not end here; `None` between two messages.
-    pub(super) fn unfinished(&self) -> Option<&'static str> {
+    pub(super) fn unfinished_reason(&self) -> Option<&'static str> {
         match self.state {
-            State::Headers if self.unread().iter().all(u8::is_ascii_whitespace) => None,
+            State::Headers if self.unread_bytes().iter().all(u8::is_ascii_whitespace) => None,
             State::Headers | State::Body(_) | State::LongBody(_) => {
                 Some("standard input ended within a message")
             }
@@ -137,7 +137,7 @@ impl Codec {
         }
     }
 
-    fn unread(&self) -> &[u8] {
+    fn unread_bytes(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
 
@@ -153,27 +153,28 @@ impl Codec {
     }
 
     /// Reads a block of headers. `None`: more bytes are needed.
-    fn headers(&mut self) -> Option<Option<Refusal>> {
-        let blank = self.unread().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    fn read_headers(&mut self) -> Option<Option<MessageRefusal>> {
+        let blank =
+            self.unread_bytes().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         self.advance(blank, State::Headers);
-        let refusal = match headers(self.unread()) {
-            Headers::Partial if self.unread().len() <= MAX_HEADERS => return None,
+        let refusal = match parse_headers(self.unread_bytes()) {
+            Headers::Partial if self.unread_bytes().len() <= MAX_HEADERS => return None,
             Headers::Partial | Headers::None => {
                 // The first byte is passed over: the search must not find the same bytes again.
                 self.skip(1, State::Lost);
-                Refusal::not_json("these bytes are no header of a message")
+                MessageRefusal::not_json("these bytes are no header of a message")
             }
             Headers::WithoutLength => {
                 self.skip(1, State::Lost);
-                Refusal::not_json("the header Content-Length is missing")
+                MessageRefusal::not_json("the header Content-Length is missing")
             }
             Headers::Unusable { size, why } => {
                 self.skip(size, State::Lost);
-                Refusal::not_json(why)
+                MessageRefusal::not_json(why)
             }
             Headers::Valid { size, length } if length > self.limit => {
                 self.skip(size, State::LongBody(length));
-                Refusal::not_json("the message is too long")
+                MessageRefusal::not_json("the message is too long")
             }
             Headers::Valid { size, length } => {
                 self.advance(size, State::Body(length));
@@ -186,11 +187,13 @@ impl Codec {
     }
 
     /// Reads a body. `None`: more bytes are needed.
-    fn body(&mut self, length: usize) -> Option<Result<Incoming, Refusal>> {
-        if self.unread().len() < length {
+    fn read_body(&mut self, length: usize) -> Option<Result<Incoming, MessageRefusal>> {
+        if self.unread_bytes().len() < length {
             let next = self.header_line()?;
             self.skip(next - self.start, State::Headers);
-            return Some(Err(Refusal::not_json("the message is shorter than its header says")));
+            return Some(Err(MessageRefusal::not_json(
+                "the message is shorter than its header says",
+            )));
         }
         let end = self.start + length;
         match message::read(&mut self.buffer[self.start..end]) {
@@ -199,7 +202,7 @@ impl Codec {
                 Some(Ok(message))
             }
             Err(refusal) => {
-                match find_length(self.unread()).filter(|next| *next < length) {
+                match find_length(self.unread_bytes()).filter(|next| *next < length) {
                     Some(next) => self.skip(next, State::Headers),
                     None => self.skip(length, State::Headers),
                 }
@@ -214,7 +217,7 @@ impl Codec {
             self.advance(next - self.start, State::Headers);
             return Some(());
         }
-        let unread = self.unread().len();
+        let unread = self.unread_bytes().len();
         if unread >= left {
             self.advance(left, State::Headers);
             return Some(());
@@ -228,7 +231,7 @@ impl Codec {
 
     /// Finds the next header that gives a length. `None`: more bytes are needed.
     fn find_headers(&mut self) -> Option<()> {
-        let unread = self.unread();
+        let unread = self.unread_bytes();
         let found =
             unread.windows(LENGTH.len()).position(|bytes| bytes.eq_ignore_ascii_case(LENGTH));
         match found {
@@ -281,7 +284,7 @@ fn is_length_line(bytes: &[u8]) -> bool {
 }
 
 /// Reads the headers at the start of some bytes.
-fn headers(bytes: &[u8]) -> Headers {
+fn parse_headers(bytes: &[u8]) -> Headers {
     let mut length = None;
     let mut why = None;
     let mut at = 0;
@@ -295,9 +298,9 @@ fn headers(bytes: &[u8]) -> Headers {
                 (None, None) => Headers::WithoutLength,
             };
         }
-        let Some((name, value)) = header(line) else { return Headers::None };
+        let Some((name, value)) = parse_header(line) else { return Headers::None };
         if name.eq_ignore_ascii_case(LENGTH) {
-            match number(value) {
+            match parse_number(value) {
                 None => why = Some("Content-Length is no number of bytes"),
                 Some(number) if length.is_some_and(|length| length != number) => {
                     why = Some("Content-Length is given twice");
@@ -315,7 +318,7 @@ fn headers(bytes: &[u8]) -> Headers {
 }
 
 /// Returns a header's name and value.
-fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
+fn parse_header(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|byte| *byte == b':')?;
     let name = line[..colon].trim_ascii();
     let is_name = !name.is_empty() && name.iter().all(|byte| is_token(*byte));
@@ -325,7 +328,7 @@ fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
 /// Whether a line whose end has not arrived may become a header.
 fn could_be_header(line: &[u8]) -> bool {
     match line.contains(&b':') {
-        true => header(line).is_some(),
+        true => parse_header(line).is_some(),
         false => line.trim_ascii().iter().all(|byte| is_token(*byte)),
     }
 }
@@ -335,7 +338,7 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-fn number(value: &[u8]) -> Option<usize> {
+fn parse_number(value: &[u8]) -> Option<usize> {
     let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
     // A number that is too long for the type is too long for a message as well.
     is_number.then(|| std::str::from_utf8(value).ok()?.parse().ok().or(Some(usize::MAX)))?

@@ -19,10 +19,10 @@ use super::message::Incoming;
 
 /// The messages of a client. Copies are the same input.
 #[derive(Clone, Default)]
-pub(in crate::server) struct Input(Arc<Inner>);
+pub(in crate::server) struct Input(Arc<InputState>);
 
 #[derive(Default)]
-struct Inner {
+struct InputState {
     queue: Mutex<Queue>,
     /// There is room for more messages.
     room: Condvar,
@@ -64,7 +64,7 @@ const SETTLE_TIMEOUT: Duration = Duration::from_millis(5);
 
 impl Input {
     /// Reads `source` to its end, on a thread of its own: reading it cannot be interrupted.
-    pub(in crate::server) fn of(source: impl Read + Send + 'static) -> io::Result<Input> {
+    pub(in crate::server) fn read_from(source: impl Read + Send + 'static) -> io::Result<Input> {
         let input = Input::default();
         let reader = input.clone();
         std::thread::Builder::new()
@@ -73,7 +73,7 @@ impl Input {
         Ok(input)
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn lock_queue(&self) -> MutexGuard<'_, Queue> {
         self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,7 +81,7 @@ impl Input {
         let mut chunk = vec![0; CHUNK];
         loop {
             let end = match source.read(&mut chunk) {
-                Ok(0) => codec.unfinished().map_or(Ok(()), |why| Err(why.to_owned())),
+                Ok(0) => codec.unfinished_reason().map_or(Ok(()), |why| Err(why.to_owned())),
                 Ok(count) => {
                     self.decode(&mut codec, &chunk[..count]);
                     match codec.is_lost() {
@@ -92,7 +92,7 @@ impl Input {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => Err(format!("standard input cannot be read: {error}")),
             };
-            let mut queue = self.queue();
+            let mut queue = self.lock_queue();
             queue.end = Some(end);
             wake(queue);
             self.0.ended.notify_waiters();
@@ -102,12 +102,12 @@ impl Input {
 
     /// Puts the messages that bytes complete into the queue, and waits for room in it.
     fn decode(&self, codec: &mut Codec, bytes: &[u8]) {
-        self.queue().is_decoding = true;
+        self.lock_queue().is_decoding = true;
         codec.feed(bytes);
         let mut decoded: VecDeque<_> = std::iter::from_fn(|| codec.next()).collect();
         // A message that is longer than all bytes came in several reads, which were taken then.
         let each = bytes.len().div_ceil(decoded.len().max(1));
-        let mut queue = self.queue();
+        let mut queue = self.lock_queue();
         queue.is_decoding = false;
         queue.bytes += each * decoded.len();
         queue.messages.extend(decoded.drain(..).map(|message| (message, each)));
@@ -118,7 +118,7 @@ impl Input {
             }
             false => {
                 wake(queue);
-                self.queue()
+                self.lock_queue()
             }
         };
         while queue.bytes > QUEUE_LIMIT {
@@ -132,7 +132,7 @@ impl Input {
     }
 
     fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<Incoming>> {
-        let mut queue = self.queue();
+        let mut queue = self.lock_queue();
         let Some((message, bytes)) = queue.messages.pop_front() else {
             if queue.end.is_some() {
                 return Poll::Ready(None);
@@ -147,24 +147,24 @@ impl Input {
     }
 
     /// Returns how the input has ended: `Ok` between two messages, else `Err` with a message.
-    pub(super) fn end(&self) -> Result<(), String> {
-        self.queue().end.clone().unwrap_or(Ok(()))
+    pub(super) fn end_reason(&self) -> Result<(), String> {
+        self.lock_queue().end.clone().unwrap_or(Ok(()))
     }
 
     /// Waits until no more messages will come.
-    pub(in crate::server) async fn ended(&self) {
+    pub(in crate::server) async fn wait_end(&self) {
         // The next line sees work that ended before this one.
         let ended = self.0.ended.notified();
-        if self.queue().end.is_none() {
+        if self.lock_queue().end.is_none() {
             ended.await;
         }
     }
 
     /// Waits until all messages that have arrived are begun, but for [`SETTLE_TIMEOUT`] at most:
     /// more may come all the time.
-    pub(in crate::server) async fn settled(&self) {
+    pub(in crate::server) async fn wait_settled(&self) {
         let settled = async {
-            while !self.queue().is_settled() {
+            while !self.lock_queue().is_settled() {
                 self.0.settled.notified().await;
             }
         };
@@ -173,8 +173,8 @@ impl Input {
 
     /// Wraps the work for a message that was taken. The message counts as begun when the work is
     /// polled or dropped: its changes happen in the first poll.
-    pub(super) fn work<F: Future + Unpin>(&self, work: F) -> Work<F> {
-        self.queue().not_begun += 1;
+    pub(super) fn wrap_work<F: Future + Unpin>(&self, work: F) -> Work<F> {
+        self.lock_queue().not_begun += 1;
         Work { work, not_begun: Some(NotBegun(self.clone())) }
     }
 
@@ -205,7 +205,7 @@ struct NotBegun(Input);
 
 impl Drop for NotBegun {
     fn drop(&mut self) {
-        let mut queue = self.0.queue();
+        let mut queue = self.0.lock_queue();
         queue.not_begun -= 1;
         self.0.notify_if_settled(&queue);
     }
@@ -253,13 +253,13 @@ mod tests {
     }
 
     fn is_settled(input: &Input) -> bool {
-        input.queue().is_settled()
+        input.lock_queue().is_settled()
     }
 
     #[tokio::test]
     async fn messages_arrive_in_order_and_then_the_end() {
         let (send, pieces) = channel();
-        let input = Input::of(Pieces(pieces)).expect("a thread can be started");
+        let input = Input::read_from(Pieces(pieces)).expect("a thread can be started");
         let names: Vec<String> =
             (0..300).map(|n: usize| format!("{n}{}", "x".repeat(n * 997 % 20_000))).collect();
         assert!(names.iter().map(String::len).sum::<usize>() > 2 * QUEUE_LIMIT);
@@ -272,30 +272,30 @@ mod tests {
         for name in names {
             assert_eq!(input.next().await.map(method), Some(name));
         }
-        assert!(input.next().await.is_none() && input.end().is_ok());
+        assert!(input.next().await.is_none() && input.end_reason().is_ok());
     }
 
     #[tokio::test]
     async fn settled_when_all_messages_are_begun() {
         let (send, pieces) = channel();
-        let input = Input::of(Pieces(pieces)).expect("a thread can be started");
+        let input = Input::read_from(Pieces(pieces)).expect("a thread can be started");
         assert!(!is_settled(&input), "no task has asked for messages yet");
         assert!(input.next().now_or_never().is_none());
-        assert!(is_settled(&input) && input.settled().now_or_never().is_some());
+        assert!(is_settled(&input) && input.wait_settled().now_or_never().is_some());
         send.send([notification("a"), notification("b")].concat()).expect("it is being read");
         while is_settled(&input) {
             tokio::task::yield_now().await;
         }
         assert_eq!(input.next().await.map(method).as_deref(), Some("a"));
-        let mut first = input.work(Box::pin(async { tokio::task::yield_now().await }));
+        let mut first = input.wrap_work(Box::pin(async { tokio::task::yield_now().await }));
         assert_eq!(input.next().await.map(method).as_deref(), Some("b"));
-        let second = input.work(Box::pin(async {}));
+        let second = input.wrap_work(Box::pin(async {}));
         assert!(input.next().now_or_never().is_none());
         assert!(!is_settled(&input), "two messages are not begun");
         assert!(Pin::new(&mut first).poll(&mut Context::from_waker(Waker::noop())).is_pending());
         assert!(!is_settled(&input), "one is not begun");
         let other = input.clone();
-        let waiting = tokio::spawn(async move { other.settled().await });
+        let waiting = tokio::spawn(async move { other.wait_settled().await });
         tokio::task::yield_now().await;
         drop(second);
         assert!(is_settled(&input), "work that has begun may take its time");
@@ -305,8 +305,8 @@ mod tests {
     #[tokio::test]
     async fn settled_does_not_wait_for_ever() {
         let (send, pieces) = channel();
-        let input = Input::of(Pieces(pieces)).expect("a thread can be started");
-        input.settled().await;
+        let input = Input::read_from(Pieces(pieces)).expect("a thread can be started");
+        input.wait_settled().await;
         assert!(!is_settled(&input));
         drop(send);
     }

@@ -25,29 +25,29 @@ pub(super) enum Incoming {
     /// Several messages at once. Source: JSON-RPC 2.0, section 6.
     Batch(Vec<Incoming>),
     /// A message that is answered with an error and does nothing.
-    Refused(Refusal),
+    Refused(MessageRefusal),
     /// A response that nothing waits for: it has no usable id.
     Ignored,
 }
 
 /// An error for a client.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct MessageRefusal {
     /// The id as the client wrote it; `null` where it has none that could be repeated.
     id: String,
     code: ErrorCode,
     why: Cow<'static, str>,
 }
 
-impl Refusal {
+impl MessageRefusal {
     /// For bytes that are no JSON: -32700.
-    pub(super) fn not_json(why: impl Into<Cow<'static, str>>) -> Refusal {
-        Refusal { id: "null".into(), code: ErrorCode::ParseError, why: why.into() }
+    pub(super) fn not_json(why: impl Into<Cow<'static, str>>) -> MessageRefusal {
+        MessageRefusal { id: "null".into(), code: ErrorCode::ParseError, why: why.into() }
     }
 
     /// For JSON that is no request: -32600.
-    fn invalid(id: &str, why: impl Into<Cow<'static, str>>) -> Refusal {
-        Refusal { id: id.into(), code: ErrorCode::InvalidRequest, why: why.into() }
+    fn invalid_request(id: &str, why: impl Into<Cow<'static, str>>) -> MessageRefusal {
+        MessageRefusal { id: id.into(), code: ErrorCode::InvalidRequest, why: why.into() }
     }
 
     /// Returns the answer as JSON.
@@ -59,30 +59,37 @@ impl Refusal {
 }
 
 /// Reads the body of a message. `Err`: it is no JSON, so that its length may be wrong as well.
-pub(super) fn read(body: &mut [u8]) -> Result<Incoming, Refusal> {
-    surrogates::pair(body);
-    let text =
-        std::str::from_utf8(body).map_err(|_| Refusal::not_json("the message is not UTF-8"))?;
-    let not_json = |error: serde_json::Error| Refusal::not_json(error.to_string());
+pub(super) fn read(body: &mut [u8]) -> Result<Incoming, MessageRefusal> {
+    surrogates::replace_lone(body);
+    let text = std::str::from_utf8(body)
+        .map_err(|_| MessageRefusal::not_json("the message is not UTF-8"))?;
+    let not_json = |error: serde_json::Error| MessageRefusal::not_json(error.to_string());
     match text.trim_ascii_start().as_bytes().first() {
-        Some(b'{') => serde_json::from_str::<Members<'_>>(text).map(single).map_err(not_json),
-        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(text).map(batch).map_err(not_json),
+        Some(b'{') => {
+            serde_json::from_str::<MessageMembers<'_>>(text).map(parse_single).map_err(not_json)
+        }
+        Some(b'[') => {
+            serde_json::from_str::<Vec<&RawValue>>(text).map(parse_batch).map_err(not_json)
+        }
         _ => serde_json::from_str::<&RawValue>(text).map(|_| no_object()).map_err(not_json),
     }
 }
 
 fn no_object() -> Incoming {
-    Incoming::Refused(Refusal::invalid("null", "a message is an object"))
+    Incoming::Refused(MessageRefusal::invalid_request("null", "a message is an object"))
 }
 
 /// An empty batch is one invalid request. Source: JSON-RPC 2.0, section 6.
-fn batch(messages: Vec<&RawValue>) -> Incoming {
-    let message = |raw: &RawValue| match serde_json::from_str::<Members<'_>>(raw.get()) {
-        Ok(members) => single(members),
+fn parse_batch(messages: Vec<&RawValue>) -> Incoming {
+    let message = |raw: &RawValue| match serde_json::from_str::<MessageMembers<'_>>(raw.get()) {
+        Ok(members) => parse_single(members),
         Err(_) => no_object(),
     };
     match messages.is_empty() {
-        true => Incoming::Refused(Refusal::invalid("null", "a batch holds at least one message")),
+        true => Incoming::Refused(MessageRefusal::invalid_request(
+            "null",
+            "a batch holds at least one message",
+        )),
         false => Incoming::Batch(messages.into_iter().map(message).collect()),
     }
 }
@@ -90,7 +97,7 @@ fn batch(messages: Vec<&RawValue>) -> Incoming {
 /// The members of a message that count, as they are written. Of one that is given twice the last
 /// counts, as in JavaScript.
 #[derive(Default)]
-struct Members<'a> {
+struct MessageMembers<'a> {
     jsonrpc: Option<&'a RawValue>,
     id: Option<&'a RawValue>,
     method: Option<&'a RawValue>,
@@ -99,8 +106,8 @@ struct Members<'a> {
     error: Option<&'a RawValue>,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'a>, D::Error> {
+impl<'de: 'a, 'a> Deserialize<'de> for MessageMembers<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MessageMembers<'a>, D::Error> {
         deserializer.deserialize_map(MembersVisitor)
     }
 }
@@ -108,15 +115,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 struct MembersVisitor;
 
 impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
+    type Value = MessageMembers<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Members<'de>, M::Error> {
-        let mut members = Members::default();
-        while let Some((Text(name), value)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<MessageMembers<'de>, M::Error> {
+        let mut members = MessageMembers::default();
+        while let Some((BorrowedText(name), value)) =
+            map.next_entry::<BorrowedText<'de>, &'de RawValue>()?
+        {
             match &*name {
                 "jsonrpc" => members.jsonrpc = Some(value),
                 "id" => members.id = Some(value),
@@ -133,7 +142,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
 
 /// A string, borrowed where it holds no escape.
 #[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A message's id.
 enum MessageId {
@@ -148,24 +157,26 @@ fn message_id(written: Option<&RawValue>) -> MessageId {
     let Some(written) = written else { return MessageId::Absent };
     match serde_json::from_str::<Value>(written.get()) {
         Ok(Value::String(text)) => MessageId::Valid(Id::String(text)),
-        Ok(Value::Number(number)) => match number.as_i64().or_else(|| integer(number.as_f64()?)) {
-            Some(number) => MessageId::Valid(Id::Number(number)),
-            None => MessageId::Invalid,
-        },
+        Ok(Value::Number(number)) => {
+            match number.as_i64().or_else(|| parse_integer(number.as_f64()?)) {
+                Some(number) => MessageId::Valid(Id::Number(number)),
+                None => MessageId::Invalid,
+            }
+        }
         _ => MessageId::Invalid,
     }
 }
 
 /// Returns an integer that is written with a point or an exponent, as some languages write every
 /// number.
-fn integer(number: f64) -> Option<i64> {
+fn parse_integer(number: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let is_integer = number.fract() == 0.0 && number.abs() <= EXACT;
     is_integer.then_some(number as i64)
 }
 
 /// Returns the id that an answer repeats: a string or a number of any kind, else `null`.
-fn repeated(written: Option<&RawValue>) -> &str {
+fn repeated_id(written: Option<&RawValue>) -> &str {
     match written.map(RawValue::get) {
         Some(id) if id.starts_with(['"', '-']) || id.starts_with(|c: char| c.is_ascii_digit()) => {
             id
@@ -174,22 +185,23 @@ fn repeated(written: Option<&RawValue>) -> &str {
     }
 }
 
-fn single(members: Members<'_>) -> Incoming {
+fn parse_single(members: MessageMembers<'_>) -> Incoming {
     if members.method.is_none() && (members.result.is_some() || members.error.is_some()) {
-        return response(&members);
+        return parse_response(&members);
     }
-    request(&members).map_or_else(
-        |why| Incoming::Refused(Refusal::invalid(repeated(members.id), why)),
+    parse_request(&members).map_or_else(
+        |why| Incoming::Refused(MessageRefusal::invalid_request(repeated_id(members.id), why)),
         Incoming::Request,
     )
 }
 
-fn request(members: &Members<'_>) -> Result<Request, Cow<'static, str>> {
+fn parse_request(members: &MessageMembers<'_>) -> Result<Request, Cow<'static, str>> {
     if members.jsonrpc.is_none_or(|version| version.get() != r#""2.0""#) {
         return Err("jsonrpc is not \"2.0\"".into());
     }
     let method = members.method.ok_or("the method is missing")?;
-    let Text(method) = serde_json::from_str(method.get()).map_err(|_| "the method is no string")?;
+    let BorrowedText(method) =
+        serde_json::from_str(method.get()).map_err(|_| "the method is no string")?;
     let params = members
         .params
         .map(|params| serde_json::from_str::<Value>(params.get()))
@@ -208,7 +220,7 @@ fn request(members: &Members<'_>) -> Result<Request, Cow<'static, str>> {
 
 /// Handles a response. It is never answered: two peers that misunderstand each other would not
 /// stop.
-fn response(members: &Members<'_>) -> Incoming {
+fn parse_response(members: &MessageMembers<'_>) -> Incoming {
     let MessageId::Valid(id) = message_id(members.id) else { return Incoming::Ignored };
     let value = |raw: &RawValue| serde_json::from_str::<Value>(raw.get());
     let result = match (members.error.map(value), members.result.map(value)) {

@@ -46,8 +46,8 @@ pub(super) use output::Outlet;
 use output::Output;
 use session::{End, Session};
 pub(super) use workers::Workers;
-use written::Answer;
-pub(super) use written::Written;
+use written::ResponseText;
+pub(super) use written::SerializedResult;
 
 /// The names under which requests are routed whose own names are bound to types of lsp-types 0.94:
 /// these lack members that the answers have, and are not [`Written`].
@@ -77,7 +77,7 @@ pub(super) fn run<S: LanguageServer>(
     build: impl FnOnce(Input, Outlet) -> (LspService<S>, ClientSocket),
 ) -> ExitCode {
     start(workers, stack, build).unwrap_or_else(|error| {
-        say(&format!("the server cannot start: {error}"));
+        print_line(&format!("the server cannot start: {error}"));
         ExitCode::from(2)
     })
 }
@@ -90,28 +90,28 @@ fn start<S: LanguageServer>(
     workers.start(RUNTIME_THREADS)?;
     let runtime = start_runtime(stack)?;
     let session = Session::default();
-    let (output, written) = Output::to(standard_output()?, session.clone())?;
-    let input = Input::of(io::stdin())?;
+    let (output, written) = Output::write_to(standard_output()?, session.clone())?;
+    let input = Input::read_from(io::stdin())?;
     peers::watch_output(session.clone());
     let end = runtime.block_on(async {
-        let (service, socket) = build(input.clone(), output.outlet());
+        let (service, socket) = build(input.clone(), output.downgrade());
         let (requests, responses) = socket.split();
         let server = Server { service, responses, output, session: session.clone(), parent: None };
         let serving = server.serve(input, requests, written);
         tokio::pin!(serving);
         tokio::select! {
             biased;
-            end = session.ended() => {
+            end = session.wait_end() => {
                 let _ = tokio::time::timeout(FAREWELL, &mut serving).await;
                 end
             }
             end = &mut serving => end,
         }
     });
-    let (status, word) = session.outcome(&end);
+    let (status, word) = session.exit_outcome(&end);
     tracing::info!(lost = matches!(end, End::Lost(_)), "session ended");
     if let Some(word) = word {
-        say(&word);
+        print_line(&word);
     }
     // A worker may still compute: its result has no reader.
     runtime.shutdown_background();
@@ -124,7 +124,7 @@ fn start_runtime(stack: usize) -> io::Result<Runtime> {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(|panic| {
         let why = panic.payload().downcast_ref::<String>().map_or("a panic", String::as_str);
-        say(&format!("the server cannot start: {why}"));
+        print_line(&format!("the server cannot start: {why}"));
         std::process::exit(2);
     }));
     let mut runtime = Builder::new_multi_thread();
@@ -149,13 +149,13 @@ fn standard_output() -> io::Result<io::PipeWriter> {
 }
 
 /// Prints a line for people, if standard error still has a reader.
-fn say(text: &str) {
+fn print_line(text: &str) {
     let _ = writeln!(io::stderr(), "hiera-ls: {text}");
 }
 
 /// Returns the answer to a request to the client; `None` when `patience` ends first. A background
 /// task waits for the request even then: tower-lsp panics at an answer that nothing waits for.
-pub(super) async fn answered<T: Send + 'static>(
+pub(super) async fn wait_answer<T: Send + 'static>(
     request: impl Future<Output = T> + Send + 'static,
     patience: Duration,
 ) -> Option<T> {
@@ -196,7 +196,7 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
         requests: impl Stream<Item = Request> + Send + Unpin + 'static,
         written: oneshot::Receiver<()>,
     ) -> End {
-        let forwarding = tokio::spawn(forward(requests, self.output.clone()));
+        let forwarding = tokio::spawn(forward_requests(requests, self.output.clone()));
         let mut tasks = FuturesUnordered::new();
         while !self.session.has_ended() {
             tokio::select! {
@@ -204,17 +204,17 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
                 biased;
                 Some(()) = tasks.next() => {}
                 message = input.next(), if tasks.len() < CONCURRENT_MESSAGES => match message {
-                    Some(message) => tasks.extend(self.begin(message).map(|task| input.work(task))),
+                    Some(message) => tasks.extend(self.begin_message(message).map(|task| input.wrap_work(task))),
                     None => break,
                 },
             }
         }
         // An `exit` that was just taken in counts before the end of the input.
-        let reason = self.session.reason();
-        let end =
-            reason.unwrap_or_else(|| input.end().map_or_else(End::Lost, |()| End::InputEnded));
+        let reason = self.session.end_reason();
+        let end = reason
+            .unwrap_or_else(|| input.end_reason().map_or_else(End::Lost, |()| End::InputEnded));
         if end != End::InputEnded {
-            self.session.end(end.clone());
+            self.session.end_session(end.clone());
         }
         while tasks.next().await.is_some() {}
         forwarding.abort();
@@ -223,14 +223,14 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
         drop((tasks, self));
         let _ = written.await;
         // Answers to the last messages may be lost after the end of the input.
-        match (&end, session.reason()) {
+        match (&end, session.end_reason()) {
             (End::InputEnded, Some(lost @ End::Lost(_))) => lost,
             _ => end,
         }
     }
 
     /// Takes a message; returns the future that handles it.
-    fn begin(&mut self, message: Incoming) -> Option<Task> {
+    fn begin_message(&mut self, message: Incoming) -> Option<Task> {
         let output = self.output.clone();
         match message {
             Incoming::Ignored => None,
@@ -244,7 +244,7 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
                 Some(async move { output.send_json(&answer).await }.boxed())
             }
             Incoming::Request(request) => {
-                let answer = self.call(request);
+                let answer = self.call_service(request);
                 let task = async move {
                     if let Some(answer) = answer.await.and_then(|answer| answer.to_json()) {
                         output.send_json(answer.as_bytes()).await;
@@ -274,18 +274,18 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
         match message {
             Incoming::Refused(refusal) => Some(std::future::ready(Some(refusal.to_json())).boxed()),
             Incoming::Request(request) => {
-                let answer = self.call(request);
+                let answer = self.call_service(request);
                 Some(answer.map(|answer| answer?.to_json()).boxed())
             }
             other => {
-                let none = self.begin(other);
+                let none = self.begin_message(other);
                 debug_assert!(none.is_none(), "a response is not answered, batches do not nest");
                 None
             }
         }
     }
 
-    fn call(&mut self, request: Request) -> BoxFuture<'static, Option<Answer>> {
+    fn call_service(&mut self, request: Request) -> BoxFuture<'static, Option<ResponseText>> {
         self.observe(&request);
         let is_optional = request.method().starts_with("$/");
         let refusal =
@@ -294,12 +294,14 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
             });
         let is_logged = tracing::enabled!(tracing::Level::DEBUG);
         let method = is_logged.then(|| (request.method().to_owned(), Instant::now()));
-        let answer = refusal.is_none().then(|| self.service.call(tolerated(request)));
+        let answer = refusal.is_none().then(|| self.service.call(remove_null_params(request)));
         async move {
             let response = match answer {
-                Some(answer) => Answer::of(answer.map(|answer| answer.ok().flatten())).await,
+                Some(answer) => {
+                    ResponseText::from_handler(answer.map(|answer| answer.ok().flatten())).await
+                }
                 // tower-lsp ignores requests that begin with `$/`; the protocol requires an answer.
-                None => refusal.map(Answer::from),
+                None => refusal.map(ResponseText::from),
             };
             if let Some((method, start)) = method {
                 log_answer(&method, response.as_ref().map(|answer| &answer.response), start);
@@ -319,14 +321,14 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
                 }
             }
             "shutdown" => self.session.request_shutdown(),
-            "exit" => self.session.end(End::Exit),
+            "exit" => self.session.end_session(End::Exit),
             _ => {}
         }
     }
 }
 
 /// Writes the server's own requests and notifications in their order.
-async fn forward(mut requests: impl Stream<Item = Request> + Unpin, output: Output) {
+async fn forward_requests(mut requests: impl Stream<Item = Request> + Unpin, output: Output) {
     while let Some(request) = requests.next().await {
         output.send(&without_null(request)).await;
     }
@@ -353,7 +355,7 @@ fn with_known_names(mut params: serde_json::Value) -> serde_json::Value {
 }
 
 /// Returns the name under which a request is routed.
-fn routed(method: &str) -> &str {
+fn routed_name(method: &str) -> &str {
     match method {
         "textDocument/completion" => COMPLETION,
         "completionItem/resolve" => COMPLETION_ITEM,
@@ -375,7 +377,7 @@ fn with_id(request: RequestBuilder, id: Option<Id>) -> RequestBuilder {
 
 /// tower-lsp refuses parameters where the protocol has none, but Emacs's eglot sends `"params":
 /// null` with `shutdown`; and it does without `initialized` unless that has an object.
-fn tolerated(request: Request) -> Request {
+fn remove_null_params(request: Request) -> Request {
     let params = match request.method() {
         "shutdown" | "exit" => None,
         "initialize" => request.params().cloned().map(with_known_names),
@@ -384,11 +386,11 @@ fn tolerated(request: Request) -> Request {
         {
             Some(serde_json::json!({}))
         }
-        method if routed(method) != method => request.params().cloned(),
+        method if routed_name(method) != method => request.params().cloned(),
         _ => return request,
     };
     let (method, id, _) = request.into_parts();
-    let method = routed(&method).to_owned();
+    let method = routed_name(&method).to_owned();
     let request = with_id(Request::build(method), id);
     match params {
         Some(params) => request.params(params).finish(),

@@ -21,7 +21,7 @@ pub(super) struct Output(mpsc::Sender<Vec<u8>>);
 impl Output {
     /// Writes to `sink`, on a thread of its own. A failure ends the session. The receiver is
     /// dropped by its sender when all messages are written, and no copy of the output is left.
-    pub(super) fn to(
+    pub(super) fn write_to(
         sink: impl Write + Send + 'static,
         session: Session,
     ) -> io::Result<(Output, oneshot::Receiver<()>)> {
@@ -29,7 +29,8 @@ impl Output {
         let (written, when_written) = oneshot::channel();
         std::thread::Builder::new().name("output".to_owned()).spawn(move || {
             if let Err(error) = write_all(sink, messages) {
-                session.end(End::Lost(format!("standard output cannot be written: {error}")));
+                session
+                    .end_session(End::Lost(format!("standard output cannot be written: {error}")));
             }
             drop(written);
         })?;
@@ -37,7 +38,7 @@ impl Output {
     }
 
     /// Returns a weak handle of the output, for other tasks.
-    pub(super) fn outlet(&self) -> Outlet {
+    pub(super) fn downgrade(&self) -> Outlet {
         Outlet(self.0.downgrade())
     }
 
@@ -63,7 +64,7 @@ pub(in crate::server) struct Outlet(mpsc::WeakSender<Vec<u8>>);
 impl Outlet {
     /// Returns an output of a session that has ended.
     #[cfg(test)]
-    pub(in crate::server) fn closed() -> Outlet {
+    pub(in crate::server) fn new_closed() -> Outlet {
         Outlet(mpsc::channel(1).0.downgrade())
     }
 

@@ -60,7 +60,7 @@ mod unix {
         let _ = builder.spawn(move || {
             if let Some(why) = wait() {
                 std::thread::sleep(GRACE);
-                session.end(End::Lost(why));
+                session.end_session(End::Lost(why));
             }
         });
     }

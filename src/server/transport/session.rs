@@ -8,10 +8,10 @@ use tokio::sync::Notify;
 
 /// The state of the session's end. Copies are the same session.
 #[derive(Clone, Default)]
-pub(super) struct Session(Arc<Inner>);
+pub(super) struct Session(Arc<SessionState>);
 
 #[derive(Default)]
-struct Inner {
+struct SessionState {
     end: OnceLock<End>,
     ended: Notify,
     shutdown_requested: AtomicBool,
@@ -35,13 +35,13 @@ impl Session {
     }
 
     /// Ends the session. The first reason counts.
-    pub(super) fn end(&self, end: End) {
+    pub(super) fn end_session(&self, end: End) {
         let _ = self.0.end.set(end);
         self.0.ended.notify_one();
     }
 
     /// Returns the reason why it has ended; `None` while it is running.
-    pub(super) fn reason(&self) -> Option<End> {
+    pub(super) fn end_reason(&self) -> Option<End> {
         self.0.end.get().cloned()
     }
 
@@ -51,7 +51,7 @@ impl Session {
     }
 
     /// Waits for the end. One task at most may wait.
-    pub(super) async fn ended(&self) -> End {
+    pub(super) async fn wait_end(&self) -> End {
         loop {
             if let Some(end) = self.0.end.get() {
                 return end.clone();
@@ -62,7 +62,7 @@ impl Session {
 
     /// Returns the exit status, and the message for standard error. `exit` without `shutdown` gives
     /// 1, as the protocol demands, and a lost client 2.
-    pub(super) fn outcome(&self, end: &End) -> (ExitCode, Option<String>) {
+    pub(super) fn exit_outcome(&self, end: &End) -> (ExitCode, Option<String>) {
         let was_shut_down = self.0.shutdown_requested.load(Ordering::SeqCst);
         match end {
             _ if was_shut_down => (ExitCode::SUCCESS, None),

@@ -14,7 +14,7 @@ const LENGTH: usize = 6;
 const REPLACEMENT: &[u8; LENGTH] = b"\\ufffd";
 
 /// Replaces the surrogates without another half in the JSON text of a message.
-pub(super) fn pair(json: &mut [u8]) {
+pub(super) fn replace_lone(json: &mut [u8]) {
     let mut at = 0;
     while let Some(next) = json.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
         let start = at + next;
@@ -23,15 +23,15 @@ pub(super) fn pair(json: &mut [u8]) {
             Escape::Other => start + 2,
             Escape::Unit(0xd800..=0xdbff) => match escape(&json[start + LENGTH..]) {
                 Escape::Unit(0xdc00..=0xdfff) => start + 2 * LENGTH,
-                Escape::Unit(_) | Escape::Other => replaced(json, start),
+                Escape::Unit(_) | Escape::Other => replace_bytes(json, start),
             },
-            Escape::Unit(0xdc00..=0xdfff) => replaced(json, start),
+            Escape::Unit(0xdc00..=0xdfff) => replace_bytes(json, start),
             Escape::Unit(_) => start + LENGTH,
         };
     }
 }
 
-fn replaced(json: &mut [u8], start: usize) -> usize {
+fn replace_bytes(json: &mut [u8], start: usize) -> usize {
     json[start..start + LENGTH].copy_from_slice(REPLACEMENT);
     start + LENGTH
 }
@@ -64,7 +64,7 @@ mod tests {
             (r#""\ud83d\u"#, r#""\ufffd\u"#),
         ] {
             let mut json = sent.as_bytes().to_vec();
-            pair(&mut json);
+            replace_lone(&mut json);
             assert_eq!(String::from_utf8(json).unwrap(), expected);
         }
     }

@@ -23,9 +23,9 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// A pool of threads. Copies are the same pool.
 #[derive(Clone)]
-pub(in crate::server) struct Workers(Arc<Inner>);
+pub(in crate::server) struct Workers(Arc<WorkersState>);
 
-struct Inner {
+struct WorkersState {
     queue: Mutex<Queue>,
     wake: Condvar,
     /// The most threads.
@@ -44,14 +44,14 @@ impl Workers {
     /// Returns a pool of at most so many threads. No thread is started yet.
     pub(in crate::server) fn new(most: usize, stack: usize) -> Workers {
         let (queue, wake) = (Mutex::default(), Condvar::new());
-        Workers(Arc::new(Inner { queue, wake, most: most.max(KEPT), stack }))
+        Workers(Arc::new(WorkersState { queue, wake, most: most.max(KEPT), stack }))
     }
 
     /// Starts the threads without which no work would be done, and shows that `others` more can be
     /// had.
     pub(in crate::server) fn start(&self, others: usize) -> io::Result<()> {
         for _ in 0..KEPT {
-            self.start_thread(&mut self.queue())?;
+            self.start_thread(&mut self.lock_queue())?;
         }
         let barrier = Arc::new(Barrier::new(others));
         let probe = |_| {
@@ -81,7 +81,7 @@ impl Workers {
     }
 
     fn push(&self, job: Job) {
-        let mut queue = self.queue();
+        let mut queue = self.lock_queue();
         queue.jobs.push_back(job);
         if queue.idle < queue.jobs.len() && queue.threads < self.0.most {
             // Without a further thread the job waits for one that is there.
@@ -91,25 +91,25 @@ impl Workers {
         self.0.wake.notify_one();
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn lock_queue(&self) -> MutexGuard<'_, Queue> {
         self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn start_thread(&self, queue: &mut Queue) -> io::Result<()> {
         let pool = self.clone();
         let builder = thread::Builder::new().name("worker".to_owned()).stack_size(self.0.stack);
-        builder.spawn(move || pool.work())?;
+        builder.spawn(move || pool.run_jobs())?;
         queue.threads += 1;
         Ok(())
     }
 
-    fn work(&self) {
-        let mut queue = self.queue();
+    fn run_jobs(&self) {
+        let mut queue = self.lock_queue();
         loop {
             if let Some(job) = queue.jobs.pop_front() {
                 drop(queue);
                 job();
-                queue = self.queue();
+                queue = self.lock_queue();
                 continue;
             }
             queue.idle += 1;
@@ -138,7 +138,7 @@ mod tests {
         let all = (0..50).map(|n| workers.run(move || n));
         let results: Vec<Option<i32>> = futures_util::future::join_all(all).await;
         assert_eq!(results, (0..50).map(Some).collect::<Vec<_>>());
-        let queue = workers.queue();
+        let queue = workers.lock_queue();
         assert!((KEPT..=4).contains(&queue.threads));
     }
 

@@ -19,17 +19,17 @@ tokio::task_local! {
 
 /// A result of a request, as JSON. Only as a whole result it may be part of an answer.
 #[derive(Clone, Debug)]
-pub(in crate::server) struct Written(Arc<str>);
+pub(in crate::server) struct SerializedResult(Arc<str>);
 
-impl Written {
+impl SerializedResult {
     /// Writes a result. `None` for a value that JSON does not have, such as a hash whose keys are no
     /// strings.
-    pub(in crate::server) fn of(result: &impl Serialize) -> Option<Written> {
-        serde_json::to_string(result).ok().map(|text| Written(text.into()))
+    pub(in crate::server) fn from_result(result: &impl Serialize) -> Option<SerializedResult> {
+        serde_json::to_string(result).ok().map(|text| SerializedResult(text.into()))
     }
 }
 
-impl Serialize for Written {
+impl Serialize for SerializedResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let is_kept = RESULT.try_with(|result| result.replace(Some(self.0.clone()))).is_ok();
         debug_assert!(is_kept, "results are written while a request is handled");
@@ -39,22 +39,24 @@ impl Serialize for Written {
 
 /// An answer to a request.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ResponseText {
     /// The answer as tower-lsp has it.
     pub(super) response: Response,
     /// The JSON that takes the place of its result.
     result: Option<Arc<str>>,
 }
 
-impl Answer {
+impl ResponseText {
     /// Returns the answer that a request's handler gives; `None` where there is none.
-    pub(super) async fn of(handler: impl Future<Output = Option<Response>>) -> Option<Answer> {
+    pub(super) async fn from_handler(
+        handler: impl Future<Output = Option<Response>>,
+    ) -> Option<ResponseText> {
         RESULT
             .scope(
                 RefCell::default(),
                 handler.map(|response| {
                     let result = RESULT.with(RefCell::take);
-                    response.map(|response| Answer { response, result })
+                    response.map(|response| ResponseText { response, result })
                 }),
             )
             .await
@@ -70,9 +72,9 @@ impl Answer {
     }
 }
 
-impl From<Response> for Answer {
-    fn from(response: Response) -> Answer {
-        Answer { response, result: None }
+impl From<Response> for ResponseText {
+    fn from(response: Response) -> ResponseText {
+        ResponseText { response, result: None }
     }
 }
 
@@ -90,25 +92,25 @@ mod tests {
 
     fn answer(result: impl Serialize, response: impl Fn(Value) -> Response) -> Value {
         let handler = async { Some(response(serde_json::to_value(result).expect("it is JSON"))) };
-        let answer = block_on(Answer::of(handler)).expect("there is an answer");
+        let answer = block_on(ResponseText::from_handler(handler)).expect("there is an answer");
         serde_json::from_str(&answer.to_json().expect("it is written")).expect("it is JSON")
     }
 
     #[test]
     fn a_written_result_is_the_result_of_its_request() {
         let result = json!({"a": [1, "\"\u{1f600}"]});
-        let written = Written::of(&result).expect("it is JSON");
+        let written = SerializedResult::from_result(&result).expect("it is JSON");
         let ok = |value| Response::from_ok(Id::String("x\"".into()), value);
         let expected = json!({"jsonrpc": "2.0", "id": "x\"", "result": result});
         assert_eq!(answer(Some(&written), ok), expected);
         assert_eq!(answer(&result, ok), expected, "as one that is not written");
-        let none: Option<Written> = None;
+        let none: Option<SerializedResult> = None;
         assert_eq!(answer(none, ok)["result"], Value::Null);
     }
 
     #[test]
     fn an_error_stays_an_error() {
-        let written = Written::of(&1).expect("it is JSON");
+        let written = SerializedResult::from_result(&1).expect("it is JSON");
         let failed = |_| Response::from_error(Id::Number(7), Error::internal_error());
         let answer = answer(written, failed);
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32603), &json!(7)));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tower_lsp::lsp_types as lsp;
 
-use super::encoded;
+use super::encode_tokens;
 use crate::ide::semantic_tokens::SemanticToken;
 use crate::text::{Encoding, Text};
 
@@ -22,18 +22,18 @@ pub(super) struct EncodedRun {
 
 impl EncodedRun {
     /// Encodes tokens. Their places are those in `text`, which begins at `start` in the document.
-    pub(super) fn of(
+    pub(super) fn encode_run(
         start: lsp::Position,
         tokens: &[SemanticToken],
         text: &str,
         encoding: Encoding,
     ) -> EncodedRun {
-        let (tokens, last) = encoded(tokens, &Text::new(text), encoding);
+        let (tokens, last) = encode_tokens(tokens, &Text::new(text), encoding);
         EncodedRun { start, tokens: tokens.into(), last }
     }
 
     /// Returns the same run at another place.
-    pub(super) fn at(&self, start: lsp::Position) -> EncodedRun {
+    pub(super) fn move_to(&self, start: lsp::Position) -> EncodedRun {
         EncodedRun { start, ..self.clone() }
     }
 
@@ -46,39 +46,42 @@ impl EncodedRun {
 }
 
 /// Returns the distance to a place from one before it: in lines, and in characters on its line.
-pub(super) fn distance(from: lsp::Position, to: lsp::Position) -> (u32, u32) {
+pub(super) fn position_distance(from: lsp::Position, to: lsp::Position) -> (u32, u32) {
     let lines = to.line - from.line;
     (lines, if lines == 0 { to.character - from.character } else { to.character })
 }
 
 /// Returns the place at a distance from another.
-fn moved(from: lsp::Position, lines: u32, characters: u32) -> lsp::Position {
+fn move_position(from: lsp::Position, lines: u32, characters: u32) -> lsp::Position {
     let first = if lines == 0 { from.character } else { 0 };
     lsp::Position { line: from.line + lines, character: first + characters }
 }
 
 /// Returns the tokens of runs that follow each other, as an answer has them.
-pub(super) fn all(runs: &[EncodedRun]) -> Vec<lsp::SemanticToken> {
-    chained(lsp::Position::default(), runs)
+pub(super) fn join_runs(runs: &[EncodedRun]) -> Vec<lsp::SemanticToken> {
+    chain_runs(lsp::Position::default(), runs)
 }
 
 /// Returns the tokens of runs, the first one counted from the place of the token before.
-fn chained(mut last: lsp::Position, runs: &[EncodedRun]) -> Vec<lsp::SemanticToken> {
+fn chain_runs(mut last: lsp::Position, runs: &[EncodedRun]) -> Vec<lsp::SemanticToken> {
     let mut all = Vec::with_capacity(runs.iter().map(|run| run.tokens.len()).sum());
     for run in runs {
         let Some((first, others)) = run.tokens.split_first() else { continue };
-        let place = moved(run.start, first.delta_line, first.delta_start);
-        let (delta_line, delta_start) = distance(last, place);
+        let place = move_position(run.start, first.delta_line, first.delta_start);
+        let (delta_line, delta_start) = position_distance(last, place);
         all.push(lsp::SemanticToken { delta_line, delta_start, ..*first });
         all.extend_from_slice(others);
-        last = moved(run.start, run.last.line, run.last.character);
+        last = move_position(run.start, run.last.line, run.last.character);
     }
     all
 }
 
 /// Returns the edits that make one answer of another: at most one, of the tokens between the first
 /// and the last difference. The protocol counts numbers, five for each token.
-pub(super) fn changes(before: &[EncodedRun], after: &[EncodedRun]) -> Vec<lsp::SemanticTokensEdit> {
+pub(super) fn run_edits(
+    before: &[EncodedRun],
+    after: &[EncodedRun],
+) -> Vec<lsp::SemanticTokensEdit> {
     let same = |(old, new): &(&EncodedRun, &EncodedRun)| new.is_same(old, 0);
     let prefix = before.iter().zip(after).take_while(same).count();
     let (kept, before, after) = (&before[..prefix], &before[prefix..], &after[prefix..]);
@@ -94,16 +97,17 @@ pub(super) fn changes(before: &[EncodedRun], after: &[EncodedRun]) -> Vec<lsp::S
         suffix - behind.iter().position(|run| !run.tokens.is_empty()).map_or(suffix, |n| n + 1);
     let last = kept.iter().rfind(|run| !run.tokens.is_empty());
     let last = last.map_or(lsp::Position::default(), |run| {
-        moved(run.start, run.last.line, run.last.character)
+        move_position(run.start, run.last.line, run.last.character)
     });
-    let [before, after] = [before, after].map(|runs| chained(last, &runs[..runs.len() - suffix]));
+    let [before, after] =
+        [before, after].map(|runs| chain_runs(last, &runs[..runs.len() - suffix]));
     let offset: usize = kept.iter().map(|run| run.tokens.len()).sum();
-    edit(&before, &after, offset as u32).into_iter().collect()
+    token_edit(&before, &after, offset as u32).into_iter().collect()
 }
 
 /// Returns the edit that makes one list of tokens of another, behind `offset` tokens: what lies
 /// between the first and the last difference. `None` where there is none.
-fn edit(
+fn token_edit(
     before: &[lsp::SemanticToken],
     after: &[lsp::SemanticToken],
     offset: u32,

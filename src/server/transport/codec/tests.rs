@@ -22,7 +22,7 @@ fn decoded(bytes: &[u8], size: usize, limit: usize) -> Vec<String> {
             });
         }
     }
-    all.extend(codec.unfinished().map(str::to_owned));
+    all.extend(codec.unfinished_reason().map(str::to_owned));
     all.extend(codec.is_lost().then(|| "lost".to_owned()));
     all
 }

@@ -48,7 +48,7 @@ fn main() -> ExitCode {
         // A panic has printed its message; its status must not look like a finding.
         Ok(worker) => worker.join().unwrap_or_else(|_| Status::CouldNotRun.into()),
         Err(error) => {
-            cli::note(&format!("no thread can be started: {error}"));
+            cli::print_note(&format!("no thread can be started: {error}"));
             Status::CouldNotRun.into()
         }
     }
@@ -80,7 +80,7 @@ fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Status {
     match write(&mut out).and_then(|()| out.flush()) {
         Ok(()) => Status::Good,
         Err(error) => {
-            cli::note(&format!("standard output cannot be written: {error}"));
+            cli::print_note(&format!("standard output cannot be written: {error}"));
             Status::CouldNotRun
         }
     }

@@ -2,7 +2,9 @@
 
 use std::io::{Read, Write};
 
-use super::{CheckArguments, Failure, Given, Opened, Status, absolute, open, report};
+use super::{
+    ArgumentSettings, CheckArguments, Failure, Opened, Status, absolute_path, open, report,
+};
 use crate::diagnostics::{Finding, Severity, catalogue, check_all, check_file};
 use crate::settings::Settings;
 use crate::text::FilePath;
@@ -17,7 +19,7 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
     }
     let (Opened { snapshot, root, lacks_folders, .. }, mut findings) =
         match &arguments.stdin_filename {
-            Some(path) => of_standard_input(arguments, absolute(path)?)?,
+            Some(path) => of_standard_input(arguments, absolute_path(path)?)?,
             None => of_folders(arguments)?,
         };
     findings.retain(|finding| is_wanted(finding, arguments));
@@ -34,11 +36,11 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
 /// Returns the findings of the folders and files that are named, or of the current folder.
 fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Failure> {
     let paths: Vec<FilePath> =
-        arguments.paths.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
+        arguments.paths.iter().map(|path| absolute_path(path)).collect::<Result<_, _>>()?;
     if let Some(missing) = paths.iter().find(|path| OsFs.entry(path).is_none()) {
         return Err(Failure(format!("there is no {missing}")));
     }
-    let mut opened = open(&arguments.root, paths.first(), Given::new(), None)?;
+    let mut opened = open(&arguments.root, paths.first(), ArgumentSettings::new(), None)?;
     let root = &opened.root;
     if let Some(outside) = paths.iter().find(|path| !path.is_within(root) && !root.is_within(path))
     {
@@ -53,7 +55,7 @@ fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Fail
     opened.note_unread_settings();
     look_for_selected(arguments, &mut opened.settings);
     let mut findings = check_all(&opened.snapshot, &opened.settings.rules);
-    findings.retain(|finding| paths.is_empty() || within(&opened.snapshot, finding, &paths));
+    findings.retain(|finding| paths.is_empty() || keep_below(&opened.snapshot, finding, &paths));
     Ok((opened, findings))
 }
 
@@ -88,7 +90,8 @@ fn of_standard_input(
             Vec::new(),
         ));
     }
-    let mut opened = open(&arguments.root, Some(&path), Given::new(), Some((path.clone(), text)))?;
+    let mut opened =
+        open(&arguments.root, Some(&path), ArgumentSettings::new(), Some((path.clone(), text)))?;
     look_for_selected(arguments, &mut opened.settings);
     let findings = check_file(&opened.snapshot, &path, &opened.settings.rules);
     Ok((opened, findings))
@@ -113,7 +116,7 @@ fn is_wanted(finding: &Finding, arguments: &CheckArguments) -> bool {
     (arguments.select.is_empty() || named(&arguments.select)) && !named(&arguments.ignore)
 }
 
-fn within(snapshot: &Snapshot, finding: &Finding, paths: &[FilePath]) -> bool {
+fn keep_below(snapshot: &Snapshot, finding: &Finding, paths: &[FilePath]) -> bool {
     snapshot
         .path_of(finding.span.file)
         .is_some_and(|path| paths.iter().any(|wanted| path.is_within(wanted)))

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::ValueEnum;
 
-use super::{Failure, Given, RootArguments, Status, absolute, open};
+use super::{ArgumentSettings, Failure, RootArguments, Status, absolute_path, open};
 use crate::ide::inspect::{self, inspect};
 use crate::text::escape::terminal_lines;
 use crate::workspace::fs::{FileSystem, OsFs};
@@ -28,12 +28,12 @@ pub(super) fn run(
     root: &RootArguments,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let path = absolute(file)?;
+    let path = absolute_path(file)?;
     if OsFs.entry(&path).is_none() {
         return Err(Failure(format!("there is no {path}")));
     }
     let folder = path.parent().unwrap_or_else(|| path.clone());
-    let opened = open(root, Some(&folder), Given::new(), None)?;
+    let opened = open(root, Some(&folder), ArgumentSettings::new(), None)?;
     opened.note_settings();
     let aspect = match aspect {
         Aspect::Tree => inspect::Aspect::Tree,

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use super::settled::note_unsettled;
-use super::{Failure, LookupArguments, Opened, Render, Status, note, note_unapplied};
+use super::{Failure, LookupArguments, Opened, Render, Status, note_unapplied, print_note};
 use crate::hiera::explain::{self, ExplainOptions, Subject};
 use crate::hiera::lookup::Resolver;
 use crate::hiera::request::LookupRequest;
@@ -37,7 +37,7 @@ pub(super) fn run(
     note_unsettled(subject, &explanation.unsettled_levels, &names);
     match explanation.answer {
         Err(error) if !error.is_lookup_error() => {
-            note(&error.print_message(print));
+            print_note(&error.print_message(print));
             return Ok(Status::Bad);
         }
         Ok(Some(answer)) => {

@@ -6,7 +6,7 @@ use clap::CommandFactory;
 
 use super::{Arguments, Failure, Status};
 
-pub(super) fn completions(
+pub(super) fn print_completions(
     shell: clap_complete::Shell,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
@@ -16,7 +16,7 @@ pub(super) fn completions(
     Ok(Status::Good)
 }
 
-pub(super) fn man(name: Option<&str>, mut out: &mut dyn Write) -> Result<Status, Failure> {
+pub(super) fn print_man(name: Option<&str>, mut out: &mut dyn Write) -> Result<Status, Failure> {
     let mut program = Arguments::command();
     program.build(); // So that its commands know whose they are.
     let command = match name {

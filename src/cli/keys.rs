@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Value as Json, json};
 
-use super::{Failure, Given, KeysArguments, Opened, Status, open};
+use super::{ArgumentSettings, Failure, KeysArguments, Opened, Status, open};
 use crate::ide::phrases::PlaceNames;
 use crate::ide::readers::{KeyReader, ReadKey, ReaderKind, keys_of, readers_of};
 use crate::manifest::model::Parameter;
@@ -14,7 +14,7 @@ use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{DefinitionAt, KeyStanding, ModuleOrigin};
 
 pub(super) fn run(arguments: &KeysArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let opened = open(&arguments.root, None, Given::new(), None)?;
+    let opened = open(&arguments.root, None, ArgumentSettings::new(), None)?;
     opened.note_settings();
     if opened.snapshot.environments().all.is_empty() {
         return Err(Failure(format!("there is no hiera.yaml in {} or below", opened.root)));
@@ -24,23 +24,23 @@ pub(super) fn run(arguments: &KeysArguments, out: &mut dyn Write) -> Result<Stat
         let names = PlaceNames { snapshot: &opened.snapshot, root: &opened.root };
         let report = Report { opened: &opened, environment, names };
         let lines = match (&arguments.readers, &arguments.class) {
-            (Some(key), _) => report.readers(key),
-            (None, Some(class)) => report.class(class.trim_start_matches("::")),
-            (None, None) => report.keys(arguments.unread),
+            (Some(key), _) => report.reader_lines(key),
+            (None, Some(class)) => report.class_lines(class.trim_start_matches("::")),
+            (None, None) => report.key_lines(arguments.unread),
         };
         found |= !lines.is_empty();
         write(lines, arguments.format == "json", out)?;
     }
     match (&arguments.readers, &arguments.class) {
-        (Some(key), _) if !found => super::note(&format!("nothing here reads '{key}'")),
-        (_, Some(class)) if !found => super::note(&format!("no class '{class}' is here")),
+        (Some(key), _) if !found => super::print_note(&format!("nothing here reads '{key}'")),
+        (_, Some(class)) if !found => super::print_note(&format!("no class '{class}' is here")),
         _ => return Ok(Status::Good),
     }
     Ok(Status::Bad)
 }
 
 /// A line of a report: its subject, the text about it, and the lines below it.
-struct Line {
+struct ReportLine {
     subject: String,
     text: String,
     /// Lines below it, for people.
@@ -48,8 +48,8 @@ struct Line {
     json: Json,
 }
 
-fn write(lines: Vec<Line>, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    let length = |line: &Line| line.subject.chars().count();
+fn write(lines: Vec<ReportLine>, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let length = |line: &ReportLine| line.subject.chars().count();
     let width = lines.iter().map(length).filter(|length| *length <= 60).max().unwrap_or(0);
     for line in lines {
         if as_json {
@@ -76,37 +76,37 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    fn keys(&self, only_unread: bool) -> Vec<Line> {
+    fn key_lines(&self, only_unread: bool) -> Vec<ReportLine> {
         let index = self.opened.snapshot.manifests(self.environment);
         let has_puppetfile = index.has_puppetfile();
         let all = keys_of(&self.opened.snapshot, self.environment);
         let asked = all.iter().filter(|one| !only_unread || one.is_unread(has_puppetfile));
-        asked.map(|one| self.key(one, only_unread, has_puppetfile)).collect()
+        asked.map(|one| self.key_line(one, only_unread, has_puppetfile)).collect()
     }
 
-    fn key(&self, one: &ReadKey<'_>, with_places: bool, has_puppetfile: bool) -> Line {
+    fn key_line(&self, one: &ReadKey<'_>, with_places: bool, has_puppetfile: bool) -> ReportLine {
         let places: Vec<String> =
             one.definitions.iter().map(|span| self.names.place_name(*span)).collect();
         let count = match one.definitions.len() {
             1 => "1 definition".to_owned(),
             count => format!("{count} definitions"),
         };
-        Line {
+        ReportLine {
             subject: one.key.to_owned(),
-            text: format!("{}; {count}", self.standing(one)),
+            text: format!("{}; {count}", self.standing_phrase(one)),
             more: if with_places { places } else { Vec::new() },
             json: json!({
                 "key": one.key,
                 "environment": self.environment.name,
                 "reader": standing_name(&one.standing),
                 "unread": one.is_unread(has_puppetfile),
-                "definitions": one.definitions.iter().map(|span| self.place(*span)).collect::<Vec<_>>(),
+                "definitions": one.definitions.iter().map(|span| self.place_json(*span)).collect::<Vec<_>>(),
             }),
         }
     }
 
     /// Returns the readers of a key, in words.
-    fn standing(&self, one: &ReadKey<'_>) -> String {
+    fn standing_phrase(&self, one: &ReadKey<'_>) -> String {
         let module = one.key.split("::").next().unwrap_or_default();
         match &one.standing {
             KeyStanding::Parameter(found) => {
@@ -133,12 +133,12 @@ impl Report<'_> {
         }
     }
 
-    fn readers(&self, key: &str) -> Vec<Line> {
+    fn reader_lines(&self, key: &str) -> Vec<ReportLine> {
         let all = readers_of(&self.opened.snapshot, self.environment, key);
-        all.iter().map(|one| self.reader(one)).collect()
+        all.iter().map(|one| self.reader_line(one)).collect()
     }
 
-    fn reader(&self, one: &KeyReader) -> Line {
+    fn reader_line(&self, one: &KeyReader) -> ReportLine {
         let (text, mut json) = match &one.kind {
             ReaderKind::Parameter { class } => (
                 format!("parameter of class {class}"),
@@ -159,18 +159,18 @@ impl Report<'_> {
                 (format!("token in '{root}'"), json!({"reader": "token", "key": &**root}))
             }
         };
-        json["place"] = self.place(one.place);
-        Line { subject: self.names.place_name(one.place), text, more: Vec::new(), json }
+        json["place"] = self.place_json(one.place);
+        ReportLine { subject: self.names.place_name(one.place), text, more: Vec::new(), json }
     }
 
-    fn class(&self, name: &str) -> Vec<Line> {
+    fn class_lines(&self, name: &str) -> Vec<ReportLine> {
         let index = self.opened.snapshot.manifests(self.environment);
         let Some(class) = index.loaded_class(name) else { return Vec::new() };
         let parameters = class.definition.parameters.iter();
-        parameters.map(|parameter| self.parameter(&class, parameter)).collect()
+        parameters.map(|parameter| self.parameter_line(&class, parameter)).collect()
     }
 
-    fn parameter(&self, class: &DefinitionAt<'_>, parameter: &Parameter) -> Line {
+    fn parameter_line(&self, class: &DefinitionAt<'_>, parameter: &Parameter) -> ReportLine {
         let key = format!("{}::{}", class.definition.name, parameter.name);
         let view = self.opened.snapshot.view(self.environment);
         let definitions: Vec<Span> =
@@ -183,7 +183,7 @@ impl Report<'_> {
             (count, _) => format!("set in {count} files"),
         };
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Line {
+        ReportLine {
             text: format!("{}: {set}", one_line(data_type.unwrap_or("Any"))),
             more: definitions.iter().map(|span| self.names.place_name(*span)).collect(),
             json: json!({
@@ -191,14 +191,14 @@ impl Report<'_> {
                 "environment": self.environment.name,
                 "type": data_type,
                 "required": parameter.default.is_none(),
-                "place": self.place(Span::in_file(class.file.id, parameter.range)),
-                "definitions": definitions.iter().map(|span| self.place(*span)).collect::<Vec<_>>(),
+                "place": self.place_json(Span::in_file(class.file.id, parameter.range)),
+                "definitions": definitions.iter().map(|span| self.place_json(*span)).collect::<Vec<_>>(),
             }),
             subject: key,
         }
     }
 
-    fn place(&self, span: Span) -> Json {
+    fn place_json(&self, span: Span) -> Json {
         let path = self.opened.snapshot.path_of(span.file).map(|path| self.names.short_path(path));
         json!({"path": path, "line": self.names.line_number(span)})
     }

@@ -13,7 +13,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use super::note;
+use super::print_note;
 use crate::text::escape::escape_terminal;
 use crate::workspace::fs::environment_variable;
 
@@ -38,7 +38,7 @@ pub enum Level {
 }
 
 impl Level {
-    fn filter(self) -> LevelFilter {
+    fn level_filter(self) -> LevelFilter {
         match self {
             Level::Off => LevelFilter::OFF,
             Level::Error => LevelFilter::ERROR,
@@ -56,9 +56,9 @@ pub fn start(argument: Option<Level>) {
     let of_variable = || {
         let name = environment_variable(VARIABLE).filter(|name| !name.is_empty())?;
         let level = Level::from_str(&name, true);
-        level.map_err(|_| note(&format!("{VARIABLE} is no level of the log: {name}"))).ok()
+        level.map_err(|_| print_note(&format!("{VARIABLE} is no level of the log: {name}"))).ok()
     };
-    let max = argument.or_else(of_variable).unwrap_or(Level::Off).filter();
+    let max = argument.or_else(of_variable).unwrap_or(Level::Off).level_filter();
     if max != LevelFilter::OFF {
         // Only a second call could fail.
         let _ = tracing::subscriber::set_global_default(Log { max, start: Instant::now() });

@@ -7,8 +7,8 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use super::{
-    Failure, Given, LookupArguments, Opened, Places, Render, Status, absolute, explain, note,
-    note_unapplied, open,
+    ArgumentSettings, Failure, LookupArguments, Opened, Places, Render, Status, absolute_path,
+    explain, note_unapplied, open, print_note,
 };
 use crate::cli::settled::note_unsettled;
 use crate::hiera::backends::Backends;
@@ -31,8 +31,8 @@ use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::nodes::{from_json, read_values, scope_of, scope_of_name};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let request = request(arguments)?;
-    let opened = open(&arguments.root, None, decryption(arguments)?, None)?;
+    let request = read_request(arguments)?;
+    let opened = open(&arguments.root, None, decryption_settings(arguments)?, None)?;
     opened.note_settings();
     let environment = opened
         .snapshot
@@ -51,25 +51,25 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     let Some(environment) = environment.or_else(nearest).cloned() else {
         return Err(Failure(format!("there is no hiera.yaml in {}", opened.root)));
     };
-    let scopes = scopes(arguments, &opened, &environment)?;
+    let scopes = read_scopes(arguments, &opened, &environment)?;
     if arguments.batch {
-        return batch::batch(arguments, &opened, &environment, &scopes, &request, out);
+        return batch::answer_batch(arguments, &opened, &environment, &scopes, &request, out);
     }
     let (_, scope) = scopes.first().ok_or("the scope file holds no scope")?;
     let view = opened.snapshot.view(&environment);
     let keys = opened.snapshot.eyaml_decryptor(&environment);
-    let functions = functions(arguments, &opened, &environment);
+    let functions = permitted_functions(arguments, &opened, &environment);
     let session =
         functions.as_ref().map(|functions| functions.open_session(&environment.name, scope));
     let backends = session.as_ref().map(|session| session as &dyn Backends);
-    let context = context(&opened, &environment, &view, keys.as_ref(), scope);
+    let context = new_context(&opened, &environment, &view, keys.as_ref(), scope);
     let resolver = Resolver::new(Context { backends, ..context });
     let status = match arguments.explain || arguments.explain_options {
         true => {
             let options = print_options(arguments);
             explain::run(arguments, &opened, &resolver, &request, &options, out)
         }
-        false => single(arguments, &opened, &resolver, &request, out),
+        false => print_single(arguments, &opened, &resolver, &request, out),
     };
     note_other_version(functions.as_ref(), resolver.context().puppet);
     status
@@ -83,27 +83,29 @@ fn note_other_version(functions: Option<&Functions>, puppet: PuppetVersion) {
     if !is_same {
         NOTED.call_once(|| {
             let major = puppet.major;
-            note(&format!("functions ran in Puppet {installed}, all else is as in Puppet {major}"));
+            print_note(&format!(
+                "functions ran in Puppet {installed}, all else is as in Puppet {major}"
+            ));
         });
     }
 }
 
 /// Returns the settings for `--decrypt`: they permit the keys that this hiera.yaml names, at any
 /// path, or those that other arguments name.
-fn decryption(arguments: &LookupArguments) -> Result<Given, Failure> {
+fn decryption_settings(arguments: &LookupArguments) -> Result<ArgumentSettings, Failure> {
     let mut eyaml = serde_json::json!({"decrypt": arguments.decrypt, "keyFolders": ["/"]});
     for (name, file) in
         [("privateKey", &arguments.eyaml_private_key), ("publicKey", &arguments.eyaml_public_key)]
     {
         if let Some(file) = file {
-            eyaml[name] = absolute(file)?.as_str().into();
+            eyaml[name] = absolute_path(file)?.as_str().into();
         }
     }
-    Ok(Given::from_iter([("eyaml".to_owned(), eyaml)]))
+    Ok(ArgumentSettings::from_iter([("eyaml".to_owned(), eyaml)]))
 }
 
 /// Returns the functions that `--run-backends` lets run; `None` without it.
-fn functions(
+fn permitted_functions(
     arguments: &LookupArguments,
     opened: &Opened,
     environment: &Environment,
@@ -126,7 +128,7 @@ fn print_options(arguments: &LookupArguments) -> PrintOptions<'static> {
     PrintOptions { reveal_sensitive: reveal, reveal_decrypted: reveal, ..PrintOptions::default() }
 }
 
-fn context<'a>(
+fn new_context<'a>(
     opened: &'a Opened,
     environment: &'a Environment,
     view: &'a crate::workspace::EnvironmentView<'a>,
@@ -142,7 +144,7 @@ fn context<'a>(
     }
 }
 
-fn single(
+fn print_single(
     arguments: &LookupArguments,
     opened: &Opened,
     resolver: &Resolver<'_>,
@@ -161,7 +163,7 @@ fn single(
     let Some(answer) = answer.map_err(|error| Failure(error.print_message(&options)))? else {
         let subject = format!("did not find a value for {asked}");
         if unsettled.is_empty() {
-            note(&subject);
+            print_note(&subject);
             return Ok(Status::Bad);
         }
         let subject = format!("{subject}; levels that could not be evaluated may have one");
@@ -194,7 +196,7 @@ fn shows_places(arguments: &LookupArguments) -> bool {
 
 /// Returns the request that the arguments make: the options hash, and the single arguments that
 /// replace its members.
-fn request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
+fn read_request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
     let json = |argument: &str, text: &str| -> Result<Value, Failure> {
         let parsed: serde_json::Value =
             serde_json::from_str(text).map_err(|error| Failure(format!("{argument}: {error}")))?;
@@ -272,7 +274,7 @@ const DEEP_ONLY: &str = "The options --knock-out-prefix, --sort-merged-arrays, a
 
 /// Returns the scopes of a file that the arguments choose: that of the named node, or all for a
 /// batch.
-fn chosen(
+fn choose_scopes(
     scopes: Vec<(String, Arc<Scope>)>,
     arguments: &LookupArguments,
     file: &str,
@@ -300,7 +302,7 @@ fn chosen(
 }
 
 /// Returns the scopes to answer for, with the names of their nodes.
-fn scopes(
+fn read_scopes(
     arguments: &LookupArguments,
     opened: &Opened,
     environment: &Environment,
@@ -309,7 +311,7 @@ fn scopes(
     let config = opened.snapshot.config_of(environment);
     let (rules, puppet) = (&config.nodes.derive, config.puppet);
     let read = |file: &str| -> Result<Vec<Value>, Failure> {
-        let path = absolute(file)?;
+        let path = absolute_path(file)?;
         let bytes =
             OsFs.read(&path, u64::MAX).map_err(|error| Failure(format!("{path}: {error:?}")))?;
         let text =
@@ -333,7 +335,7 @@ fn scopes(
         };
         let scopes: Vec<(String, Arc<Scope>)> =
             read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
-        return chosen(scopes, arguments, file);
+        return choose_scopes(scopes, arguments, file);
     }
     if let Some(file) = &arguments.facts {
         let one = |value: Value| {
@@ -348,7 +350,7 @@ fn scopes(
         };
         let scopes: Vec<(String, Arc<Scope>)> =
             read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
-        return chosen(scopes, arguments, file);
+        return choose_scopes(scopes, arguments, file);
     }
     let known = opened.snapshot.nodes_of(environment);
     let kinds = &opened.snapshot.kinds_of(environment).all;
@@ -364,7 +366,7 @@ fn scopes(
             )))
         }
         Some((wanted, None)) => {
-            note(&format!("no facts are known of the node '{wanted}': only its name is"));
+            print_note(&format!("no facts are known of the node '{wanted}': only its name is"));
             let mut scope = scope_of_name(wanted, &name, puppet);
             scope.derive(rules.clone());
             Ok(vec![(wanted.to_owned(), Arc::new(scope))])

@@ -42,7 +42,7 @@ pub enum Status {
 
 impl Status {
     /// The exit status of the process.
-    pub fn code(self) -> u8 {
+    pub fn exit_code(self) -> u8 {
         match self {
             Status::Good => 0,
             Status::Bad => 1,
@@ -54,7 +54,7 @@ impl Status {
 
 impl From<Status> for std::process::ExitCode {
     fn from(status: Status) -> std::process::ExitCode {
-        std::process::ExitCode::from(status.code())
+        std::process::ExitCode::from(status.exit_code())
     }
 }
 
@@ -316,7 +316,7 @@ pub struct CheckArguments {
     root: RootArguments,
     /// How to print the findings.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
-    format: report::Format,
+    format: report::ReportFormat,
     /// Report only these rules.
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     select: Vec<String>,
@@ -339,14 +339,14 @@ pub fn run(command: Command, out: &mut dyn Write) -> Status {
         Command::Nodes(arguments) => nodes::run(&arguments, out),
         Command::Keys(arguments) => keys::run(&arguments, out),
         Command::Rules { code } => rules::run(code.as_deref(), out),
-        Command::Completions { shell } => itself::completions(shell, out),
-        Command::Man { name } => itself::man(name.as_deref(), out),
+        Command::Completions { shell } => itself::print_completions(shell, out),
+        Command::Man { name } => itself::print_man(name.as_deref(), out),
     };
     let status = result.unwrap_or_else(|failure| {
-        note(&failure.0);
+        print_note(&failure.0);
         Status::CouldNotRun
     });
-    tracing::info!(status = status.code(), us = start.elapsed().as_micros(), "command ended");
+    tracing::info!(status = status.exit_code(), us = start.elapsed().as_micros(), "command ended");
     status
 }
 
@@ -360,13 +360,13 @@ impl<E: std::fmt::Display> From<E> for Failure {
 }
 
 /// Prints a note for people on standard error, if that still has a reader.
-pub fn note(message: &str) {
+pub fn print_note(message: &str) {
     let _ = writeln!(std::io::stderr(), "hiera-ls: {}", terminal_lines(message));
 }
 
 fn note_unapplied(conversions: &[Unapplied]) {
     for Unapplied { key, to } in conversions {
-        note(&format!("convert_to {to} of '{key}' is noted, but not applied"));
+        print_note(&format!("convert_to {to} of '{key}' is noted, but not applied"));
     }
 }
 
@@ -396,13 +396,16 @@ impl Opened {
     fn note_settings_in(&self, is_meant: &dyn Fn(&FilePath) -> bool) {
         for problem in &self.problems {
             let Some(file) = problem.file.as_ref().filter(|file| is_meant(file)) else { continue };
-            note(&format!("{}: {problem}", file.relative_to(&self.root).unwrap_or(file.as_str())));
+            print_note(&format!(
+                "{}: {problem}",
+                file.relative_to(&self.root).unwrap_or(file.as_str())
+            ));
         }
     }
 }
 
 /// An absolute path for one given on the command line.
-fn absolute(path: &str) -> Result<FilePath, Failure> {
+fn absolute_path(path: &str) -> Result<FilePath, Failure> {
     if Path::new(path).is_absolute() {
         return Ok(FilePath::new(path));
     }
@@ -411,7 +414,7 @@ fn absolute(path: &str) -> Result<FilePath, Failure> {
 }
 
 /// Settings that a command's arguments make.
-type Given = serde_json::Map<String, serde_json::Value>;
+type ArgumentSettings = serde_json::Map<String, serde_json::Value>;
 
 /// The most files and folders of a current folder that is no environment, and lies in none: a
 /// command in a home folder, or in the root of the disk, is a mistake.
@@ -432,13 +435,13 @@ fn refuse_many_files(most: usize, folder: &FilePath) -> Result<(), Failure> {
 fn open(
     arguments: &RootArguments,
     near: Option<&FilePath>,
-    mut given: Given,
+    mut given: ArgumentSettings,
     unsaved: Option<(FilePath, String)>,
 ) -> Result<Opened, Failure> {
     let start = match (&arguments.root, near) {
-        (Some(root), _) => absolute(root)?,
+        (Some(root), _) => absolute_path(root)?,
         (None, Some(near)) => near.clone(),
-        (None, None) => absolute(".")?,
+        (None, None) => absolute_path(".")?,
     };
     let root = if arguments.root.is_some() || arguments.hiera_config.is_some() {
         start
@@ -456,10 +459,10 @@ fn open(
         given.insert("environment".into(), name.as_str().into());
     }
     if let Some(file) = &arguments.global_hiera_config {
-        given.insert("globalHieraConfig".into(), absolute(file)?.as_str().into());
+        given.insert("globalHieraConfig".into(), absolute_path(file)?.as_str().into());
     }
     if let Some(file) = &arguments.hiera_config {
-        let path = absolute(file)?;
+        let path = absolute_path(file)?;
         let relative = path.relative_to(&root).unwrap_or(path.as_str());
         given.insert("hieraConfig".into(), relative.into());
     }
@@ -474,21 +477,21 @@ fn open(
         settings::open(vec![root.clone()], &given, unsaved, &OsFs)
     });
     for problem in opened.problems.iter().filter(|problem| problem.file.is_none()) {
-        note(&problem.to_string());
+        print_note(&problem.to_string());
     }
     if opened.cut_short {
-        note("there are too many files in this folder; some were not read");
+        print_note("there are too many files in this folder; some were not read");
     }
     let shown = |one: &Unlisted| {
         let path = FilePath::new(one.path.relative_to(&root).unwrap_or(one.path.as_str()));
         Unlisted { path, ..one.clone() }.to_string()
     };
-    opened.unlisted.iter().for_each(|one| note(&shown(one)));
+    opened.unlisted.iter().for_each(|one| print_note(&shown(one)));
     let lacks_folders =
         opened.unlisted.iter().any(|one| matches!(one.reason, UnlistedReason::Io(_)));
     let snapshot = opened.workspace.snapshot();
     for (path, error) in snapshot.source_errors() {
-        note(&format!("{path}: no nodes read from it: {error}"));
+        print_note(&format!("{path}: no nodes read from it: {error}"));
     }
     let (settings, problems) = (opened.settings, opened.problems);
     Ok(Opened { snapshot, settings, root, problems, lacks_folders })

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Failure, Given, NodesArguments, Opened, Status, open};
+use super::{ArgumentSettings, Failure, NodesArguments, Opened, Status, open};
 use crate::hiera::scope::Variable;
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::FilePath;
@@ -13,7 +13,7 @@ use crate::workspace::environments::Environment;
 use crate::workspace::nodes::Node;
 
 pub(super) fn run(arguments: &NodesArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let opened = open(&arguments.root, None, Given::new(), None)?;
+    let opened = open(&arguments.root, None, ArgumentSettings::new(), None)?;
     opened.note_settings();
     if opened.snapshot.environments().all.is_empty() {
         return Err(Failure(format!("there is no hiera.yaml in {} or below", opened.root)));
@@ -50,7 +50,7 @@ fn write_names(
     let named = nodes.iter().filter(|node| !node.is_kind());
     let width = named.map(|node| node.name.chars().count()).max().unwrap_or(0);
     for node in nodes {
-        let source = relative(&node.source, &opened.root);
+        let source = relative_path(&node.source, &opened.root);
         let name = escape_terminal(&node.name);
         match node.is_kind() {
             true => writeln!(out, "{name}")?,
@@ -79,13 +79,13 @@ fn write_variables(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     for node in nodes {
-        let source = relative(&node.source, &opened.root);
+        let source = relative_path(&node.source, &opened.root);
         let (name, environment) = (escape_terminal(&node.name), escape_terminal(&environment.name));
         match node.is_kind() {
             true => writeln!(out, "nodes with {name} in {environment}")?,
             false => writeln!(out, "{name} in {environment}, from {}", escape_terminal(source))?,
         }
-        for (name, value, source) in variables(node, &opened.root) {
+        for (name, value, source) in sourced_variables(node, &opened.root) {
             let text = print::print_inline(
                 &value,
                 &PrintOptions { mask_encrypted: true, ..PrintOptions::default() },
@@ -101,7 +101,7 @@ fn write_variables(
         }
         if let Some((classes, file)) = node.classifier_classes() {
             let text = print::print_inline(classes, &PrintOptions::default());
-            let file = relative(file, &opened.root);
+            let file = relative_path(file, &opened.root);
             writeln!(out, "  # classes: {}, in {}", escape_terminal(&text), escape_terminal(file))?;
         }
         if node.scope.open {
@@ -113,7 +113,10 @@ fn write_variables(
 
 /// Returns the variables of a node with their sources: for a node with unknown variables, the known
 /// ones by their dotted names; for others, the variables of the top scope.
-fn variables(node: &Node, root: &FilePath) -> Vec<(String, crate::puppet::Value, Option<String>)> {
+fn sourced_variables(
+    node: &Node,
+    root: &FilePath,
+) -> Vec<(String, crate::puppet::Value, Option<String>)> {
     let source = |name: &str| node.source_of(name).map(|source| source.source_phrase(root));
     if !node.scope.open {
         let all = node.scope.known_variables();
@@ -138,7 +141,7 @@ fn write_json(
             let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
             serde_json::from_str::<Json>(&print::print_json(value, &options)).unwrap_or_default()
         };
-        let own = variables(node, &opened.root);
+        let own = sourced_variables(node, &opened.root);
         let values: Map<String, Json> =
             own.iter().map(|(name, one, _)| (name.clone(), value(one))).collect();
         let sources: Map<String, Json> = own
@@ -166,6 +169,6 @@ fn write_json(
     Ok(())
 }
 
-fn relative<'a>(path: &'a FilePath, root: &FilePath) -> &'a str {
+fn relative_path<'a>(path: &'a FilePath, root: &FilePath) -> &'a str {
     path.relative_to(root).unwrap_or(path.as_str())
 }

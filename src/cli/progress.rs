@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use super::note;
+use super::print_note;
 use crate::text::FilePath;
 
 /// How long a command reads before its first message; each further pause is twice as long as the
@@ -18,12 +18,16 @@ pub(super) fn while_reading<T>(root: &FilePath, read: impl FnOnce() -> T) -> T {
     if !std::io::stderr().is_terminal() {
         return read();
     }
-    telling(PATIENCE, |since| note(&format!("still reading {root}, for {since} s now")), read)
+    report_while(
+        PATIENCE,
+        |since| print_note(&format!("still reading {root}, for {since} s now")),
+        read,
+    )
 }
 
 /// Does `work`, and calls `tell` with the seconds since its start after `first`, twice that, and so
 /// on until `work` is done. `tell` is never called if no thread can be started.
-fn telling<T>(first: Duration, tell: impl Fn(u64) + Send, work: impl FnOnce() -> T) -> T {
+fn report_while<T>(first: Duration, tell: impl Fn(u64) + Send, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let (done, is_done) = channel::<()>();
     std::thread::scope(|scope| {
@@ -49,7 +53,7 @@ mod tests {
     fn long_work_reports_progress_until_it_is_done() {
         let (tell, told) = channel();
         let tell = move |since: u64| tell.send(since).unwrap_or_default();
-        let seen = telling(Duration::from_millis(1), tell, || {
+        let seen = report_while(Duration::from_millis(1), tell, || {
             (0..3).filter(|_| told.recv_timeout(Duration::from_secs(60)).is_ok()).count()
         });
         assert_eq!(seen, 3);
@@ -59,7 +63,7 @@ mod tests {
     fn short_work_is_not() {
         let told = std::sync::atomic::AtomicBool::new(false);
         let tell = |_| told.store(true, std::sync::atomic::Ordering::SeqCst);
-        assert_eq!(telling(Duration::from_secs(600), tell, || 1), 1);
+        assert_eq!(report_while(Duration::from_secs(600), tell, || 1), 1);
         assert!(!told.into_inner());
     }
 }

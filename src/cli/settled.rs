@@ -1,6 +1,6 @@
 //! Answers that are not settled: which levels could not be evaluated, for people on stderr.
 
-use super::note;
+use super::print_note;
 use crate::hiera::resolution::{Unevaluated, UnsettledLevel};
 use crate::ide::phrases::{PlaceNames, level_title, why_unevaluated};
 
@@ -27,5 +27,5 @@ pub(super) fn note_unsettled(subject: &str, levels: &[UnsettledLevel], names: &P
     if has(|reason| matches!(reason, Unevaluated::Backend(_))) {
         lines.push("  --run-backends runs functions, which are code of the repository".into());
     }
-    note(&lines.join("\n"));
+    print_note(&lines.join("\n"));
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::{LookupArguments, context, from_json, functions, note_other_version, print_options};
+use super::{
+    LookupArguments, from_json, new_context, note_other_version, permitted_functions, print_options,
+};
 use crate::cli::{Failure, Opened, Status};
 use crate::hiera::backends::Backends;
 use crate::hiera::lookup::{Context, Resolver, STACK};
@@ -28,7 +30,7 @@ type Scopes<'a> = &'a [(String, Arc<Scope>)];
 
 /// Answers questions as they come, in their order, for each scope in turn. Scopes are shared out
 /// among the cores.
-pub(super) fn batch(
+pub(super) fn answer_batch(
     arguments: &LookupArguments,
     opened: &Opened,
     environment: &Environment,
@@ -49,14 +51,15 @@ pub(super) fn batch(
             let (ask, questions) = channel();
             let (answer, answers) = channel();
             let answerer = &answerer;
-            let work = move || answerer.work(scopes, &questions, &answer);
+            let work = move || answerer.answer_scopes(scopes, &questions, &answer);
             thread::Builder::new().stack_size(STACK).spawn_scoped(threads, work)?;
             workers.push((ask, answers));
         }
         let mut input = BufReader::new(std::io::stdin().lock());
         while let Some(lines) = lines_at_hand(&mut input)? {
-            let questions: Arc<Vec<Question>> =
-                Arc::new(lines.into_iter().map(|line| Question::read(line, request)).collect());
+            let questions: Arc<Vec<BatchQuestion>> = Arc::new(
+                lines.into_iter().map(|line| BatchQuestion::read(line, request)).collect(),
+            );
             for (ask, _) in &workers {
                 ask.send(questions.clone())
                     .map_err(|_| Failure("a thread ended too soon".into()))?;
@@ -74,11 +77,11 @@ pub(super) fn batch(
 }
 
 /// A line of the input, or its error.
-type Line = Result<Vec<u8>, String>;
+type InputLine = Result<Vec<u8>, String>;
 
 /// The next lines with something in them: at least one, and as many as need not be waited for.
 /// `None` at the end.
-fn lines_at_hand(input: &mut BufReader<StdinLock<'_>>) -> Result<Option<Vec<Line>>, Failure> {
+fn lines_at_hand(input: &mut BufReader<StdinLock<'_>>) -> Result<Option<Vec<InputLine>>, Failure> {
     let mut lines = Vec::new();
     loop {
         let Some(line) = next_line(input)? else { return Ok((!lines.is_empty()).then_some(lines)) };
@@ -92,7 +95,7 @@ fn lines_at_hand(input: &mut BufReader<StdinLock<'_>>) -> Result<Option<Vec<Line
 }
 
 /// The next line; `None` at the end. Of one that is too long, the rest is passed over.
-fn next_line(input: &mut impl BufRead) -> std::io::Result<Option<Line>> {
+fn next_line(input: &mut impl BufRead) -> std::io::Result<Option<InputLine>> {
     let mut line = Vec::new();
     if input.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line)? == 0 {
         return Ok(None);
@@ -116,15 +119,15 @@ struct Answerer<'a> {
 impl Answerer<'_> {
     /// Answers questions for some scopes until the channel is closed. An answer has a line for each
     /// scope.
-    fn work(
+    fn answer_scopes(
         &self,
         scopes: Scopes<'_>,
-        questions: &Receiver<Arc<Vec<Question>>>,
+        questions: &Receiver<Arc<Vec<BatchQuestion>>>,
         answers: &Sender<Vec<String>>,
     ) {
         let view = self.opened.snapshot.view(self.environment);
         let keys = self.opened.snapshot.eyaml_decryptor(self.environment);
-        let functions = functions(self.arguments, self.opened, self.environment);
+        let functions = permitted_functions(self.arguments, self.opened, self.environment);
         let session = |scope: &Arc<Scope>| {
             functions
                 .as_ref()
@@ -135,12 +138,14 @@ impl Answerer<'_> {
         let mut resolvers: Vec<(&str, Resolver<'_>)> = Vec::new();
         for ((name, scope), session) in scopes.iter().zip(&sessions) {
             let backends = session.as_ref().map(|session| session as &dyn Backends);
-            let context = context(self.opened, self.environment, &view, keys.as_ref(), scope);
+            let context = new_context(self.opened, self.environment, &view, keys.as_ref(), scope);
             resolvers.push((name, Resolver::new(Context { backends, ..context })));
         }
         for questions in questions {
-            let answered =
-                questions.iter().map(|question| self.answer(question, &resolvers)).collect();
+            let answered = questions
+                .iter()
+                .map(|question| self.answer_question(question, &resolvers))
+                .collect();
             if answers.send(answered).is_err() {
                 return; // the receiver has stopped: writing failed
             }
@@ -149,7 +154,11 @@ impl Answerer<'_> {
         note_other_version(functions.as_ref(), puppet);
     }
 
-    fn answer(&self, question: &Question, resolvers: &[(&str, Resolver<'_>)]) -> String {
+    fn answer_question(
+        &self,
+        question: &BatchQuestion,
+        resolvers: &[(&str, Resolver<'_>)],
+    ) -> String {
         let mut lines = String::new();
         for (name, resolver) in resolvers {
             lines.push('{');
@@ -158,7 +167,7 @@ impl Answerer<'_> {
                 print::json_string(name, &mut lines);
                 lines.push(',');
             }
-            question.answer(resolver, &self.options, &mut lines);
+            question.write_answer(resolver, &self.options, &mut lines);
             lines.push_str("}\n");
         }
         lines
@@ -167,16 +176,16 @@ impl Answerer<'_> {
 
 /// A line of a batch: `key`, or `name` as in an options hash, and any other members of an options
 /// hash.
-struct Question {
+struct BatchQuestion {
     /// The part of the question that the answer repeats: the key, or the names.
     named: serde_json::Value,
     request: Result<LookupRequest, String>,
 }
 
-impl Question {
+impl BatchQuestion {
     /// Reads a line. `base` has the arguments that the line leaves out.
-    fn read(line: Line, base: &LookupRequest) -> Question {
-        let bad = |message: String| Question { named: "".into(), request: Err(message) };
+    fn read(line: InputLine, base: &LookupRequest) -> BatchQuestion {
+        let bad = |message: String| BatchQuestion { named: "".into(), request: Err(message) };
         let line = match line {
             Ok(line) => line,
             Err(message) => return bad(message),
@@ -197,10 +206,18 @@ impl Question {
         parsed.insert("name".into(), named.clone());
         let mut request = base.clone();
         let applied = request.apply_options(&from_json(&parsed.into()));
-        Question { named, request: applied.map(|()| request).map_err(|error| error.to_string()) }
+        BatchQuestion {
+            named,
+            request: applied.map(|()| request).map_err(|error| error.to_string()),
+        }
     }
 
-    fn answer(&self, resolver: &Resolver<'_>, options: &PrintOptions<'_>, answer: &mut String) {
+    fn write_answer(
+        &self,
+        resolver: &Resolver<'_>,
+        options: &PrintOptions<'_>,
+        answer: &mut String,
+    ) {
         answer.push_str("\"key\":");
         answer.push_str(&self.named.to_string());
         let mut unsettled = Vec::new();

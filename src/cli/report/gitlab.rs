@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::fingerprints;
+use super::fingerprint_findings;
 use crate::diagnostics::render::LineSpans;
 use crate::diagnostics::{Finding, Severity};
 
@@ -19,16 +19,16 @@ pub(super) fn write(
             "description": finding.message,
             "check_name": finding.rule.code,
             "fingerprint": fingerprint,
-            "severity": severity(finding.severity),
+            "severity": severity_name(finding.severity),
             "location": {"path": place.path, "lines": {"begin": place.line, "end": place.end_line}},
         })
     };
     let issues: Vec<Value> =
-        findings.iter().zip(fingerprints(findings, spans)).map(issue).collect();
+        findings.iter().zip(fingerprint_findings(findings, spans)).map(issue).collect();
     writeln!(out, "{:#}", Value::from(issues))
 }
 
-fn severity(severity: Severity) -> &'static str {
+fn severity_name(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "major",
         Severity::Warning => "minor",

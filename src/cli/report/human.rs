@@ -13,14 +13,14 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write_findings(findings, spans, out)?;
-    writeln!(out, "{}", summary(findings, spans))?;
+    writeln!(out, "{}", summarize(findings, spans))?;
     for overview in spans.snapshot.overviews() {
         writeln!(out, "{}", escape_terminal(&overview.status_line(spans.root)))?;
     }
     Ok(())
 }
 
-fn summary(findings: &[Finding], spans: &LineSpans<'_>) -> String {
+fn summarize(findings: &[Finding], spans: &LineSpans<'_>) -> String {
     let mut counts: BTreeMap<std::cmp::Reverse<Severity>, usize> = BTreeMap::new();
     for finding in findings {
         *counts.entry(std::cmp::Reverse(finding.severity)).or_default() += 1;

@@ -12,7 +12,8 @@ pub(super) fn write(
     spans: &LineSpans<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let findings: Vec<Value> = findings.iter().map(|finding| object(finding, spans)).collect();
+    let findings: Vec<Value> =
+        findings.iter().map(|finding| finding_json(finding, spans)).collect();
     let report =
         json!({"version": 1, "files": spans.snapshot.files().count(), "findings": findings});
     writeln!(out, "{report:#}")
@@ -23,20 +24,20 @@ pub(super) fn write_lines(
     spans: &LineSpans<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    findings.iter().try_for_each(|finding| writeln!(out, "{}", object(finding, spans)))
+    findings.iter().try_for_each(|finding| writeln!(out, "{}", finding_json(finding, spans)))
 }
 
-fn object(finding: &Finding, spans: &LineSpans<'_>) -> Value {
+fn finding_json(finding: &Finding, spans: &LineSpans<'_>) -> Value {
     let related: Vec<Value> = finding
         .related
         .iter()
         .map(|related| {
-            let mut place = place(&spans.line_span(related.span));
+            let mut place = place_json(&spans.line_span(related.span));
             place["message"] = related.message.as_str().into();
             place
         })
         .collect();
-    let mut object = place(&spans.line_span(finding.span));
+    let mut object = place_json(&spans.line_span(finding.span));
     object["severity"] = finding.severity.name().into();
     object["code"] = finding.rule.code.into();
     object["message"] = finding.message.as_str().into();
@@ -44,7 +45,7 @@ fn object(finding: &Finding, spans: &LineSpans<'_>) -> Value {
     object
 }
 
-fn place(place: &LineSpan) -> Value {
+fn place_json(place: &LineSpan) -> Value {
     json!({
         "path": place.path, "line": place.line, "column": place.column, "endLine": place.end_line, "endColumn": place.end_column,
     })

@@ -25,8 +25,8 @@ pub(super) fn write(
     }
     for finding in findings {
         let place = spans.line_span(finding.span);
-        let path = xml(&place.path);
-        let message = xml(&finding.message);
+        let path = escape_xml(&place.path);
+        let message = escape_xml(&finding.message);
         let at = format!("{path}:{}:{}", place.line, place.column);
         let severity = finding.severity.name();
         writeln!(
@@ -48,7 +48,7 @@ pub(super) fn write(
 }
 
 /// Escapes a text for XML 1.0, which permits few control characters.
-fn xml(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -21,7 +21,7 @@ use crate::workspace::fs::current_dir;
 
 /// The formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Format {
+pub(in crate::cli) enum ReportFormat {
     /// For people: each finding with its line, and a count.
     Human,
     /// One JSON document with all findings.
@@ -40,18 +40,18 @@ pub(in crate::cli) enum Format {
     Rdjson,
 }
 
-impl Format {
+impl ReportFormat {
     /// Whether those who read it know files by where the command ran, and not by the environment's
     /// folder.
     fn is_for_the_repository(self) -> bool {
-        !matches!(self, Format::Human | Format::Json | Format::Jsonl)
+        !matches!(self, ReportFormat::Human | ReportFormat::Json | ReportFormat::Jsonl)
     }
 }
 
 /// Writes findings. Those of at least the severity `least` make the command fail; `root` is the
 /// environment's folder.
 pub(in crate::cli) fn write(
-    format: Format,
+    format: ReportFormat,
     findings: &[Finding],
     least: Severity,
     snapshot: &Snapshot,
@@ -61,34 +61,34 @@ pub(in crate::cli) fn write(
     let here = current_dir().filter(|here| format.is_for_the_repository() && root.is_within(here));
     let spans = LineSpans::new(snapshot, here.as_ref().unwrap_or(root));
     match format {
-        Format::Github => github::write(findings, &spans, out),
-        Format::Sarif => sarif::write(findings, &spans, out),
-        Format::Gitlab => gitlab::write(findings, &spans, out),
-        Format::Junit => junit::write(findings, &spans, least, out),
-        Format::Rdjson => rdjson::write(findings, &spans, out),
-        Format::Human => human::write(findings, &spans, out),
-        Format::Json => json::write(findings, &spans, out),
-        Format::Jsonl => json::write_lines(findings, &spans, out),
+        ReportFormat::Github => github::write(findings, &spans, out),
+        ReportFormat::Sarif => sarif::write(findings, &spans, out),
+        ReportFormat::Gitlab => gitlab::write(findings, &spans, out),
+        ReportFormat::Junit => junit::write(findings, &spans, least, out),
+        ReportFormat::Rdjson => rdjson::write(findings, &spans, out),
+        ReportFormat::Human => human::write(findings, &spans, out),
+        ReportFormat::Json => json::write(findings, &spans, out),
+        ReportFormat::Jsonl => json::write_lines(findings, &spans, out),
     }
 }
 
 /// Returns an identifier for each finding that stays the same when lines are added above it: a hash
 /// of the rule, the file, the line's text, and the number of findings before it with the same ones.
-fn fingerprints(findings: &[Finding], spans: &LineSpans<'_>) -> Vec<String> {
+fn fingerprint_findings(findings: &[Finding], spans: &LineSpans<'_>) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let fingerprint = |finding: &Finding| {
         let span = spans.line_span(finding.span);
         let what = format!("{}\n{}\n{}", finding.rule.code, span.path, span.text.trim());
         let number = seen.entry(what.clone()).or_default();
         *number += 1;
-        format!("{:016x}", fnv(format!("{what}\n{number}").as_bytes()))
+        format!("{:016x}", fnv_hash(format!("{what}\n{number}").as_bytes()))
     };
     findings.iter().map(fingerprint).collect()
 }
 
 /// Fowler, Noll and Vo's hash 1a of 64 bits: the same in all versions, which the standard library's
 /// is not.
-fn fnv(bytes: &[u8]) -> u64 {
+fn fnv_hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })

@@ -14,27 +14,27 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let diagnostics: Vec<Value> =
-        findings.iter().map(|finding| diagnostic(finding, spans)).collect();
+        findings.iter().map(|finding| finding_json(finding, spans)).collect();
     let report = json!({"source": {"name": "hiera-ls"}, "diagnostics": diagnostics});
     writeln!(out, "{report:#}")
 }
 
-fn diagnostic(finding: &Finding, spans: &LineSpans<'_>) -> Value {
+fn finding_json(finding: &Finding, spans: &LineSpans<'_>) -> Value {
     let related: Vec<Value> = finding
         .related
         .iter()
-        .map(|related| json!({"message": related.message, "location": location(related.span, spans)}))
+        .map(|related| json!({"message": related.message, "location": location_json(related.span, spans)}))
         .collect();
     json!({
         "message": finding.message,
-        "location": location(finding.span, spans),
-        "severity": severity(finding.severity),
+        "location": location_json(finding.span, spans),
+        "severity": severity_name(finding.severity),
         "code": {"value": finding.rule.code},
         "relatedLocations": related,
     })
 }
 
-fn location(span: Span, spans: &LineSpans<'_>) -> Value {
+fn location_json(span: Span, spans: &LineSpans<'_>) -> Value {
     let place = spans.in_columns(span, Encoding::Utf8);
     json!({
         "path": place.path,
@@ -45,7 +45,7 @@ fn location(span: Span, spans: &LineSpans<'_>) -> Value {
     })
 }
 
-fn severity(severity: Severity) -> &'static str {
+fn severity_name(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "ERROR",
         Severity::Warning => "WARNING",

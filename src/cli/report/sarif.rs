@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::fingerprints;
+use super::fingerprint_findings;
 use crate::diagnostics::render::{LineSpan, LineSpans};
 use crate::diagnostics::{Finding, Rule, Severity, catalogue};
 use crate::text::Span;
@@ -16,10 +16,10 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let results: Vec<Value> = findings
         .iter()
-        .zip(fingerprints(findings, spans))
-        .map(|(finding, print)| result(finding, &print, spans))
+        .zip(fingerprint_findings(findings, spans))
+        .map(|(finding, print)| finding_json(finding, &print, spans))
         .collect();
-    let rules: Vec<Value> = catalogue::RULES.iter().map(|found| rule(found)).collect();
+    let rules: Vec<Value> = catalogue::RULES.iter().map(|found| rule_json(found)).collect();
     let report = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -32,36 +32,36 @@ pub(super) fn write(
     writeln!(out, "{report:#}")
 }
 
-fn rule(rule: &Rule) -> Value {
+fn rule_json(rule: &Rule) -> Value {
     json!({
         "id": rule.code,
         "shortDescription": {"text": rule.summary},
         "help": {"text": rule.docs, "markdown": rule.docs},
-        "defaultConfiguration": {"enabled": rule.severity != Severity::Off, "level": level(rule.severity)},
+        "defaultConfiguration": {"enabled": rule.severity != Severity::Off, "level": severity_level(rule.severity)},
     })
 }
 
-fn result(finding: &Finding, fingerprint: &str, spans: &LineSpans<'_>) -> Value {
+fn finding_json(finding: &Finding, fingerprint: &str, spans: &LineSpans<'_>) -> Value {
     let related: Vec<Value> = finding
         .related
         .iter()
         .map(|related| {
-            let mut location = location(related.span, spans);
+            let mut location = location_json(related.span, spans);
             location["message"] = json!({"text": related.message});
             location
         })
         .collect();
     json!({
         "ruleId": finding.rule.code,
-        "level": level(finding.severity),
+        "level": severity_level(finding.severity),
         "message": {"text": finding.message},
-        "locations": [location(finding.span, spans)],
+        "locations": [location_json(finding.span, spans)],
         "relatedLocations": related,
         "partialFingerprints": {"hieraLs/v1": fingerprint},
     })
 }
 
-fn level(severity: Severity) -> &'static str {
+fn severity_level(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -69,18 +69,18 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn location(span: Span, spans: &LineSpans<'_>) -> Value {
+fn location_json(span: Span, spans: &LineSpans<'_>) -> Value {
     let LineSpan { path, line, column, end_line, end_column, .. } = spans.line_span(span);
     json!({
         "physicalLocation": {
-            "artifactLocation": {"uri": uri(&path), "uriBaseId": "%SRCROOT%"},
+            "artifactLocation": {"uri": relative_uri(&path), "uriBaseId": "%SRCROOT%"},
             "region": {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column},
         },
     })
 }
 
 /// Returns a path as a relative URI: all characters except RFC 3986's unreserved ones are escaped.
-fn uri(path: &str) -> String {
+fn relative_uri(path: &str) -> String {
     let escaped = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
             char::from(byte).to_string()

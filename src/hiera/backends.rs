@@ -50,7 +50,7 @@ pub struct Hiera3 {
 /// A backend of Hiera 3.
 #[derive(Clone, Debug)]
 pub struct Hiera3Backend {
-    /// The number of the level, as in [`Call::level`].
+    /// The number of the level, as in [`FunctionCall::level`].
     pub level: u64,
     /// The name of the level.
     pub title: Arc<str>,

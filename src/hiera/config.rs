@@ -366,7 +366,7 @@ impl HieraConfig {
     }
 
     /// Has the levels read where `place` puts the datadirs that they name, see
-    /// [`datadir`](HieraConfig::datadir).
+    /// [`mapped_datadir`](HieraConfig::mapped_datadir).
     pub fn place_datadirs(&mut self, mut place: impl FnMut(&str) -> String) {
         let written: BTreeSet<Arc<str>> =
             self.levels().map(|level| level.datadir.text.clone()).collect();
@@ -375,7 +375,7 @@ impl HieraConfig {
     }
 
     /// Returns where the datadir of a level lies on this machine: as written, or where path mapping
-    /// puts it. Relative to [`base`](HieraConfig::base) unless absolute; tokens stay as they are.
+    /// puts it. Relative to [`base_folder`](HieraConfig::base_folder) unless absolute; tokens stay as they are.
     pub fn mapped_datadir<'a>(&'a self, level: &'a Level) -> &'a str {
         let written = &level.datadir.text;
         self.datadirs.get(written).map_or(written, String::as_str)

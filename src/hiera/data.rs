@@ -1,10 +1,10 @@
 //! A data file: the values of its tree, with their origins, and the facts about them that rules and
 //! features use.
 //!
-//! Where a text can be cut ([`crate::yaml::cut`]), each top-level entry is parsed alone, so that an
+//! Where a text can be cut ([`crate::yaml::cut_text`]), each top-level entry is parsed alone, so that an
 //! edit costs only the entries that it touches. Any other text is parsed as a whole. The meaning of
 //! YAML follows Psych (semantics section 4). Where Puppet refuses the whole file, the readable
-//! values are kept for the editor, and [`DataFile::refused`] has the reason.
+//! values are kept for the editor, and [`DataFile::refusal`] has the reason.
 
 mod anchors;
 mod documents;

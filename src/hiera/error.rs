@@ -96,7 +96,7 @@ pub enum LookupErrorKind {
     /// An encrypted part of a string that cannot be decrypted.
     Decryption(Undecryptable),
     /// Any of the others where Puppet's message may quote a value that must not be shown: `Display`
-    /// keeps it back, [`LookupError::revealed`] does not.
+    /// keeps it back, [`LookupError::revealed_message`] does not.
     Secret(Box<LookupErrorKind>, Secrecy),
     /// A config that cannot be used.
     Config(String),

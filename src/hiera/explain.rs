@@ -1,7 +1,7 @@
 //! The explanation of a request, as Puppet prints it: a tree of the search, with the outcome of
 //! each part.
 //!
-//! The tree is Puppet's own (`Puppet::Pops::Lookup::Explainer`), so that [`text`] and [`json`] can
+//! The tree is Puppet's own (`Puppet::Pops::Lookup::Explainer`), so that [`render_text`] and [`render_json`] can
 //! print the same as `puppet lookup --explain`; semantics 8.6 and 8.7 describe both. Findings for
 //! which Puppet has no words (a location that an unknown variable decides, a backend that cannot be
 //! evaluated) stand among the [texts](Node::texts) of their node, where Puppet has the remarks of a

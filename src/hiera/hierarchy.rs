@@ -87,7 +87,7 @@ pub fn locate_levels(
 }
 
 /// Returns the options of a level with their tokens replaced; those with unknown variables are left
-/// out. For `puppet` see [`locate`].
+/// out. For `puppet` see [`locate_levels`].
 ///
 /// Errors: those of tokens.
 pub fn options_of(
@@ -114,7 +114,7 @@ pub fn options_of(
 }
 
 /// Returns the options of a level as its function gets them, all tokens replaced, those of keys too;
-/// `None` where an unknown variable takes part. For `puppet` see [`locate`].
+/// `None` where an unknown variable takes part. For `puppet` see [`locate_levels`].
 ///
 /// Errors: those of tokens.
 pub fn options_for_call(
@@ -133,7 +133,7 @@ pub fn datadir_as_written(config: &HieraConfig, level: &Level) -> String {
 }
 
 /// Returns the folder that the locations of a level of version 5 are relative to; `None` where an
-/// unknown variable takes part. For `puppet` see [`locate`].
+/// unknown variable takes part. For `puppet` see [`locate_levels`].
 ///
 /// Errors: those of tokens.
 pub fn datadir_for_call(

@@ -12,7 +12,7 @@ use super::resolution::{AnswerSource, RequestAnswer};
 use crate::puppet::types::{self, DataType};
 use crate::puppet::value::{Data, Hash, Value};
 
-/// The arguments of the `lookup` function. [`Default`] asks for nothing; [`LookupRequest::of`] for
+/// The arguments of the `lookup` function. [`Default`] asks for nothing; [`LookupRequest::for_name`] for
 /// one name.
 #[derive(Clone, Debug, Default)]
 pub struct LookupRequest {

@@ -167,7 +167,7 @@ impl Scope {
     }
 
     /// Sets the variables that rules give and nothing else has set. The rules stay in force for
-    /// [`Scope::allows`].
+    /// [`Scope::may_have`].
     pub fn derive(&mut self, rules: Arc<[DeriveRule]>) {
         for rule in rules.iter() {
             let Variable::Known(value) = self.get_path(&rule.from) else { continue };

@@ -205,7 +205,7 @@ pub struct TextPattern {
     pub resolved: bool,
 }
 
-/// A part of a [`Pattern`].
+/// A part of a [`TextPattern`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextPiece {
     /// Known text.

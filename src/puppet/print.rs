@@ -98,7 +98,7 @@ pub struct YamlLine {
     pub origin: Option<Span>,
 }
 
-/// Returns the value as [`yaml`] writes it, in lines with the origins of leaves.
+/// Returns the value as [`print_yaml`] writes it, in lines with the origins of leaves.
 pub fn yaml_lines(value: &Value, options: &PrintOptions<'_>) -> Vec<YamlLine> {
     let mut printer = YamlPrinter { options, out: String::new(), lines: 0, origins: Vec::new() };
     printer.write_node(value, 0, true);

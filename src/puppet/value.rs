@@ -6,7 +6,7 @@
 //!
 //! Each value carries marks that say whether and why it must not be shown ([`Secrecy`]). A value
 //! can only be made with a [`Provenance`], which holds the marks: code that derives a value from
-//! others takes the provenance of those. [`Provenance::written`] is for values that come straight
+//! others takes the provenance of those. [`Provenance::from_source`] is for values that come straight
 //! from a file or a request; `tests/architecture.rs` lists the modules that may call it.
 
 use std::hash::{DefaultHasher, Hash as StdHash, Hasher};

@@ -1,7 +1,7 @@
 //! Computes and sends findings: after each change, for the open files and every `hiera.yaml`.
 //!
 //! There is no fixed pause: a round begins when all messages that have arrived are handled, see
-//! [`Input::settled`](super::transport::Input::settled). Changes that arrive during a round are
+//! [`Input::settled`](super::transport::Input::wait_settled). Changes that arrive during a round are
 //! handled together by the next one. Files that a long round has not finished by then are left to
 //! the next round, as are files whose text has changed meanwhile. Unchanged findings are not sent
 //! again, nor is an unchanged status.

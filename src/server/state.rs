@@ -134,7 +134,7 @@ impl Shared {
         }
     }
 
-    /// Waits for the readings that a request should be answered from, see [`Readings::settled`].
+    /// Waits for the readings that a request should be answered from, see [`Readings::wait_settled`].
     pub(super) async fn wait_settled(&self) {
         self.refresh_if_old();
         let (is_complete, watches_files) =

@@ -143,7 +143,7 @@ impl Budget {
 
     /// Pays for the text of a value of so many parts, whose length is not known before it is made.
     /// A part is between a few bytes and some 64, so that this refuses no text that
-    /// [`bytes`](Budget::bytes) takes unless its values are tiny.
+    /// [`pay_bytes`](Budget::pay_bytes) takes unless its values are tiny.
     pub fn text_of(&self, parts: u32) -> Result<(), Limit> {
         if u64::from(parts) * 16 > self.bytes.0.get() { Err(Limit::Bytes) } else { Ok(()) }
     }

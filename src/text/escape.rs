@@ -10,7 +10,7 @@ pub fn escape_terminal(text: &str) -> Cow<'_, str> {
     make_visible(text, |_| false)
 }
 
-/// Several lines for a terminal: like [`terminal`], but line feeds and tabs stay.
+/// Several lines for a terminal: like [`escape_terminal`], but line feeds and tabs stay.
 pub fn terminal_lines(text: &str) -> Cow<'_, str> {
     make_visible(text, |c| matches!(c, '\n' | '\t'))
 }

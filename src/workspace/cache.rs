@@ -1,7 +1,7 @@
 //! Memos: results computed about an environment and its files, kept for the next request.
 //!
 //! One rule of eviction holds for all memos. A memo belongs to one value of
-//! [`Environments`](super::environments::Environments) or [`Names`](super::names::Names), which are
+//! [`Environments`](super::environments::Environments) or [`DiskNames`](super::names::DiskNames), which are
 //! rebuilt whenever names, configs, settings or nodes change, and is dropped with it. A memo that
 //! has reached its capacity is emptied before the next answer is kept.
 

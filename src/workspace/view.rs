@@ -48,7 +48,7 @@ impl Snapshot {
     }
 
     /// Returns the decryptor for values of an environment; `None` unless the user has switched it
-    /// on. [`Snapshot::context`] leaves it out: rules decrypt nothing, only answers to the user's
+    /// on. [`Snapshot::lookup_context`] leaves it out: rules decrypt nothing, only answers to the user's
     /// own questions do.
     pub fn eyaml_decryptor<'a>(
         &'a self,

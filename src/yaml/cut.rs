@@ -9,7 +9,7 @@
 //!
 //! An entry that libyaml refuses ends at the next line that looks like a key. The others are read
 //! as if it were none of them: an entry depends on no text above it, and below it only on the text
-//! that was read to find its end. [`cut`] cuts a whole text in this way; after an edit, a
+//! that was read to find its end. [`cut_text`] cuts a whole text in this way; after an edit, a
 //! [`Cutter`] reads the entries that depend on it again.
 
 use std::borrow::Cow;

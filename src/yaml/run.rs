@@ -1,7 +1,7 @@
 //! Builds a tree from tokens. Accepts exactly the texts that libyaml 0.2.5's parser accepts, with
 //! its bugs.
 //!
-//! A [`Run`] reads one document. Nothing here recurses, and nothing fails.
+//! A [`DocumentParser`] reads one document. Nothing here recurses, and nothing fails.
 
 use super::builder::{Builder, Properties};
 use super::scan::{Result, Scanner, TagDirective, TagName, Token, TokenKind};

@@ -57,7 +57,7 @@ pub fn glob_files(pattern: &str, listing: &dyn Listing) -> Vec<FilePath> {
     walk(pattern, listing, |kind| kind == EntryKind::File)
 }
 
-/// Returns the folders that an absolute pattern matches, as [`glob`] finds files.
+/// Returns the folders that an absolute pattern matches, as [`glob_files`] finds files.
 pub fn glob_folders(pattern: &str, listing: &dyn Listing) -> Vec<FilePath> {
     walk(pattern, listing, |kind| kind != EntryKind::File)
 }

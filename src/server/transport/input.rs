@@ -1,7 +1,7 @@
 //! Standard input, read and decoded by a thread of its own, and whether all messages that have
 //! arrived have been begun.
 //!
-//! A client that was held up sends many edits at once. The publisher waits for [`Input::settled`];
+//! A client that was held up sends many edits at once. The publisher waits for [`Input::wait_settled`];
 //! otherwise it would check after the first edit while the others are being read.
 
 use std::collections::VecDeque;
@@ -59,7 +59,7 @@ const CHUNK: usize = 64 << 10;
 /// With messages of so many bytes in the queue, no more are read.
 const QUEUE_LIMIT: usize = 1 << 20;
 
-/// How long [`Input::settled`] waits for an input that does not settle.
+/// How long [`Input::wait_settled`] waits for an input that does not settle.
 const SETTLE_TIMEOUT: Duration = Duration::from_millis(5);
 
 impl Input {
@@ -194,7 +194,7 @@ fn wake(mut queue: MutexGuard<'_, Queue>) {
     }
 }
 
-/// The work for a message, see [`Input::work`].
+/// The work for a message, see [`Input::wrap_work`].
 pub(super) struct Work<F> {
     work: F,
     not_begun: Option<NotBegun>,

@@ -8,7 +8,7 @@
 //!   here [`codec`] and [`message`] answer them, and the session goes on;
 //! - it notices `exit` only when the next message arrives, which never comes; see [`session`];
 //! - it panics when a client goes away while answers are computed, and when a client answers a
-//!   request that nothing waits for any more; see [`peers`] and [`answered`];
+//!   request that nothing waits for any more; see [`peers`] and [`wait_answer`];
 //! - it writes through tokio's pool of threads, which hangs where no thread can be had; see
 //!   [`output`] and [`workers`];
 //! - it copies each result several times before it is written; see [`written`].
@@ -50,7 +50,7 @@ use written::ResponseText;
 pub(super) use written::SerializedResult;
 
 /// The names under which requests are routed whose own names are bound to types of lsp-types 0.94:
-/// these lack members that the answers have, and are not [`Written`].
+/// these lack members that the answers have, and are not [`SerializedResult`].
 pub(super) const COMPLETION: &str = "completion";
 pub(super) const COMPLETION_ITEM: &str = "completion/item";
 pub(super) const SYMBOLS: &str = "symbols";

@@ -1,7 +1,7 @@
 //! Results that are written as JSON once. tower-lsp makes a [`Value`](serde_json::Value) of each
 //! result and a text of that; for long results that takes longer than to compute them.
 //!
-//! A [`Written`] result leaves its text with the request that is being handled, and is `null` to
+//! A [`SerializedResult`] result leaves its text with the request that is being handled, and is `null` to
 //! tower-lsp. The transport puts the text in the place of the `null`.
 
 use std::cell::RefCell;

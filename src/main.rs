@@ -42,15 +42,27 @@ fn main() -> ExitCode {
         // `--help` and `--version`: clap itself does not report a full disk.
         Err(answer) => return print(|out| write!(out, "{}", answer.render())).into(),
     };
+    std::panic::set_hook(Box::new(report_panic));
     cli::logging::start(arguments.log);
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || run(arguments));
     match worker {
-        // A panic has printed its message; its status must not look like a finding.
+        // A panic has printed its place; its status must not look like a finding.
         Ok(worker) => worker.join().unwrap_or_else(|_| Status::CouldNotRun.into()),
         Err(error) => {
             cli::print_note(&format!("no thread can be started: {error}"));
             Status::CouldNotRun.into()
         }
+    }
+}
+
+/// Reports a panic by its place in the source. The message of a panic may quote the text of a file,
+/// which may hold a secret, so it is left out.
+fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
+    let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
+    cli::print_note(&format!("hiera-ls {} has failed{place}", env!("CARGO_PKG_VERSION")));
+    let trace = std::backtrace::Backtrace::capture();
+    if trace.status() == std::backtrace::BacktraceStatus::Captured {
+        cli::print_note(&trace.to_string());
     }
 }
 

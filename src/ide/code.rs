@@ -125,7 +125,7 @@ fn word_at(text: &str, within: TextRange, offset: u32) -> Option<TextRange> {
     let part = text.get(within.as_usize())?;
     let at = usize::try_from(offset.checked_sub(within.start)?).ok()?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
-    let start = part.get(..at)?.rfind(|c| !is_part(c)).map_or(0, |before| before + 1);
+    let start = part.get(..at)?.trim_end_matches(is_part).len();
     let end = part[at..].find(|c| !is_part(c)).map_or(part.len(), |length| at + length);
     (start < end).then(|| TextRange::new(start as u32, end as u32).shift_left(within.start))
 }

@@ -528,3 +528,15 @@ fn classes_and_aliases_in_code_lead_to_their_declarations() {
     );
     check(&in_code("(Web::Port", "(Web::Nope$0"), expect![["-"]]);
 }
+
+#[test]
+fn letters_of_several_bytes_before_a_word_of_a_type_are_no_part_of_the_word() {
+    let manifest = |types: &str| {
+        format!(
+            "#- /hiera.yaml\nversion: 5\n#- /environment.conf\n#- /modules/m/manifests/init.pp\n{types}"
+        )
+    };
+    check(&manifest("class m (Enum['Bodø$0', 'Tromsø'] $a) {}\n"), expect!["-"]);
+    check(&manifest("class m (Enum['Bodø', 'Tromsø😀$0'] $a) {}\n"), expect!["-"]);
+    check(&manifest("class m (Enum['ø'$0] $a) {}\n"), expect!["-"]);
+}

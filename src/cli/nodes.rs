@@ -61,7 +61,7 @@ fn write_names(
         let variable = escape_terminal(variable);
         writeln!(
             out,
-            "# {variable} stays open: it has {count} values, and there would be too many kinds"
+            "# {variable} stays open: it has {count} values, and kinds of nodes with it would be too many"
         )?;
     }
     let overviews = opened.snapshot.overviews();

@@ -19,6 +19,8 @@ pub(crate) enum Work {
     Lookup,
     /// The environments of a workspace were discovered.
     Layout,
+    /// A step of a search whose cost must stay in proportion to its input.
+    Step,
 }
 
 /// How much work was done.
@@ -37,6 +39,8 @@ pub(crate) struct Counts {
     pub(crate) lookups: usize,
     /// How often environments were discovered.
     pub(crate) layouts: usize,
+    /// Steps of searches.
+    pub(crate) steps: usize,
 }
 
 #[cfg(test)]
@@ -49,6 +53,7 @@ thread_local! {
             written: 0,
             lookups: 0,
             layouts: 0,
+            steps: 0,
         })
     };
 }
@@ -70,6 +75,7 @@ pub(crate) fn count_work(work: Work) {
             Work::Write => now.written += 1,
             Work::Lookup => now.lookups += 1,
             Work::Layout => now.layouts += 1,
+            Work::Step => now.steps += 1,
         }
         counts.set(now);
     });

@@ -4,8 +4,10 @@
 //! A hierarchy distinguishes these kinds; a kind does not claim that such a node exists. A variable
 //! that only occurs beside another one has the values that files show beside that one's.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
 
 use super::inferred::{files_at, is_shared_name, node_locations};
 use super::node::{Kinds, Node};
@@ -16,11 +18,14 @@ use crate::hiera::config::Layer;
 use crate::hiera::scope::Scope;
 use crate::puppet::Value;
 use crate::text::FilePath;
+use crate::text::work::{Work, count_work};
 use crate::workspace::environments::{Environment, Reach};
 use crate::workspace::snapshot::Snapshot;
 
 /// The most kinds of an environment: a variable with which there would be more stays open.
 const MAX_KINDS: usize = 1000;
+/// The most variables of a kind: further ones stay open.
+const MAX_VARIABLES: usize = 64;
 /// Facts of the operating system and the network, which are variables of their own as well.
 const FACTS: [&str; 7] =
     ["os", "networking", "kernel", "kernelversion", "kernelmajversion", "virtual", "processors"];
@@ -46,6 +51,14 @@ struct VariableFiles<'a> {
     combinations: BTreeSet<Values>,
 }
 
+impl VariableFiles<'_> {
+    /// Returns the folder that all files of the location are below.
+    fn folder(&self) -> FilePath {
+        let prefix = self.reach.pattern.literal_prefix();
+        FilePath::new(prefix.rsplit_once('/').map_or("", |(folder, _)| folder))
+    }
+}
+
 /// Returns the kinds of an environment without known nodes.
 pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environment) -> Kinds {
     let is_on = snapshot.config_of(environment).nodes.infer.has_step(InferStep::Kinds);
@@ -55,26 +68,22 @@ pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environm
     let shown = shown_values(snapshot, environment);
     let mut kinds = Kinds::default();
     let mut combined: Vec<Values> = vec![Values::new()];
-    for variable in in_order(&shown) {
-        let next = combined_with(&combined, &variable, &shown);
+    for (variable, locations) in locations_by_variable(&shown) {
+        let is_full = kinds.variables.len() >= MAX_VARIABLES;
+        let next = if is_full { None } else { combine(&combined, &variable, &locations) };
         match next {
             Some(next) => {
                 combined = next;
                 kinds.variables.push(variable);
             }
             None => {
-                let count = values_of(&variable, &shown).len();
+                let count = values_of(&variable, &locations).len();
                 kinds.open.push((variable, count));
             }
         }
     }
-    for location in &shown {
-        let prefix = location.reach.pattern.literal_prefix();
-        let folder = FilePath::new(prefix.rsplit_once('/').map_or("", |(folder, _)| folder));
-        if !kinds.folders.contains(&folder) {
-            kinds.folders.push(folder);
-        }
-    }
+    let folders: IndexSet<FilePath> = shown.iter().map(VariableFiles::folder).collect();
+    kinds.folders.extend(folders);
     combined.retain(|values| !values.is_empty());
     let kind = |values: &Values| Arc::new(new_kind(environment, values, &kinds.variables));
     kinds.all = combined.iter().map(kind).collect();
@@ -93,77 +102,80 @@ fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<Va
             if same_fact(name).is_some() { name.trim_start_matches("facts.") } else { name };
         names.entry(plain.to_owned()).or_insert_with(|| name.to_owned()).clone()
     };
+    let mut longest: HashMap<&FilePath, usize> = HashMap::new();
     let mut shown: Vec<VariableFiles<'a>> = Vec::new();
     for reach in environment.reach.iter().filter(|reach| !is_of_nodes(reach)) {
         if reach.pattern.variables().is_empty() || matches!(reach.layer, Layer::Module(_)) {
             continue;
         }
-        let is_its_own = |path: &FilePath| {
-            let mut others = environment.path_matches(path);
-            others.all(|(it, _)| it.pattern.literal_len() <= reach.pattern.literal_len())
-        };
         let mut combinations = BTreeSet::new();
         for (path, bindings) in files_at(snapshot, reach) {
             let is_elsewhere = environment.is_named_by_folder()
                 && bindings.get("environment").is_some_and(|other| *other != environment.name);
             let is_shared = bindings.values().any(|value| is_shared_name(value));
-            if !is_elsewhere && !is_shared && is_its_own(path) {
+            if is_elsewhere || is_shared {
+                continue;
+            }
+            let most_literal = *longest.entry(path).or_insert_with(|| {
+                let all = environment.path_matches(path);
+                all.map(|(it, _)| it.pattern.literal_len()).max().unwrap_or_default()
+            });
+            if reach.pattern.literal_len() >= most_literal {
                 let own = bindings
                     .into_iter()
                     .filter(|(name, _)| name != "environment" || !environment.is_named_by_folder());
                 combinations.insert(own.map(|(name, value)| (name_of(&name), value)).collect());
             }
         }
-        let mut variables: Vec<String> = Vec::new();
-        for name in reach.pattern.variables() {
-            let name = name_of(name);
-            let is_told = combinations.iter().any(|it: &Values| it.contains_key(&name));
-            if is_told && !variables.contains(&name) {
-                variables.push(name);
-            }
-        }
+        let stated: BTreeSet<&String> = combinations.iter().flat_map(Values::keys).collect();
+        let names = reach.pattern.variables().iter().map(|name| name_of(name));
+        let variables: IndexSet<String> = names.filter(|name| stated.contains(name)).collect();
         if !variables.is_empty() {
+            let variables = variables.into_iter().collect();
             shown.push(VariableFiles { reach, variables, combinations });
         }
     }
     shown
 }
 
-/// Returns the variables: those that a location has alone first, otherwise in the order of the
-/// levels.
-fn in_order(shown: &[VariableFiles<'_>]) -> Vec<String> {
-    let mut fewest: Vec<(usize, String)> = Vec::new();
+/// Returns each variable with the locations that have the variable: variables that a location has
+/// alone first, otherwise in the order of the levels.
+fn locations_by_variable<'s, 'a>(
+    shown: &'s [VariableFiles<'a>],
+) -> Vec<(String, Vec<&'s VariableFiles<'a>>)> {
+    let mut locations: IndexMap<&String, Vec<&VariableFiles<'_>>> = IndexMap::new();
     for location in shown {
         for name in &location.variables {
-            match fewest.iter_mut().find(|(_, known)| known == name) {
-                Some((count, _)) => *count = (*count).min(location.variables.len()),
-                None => fewest.push((location.variables.len(), name.clone())),
-            }
+            locations.entry(name).or_default().push(location);
         }
     }
-    fewest.sort_by_key(|(count, _)| *count);
-    fewest.into_iter().map(|(_, name)| name).collect()
+    let fewest = |all: &[&VariableFiles<'_>]| all.iter().map(|it| it.variables.len()).min();
+    locations.sort_by_cached_key(|_, all| fewest(all));
+    locations.into_iter().map(|(name, all)| (name.clone(), all)).collect()
 }
 
-fn values_of<'s>(variable: &str, shown: &'s [VariableFiles<'_>]) -> BTreeSet<&'s String> {
-    let all = shown.iter().flat_map(|location| &location.combinations);
+/// Returns the values of a variable in the files of the locations that have the variable.
+fn values_of<'s>(variable: &str, locations: &[&'s VariableFiles<'_>]) -> BTreeSet<&'s String> {
+    let all = locations.iter().flat_map(|location| &location.combinations);
     all.filter_map(|values| values.get(variable)).collect()
 }
 
-/// Combines each of these with each value that a variable may have beside it; `None` where there
-/// would be too many.
-fn combined_with(
+/// Combines each of these with each value that a variable may have beside it, according to the
+/// locations that have the variable; `None` where there would be too many.
+fn combine(
     combined: &[Values],
     variable: &str,
-    shown: &[VariableFiles<'_>],
+    locations: &[&VariableFiles<'_>],
 ) -> Option<Vec<Values>> {
-    let is_alone = shown.iter().any(|location| location.variables == [variable]);
-    let all = values_of(variable, shown);
+    let is_alone = locations.iter().any(|location| location.variables == [variable]);
+    let all = values_of(variable, locations);
     let beside = |known: &Values| -> BTreeSet<&String> {
         let fits = |values: &&Values| {
-            known.iter().all(|(name, value)| values.get(name).is_none_or(|own| own == value))
+            count_work(Work::Step);
+            values.iter().all(|(name, value)| known.get(name).is_none_or(|own| own == value))
         };
-        let combinations = shown.iter().flat_map(|location| &location.combinations).filter(fits);
+        let combinations =
+            locations.iter().flat_map(|location| &location.combinations).filter(fits);
         combinations.filter_map(|values| values.get(variable)).collect()
     };
     let mut next = Vec::new();

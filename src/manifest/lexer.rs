@@ -1,5 +1,8 @@
 //! From text to tokens, as Puppet's lexer reads it; text that Puppet refuses is read on.
 
+use std::rc::Rc;
+
+use super::heredoc_ends::HeredocEnds;
 use super::strings::{self, Quoted};
 use super::token::{Bracket, Code, Kind, Token};
 use crate::text::TextRange;
@@ -54,6 +57,8 @@ pub(super) struct Lexer<'t> {
     nesting: usize,
     /// Behind the texts of the heredocs of this line, which the next line end skips.
     behind_heredocs: Option<usize>,
+    /// The lines that end heredocs, found when the first heredoc is read.
+    heredoc_ends: Option<Rc<HeredocEnds<'t>>>,
     /// The number of open curly brackets; the code of `${` ends when one too many closes.
     curly: i32,
 }
@@ -72,6 +77,7 @@ impl<'t> Lexer<'t> {
             language,
             nesting,
             behind_heredocs: None,
+            heredoc_ends: None,
             curly: 0,
         }
     }
@@ -113,12 +119,14 @@ impl<'t> Lexer<'t> {
         }
         let mut inner = Lexer::new(self.text, self.at, Language::Manifest, self.nesting + 1);
         inner.end = self.end;
+        inner.heredoc_ends = self.heredoc_ends.clone();
         while inner.curly >= 0 && inner.lex_next() {}
         let closed = inner.curly < 0;
         if closed {
             inner.tokens.pop();
         }
         self.at = inner.at;
+        self.heredoc_ends = inner.heredoc_ends.take();
         self.take_notes(&inner);
         (Code::new(inner.tokens, inner.strings), closed)
     }
@@ -381,8 +389,11 @@ impl<'t> Lexer<'t> {
         self.at = start + tag.length;
         let first_line =
             self.behind_heredocs.unwrap_or_else(|| (self.line_end() + 1).min(self.end));
-        let found = strings::heredoc_end(&self.text[..self.end], first_line, tag.name);
-        let Some((content, behind)) = found else {
+        // Also behind a heredoc without an end, so that no other one of the line seeks the line end.
+        self.behind_heredocs = Some(first_line);
+        let ends =
+            self.heredoc_ends.get_or_insert_with(|| Rc::new(HeredocEnds::new(self.text))).clone();
+        let Some((content, behind)) = ends.find(tag.name, first_line, self.end) else {
             self.note_unclosed(start);
             self.push(Kind::Heredoc(self.strings.len() as u32), start);
             self.strings.push(Vec::new());
@@ -393,6 +404,7 @@ impl<'t> Lexer<'t> {
             let mut inner =
                 Lexer::new(self.text, content.start, Language::Manifest, self.nesting + 1);
             inner.end = content.end;
+            inner.heredoc_ends = Some(ends);
             segments = strings::lex_heredoc_text(&mut inner);
             self.take_notes(&inner);
         }

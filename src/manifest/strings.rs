@@ -1,7 +1,6 @@
 //! Strings and heredocs: their ends, their texts and the code in their interpolations.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::lexer::Lexer;
 use super::token::{Kind, StringSegment, Token};
@@ -250,18 +249,4 @@ pub(super) fn heredoc_tag(text: &str) -> Option<HeredocTag<'_>> {
     let quoted = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
     let (name, interpolates) = quoted.map_or((name, false), |name| (name.trim(), true));
     (!name.is_empty()).then_some(HeredocTag { name, interpolates, length: close + 3 })
-}
-
-/// Returns the text of a heredoc that begins at the line at `from`, and the byte behind the line
-/// that ends it.
-pub(super) fn heredoc_end(text: &str, from: usize, tag: &str) -> Option<(Range<usize>, usize)> {
-    let mut start = from;
-    for line in text.get(from..)?.split_inclusive('\n') {
-        // Puppet ignores the text before the tag on its line.
-        if line.trim_end_matches([' ', '\t', '\r', '\n']).ends_with(tag) {
-            return Some((from..start, start + line.len()));
-        }
-        start += line.len();
-    }
-    None
 }

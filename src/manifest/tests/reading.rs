@@ -370,3 +370,33 @@ fn ruby_calls_functions_of_puppet() {
     );
     assert!(readers.iter().all(|one| one.form == CallForm::Ruby));
 }
+
+/// Returns the steps that find the ends of so many heredocs, each with a tag of its own.
+fn heredoc_steps(count: usize, is_closed: bool) -> usize {
+    let mut text = String::new();
+    for number in 0..count {
+        text.push_str(&format!("$x{number} = @(EN{number:05})\n"));
+        if is_closed {
+            text.push_str(&format!("  text\n  | EN{number:05}\n"));
+        }
+    }
+    crate::text::work::take();
+    assert_eq!(parse(&text, None).complete, is_closed);
+    crate::text::work::take().steps
+}
+
+#[test]
+fn steps_that_seek_the_ends_of_heredocs_grow_as_the_text_does() {
+    for is_closed in [true, false] {
+        let (few, many) = (heredoc_steps(50, is_closed), heredoc_steps(200, is_closed));
+        assert!(few > 0 && many <= 4 * few, "{few} steps for 50 heredocs, {many} for 200");
+    }
+}
+
+#[test]
+fn a_heredoc_ends_at_the_first_line_with_its_tag() {
+    let text = "$a = @(A)\n  one\n  | A\n$b = @(A)\n  two\n  | A\nclass m($c = 1) {}\n";
+    let manifest = parse(text, None);
+    assert!(manifest.complete);
+    assert_eq!(manifest.definitions[0].name, "m");
+}

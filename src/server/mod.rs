@@ -91,8 +91,8 @@ pub(crate) struct Backend {
 
 impl Backend {
     /// Answers a request from the snapshot of this moment, on a thread of its own unless answers
-    /// are quick, see [`LatencyTracker`](pace::LatencyTracker): a slow answer holds back nothing, and a panic ends
-    /// nothing but the request. Positions in the document `about` are those of its text when the
+    /// are quick, see [`pace`]: a slow answer holds back nothing, and a panic ends nothing but the
+    /// request. Positions in the document `about` are those of its text when the
     /// request came, so a text that changed while the folders were read is no text to answer for.
     async fn answer_request<T: Send + 'static>(
         &self,

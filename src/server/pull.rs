@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tower_lsp::Client;
-use tower_lsp::jsonrpc::Result;
+use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types as lsp;
 
 use super::pulled::Report;
@@ -55,6 +55,7 @@ impl Backend {
         &self,
         params: lsp::DocumentDiagnosticParams,
     ) -> Result<lsp::DocumentDiagnosticReportResult> {
+        self.check_pulls()?;
         let previous = params.previous_result_id;
         let Some(path) = from_lsp::path_of_uri(&params.text_document.uri) else {
             return Ok(document_report(None, previous, None));
@@ -71,6 +72,13 @@ impl Backend {
         let report = self.shared.pulled.of_document(&path, revision).await;
         let related = self.related_reports(&path);
         Ok(document_report(report, previous, related))
+    }
+
+    /// Errors: the client did not announce that it requests findings. They are published, and none
+    /// are stored for requests.
+    fn check_pulls(&self) -> Result<()> {
+        let pulls = self.shared.with(|state| state.features.announced.pulls_findings);
+        if pulls { Ok(()) } else { Err(Error { data: None, ..Error::method_not_found() }) }
     }
 
     /// Returns the findings of the configs of a file that are not open; `None` where the client
@@ -104,6 +112,7 @@ impl Backend {
         &self,
         params: lsp::WorkspaceDiagnosticParams,
     ) -> Result<lsp::WorkspaceDiagnosticReportResult> {
+        self.check_pulls()?;
         let before = params.previous_result_ids.into_iter();
         let before: HashMap<FilePath, String> =
             before.filter_map(|one| Some((from_lsp::path_of_uri(&one.uri)?, one.value))).collect();

@@ -36,7 +36,7 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, Sink, SinkExt, Stream, StreamExt};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
-use tower_lsp::jsonrpc::{Error, Id, Request, RequestBuilder, Response};
+use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, RequestBuilder, Response};
 use tower_lsp::{ClientSocket, ExitedError, LanguageServer, LspService};
 use tower_service::Service;
 
@@ -62,6 +62,9 @@ pub(super) const TOKEN_CHANGES: &str = "tokens/changes";
 /// How many messages are worked on at a time: with fewer, requests that wait for a thread would
 /// hold back changes and cancellations, their own included.
 const CONCURRENT_MESSAGES: usize = 4_096;
+
+/// The code of an error for requests that come too early. Source: LSP 3.17, `ErrorCodes`.
+const SERVER_NOT_INITIALIZED: i64 = -32002;
 
 /// How long the end of a session waits for answers that are being written.
 const FAREWELL: Duration = Duration::from_millis(100);
@@ -96,7 +99,14 @@ fn start<S: LanguageServer>(
     let end = runtime.block_on(async {
         let (service, socket) = build(input.clone(), output.downgrade());
         let (requests, responses) = socket.split();
-        let server = Server { service, responses, output, session: session.clone(), parent: None };
+        let server = Server {
+            service,
+            responses,
+            output,
+            session: session.clone(),
+            parent: None,
+            is_initialized: false,
+        };
         let serving = server.serve(input, requests, written);
         tokio::pin!(serving);
         tokio::select! {
@@ -163,6 +173,17 @@ pub(super) async fn wait_answer<T: Send + 'static>(
 }
 
 /// Logs a message that was handled: a response, or none for a notification.
+/// Returns the position that a request is about, as ` at line 1, character 12` with both counted
+/// from 0 as in the protocol; empty for a request without a position.
+fn position_of(request: &Request) -> String {
+    let position = request.params().and_then(|params| params.get("position"));
+    let number = |name: &str| position.and_then(|position| position.get(name)?.as_u64());
+    match (number("line"), number("character")) {
+        (Some(line), Some(character)) => format!(" at line {line}, character {character}"),
+        _ => String::new(),
+    }
+}
+
 fn log_answer(method: &str, response: Option<&Response>, start: Instant) {
     let us = start.elapsed().as_micros();
     match response {
@@ -183,6 +204,8 @@ struct Server<S, R> {
     session: Session,
     /// The process that is watched, once `initialize` named it.
     parent: Option<i64>,
+    /// Whether the client has sent `initialized`: then the folders are read.
+    is_initialized: bool,
 }
 
 /// The work for a message.
@@ -287,31 +310,50 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
 
     fn call_service(&mut self, request: Request) -> BoxFuture<'static, Option<ResponseText>> {
         self.observe(&request);
-        let is_optional = request.method().starts_with("$/");
-        let refusal =
-            request.id().filter(|_| is_optional).cloned().map(|id| {
-                Response::from_error(id, Error { data: None, ..Error::method_not_found() })
-            });
-        let is_logged = tracing::enabled!(tracing::Level::DEBUG);
-        let method = is_logged.then(|| (request.method().to_owned(), Instant::now()));
+        let refusal = request
+            .id()
+            .cloned()
+            .and_then(|id| Some(Response::from_error(id, self.refuse_request(request.method())?)));
+        let method = request.method().to_owned();
+        let position = position_of(&request);
+        let start = Instant::now();
         let answer = refusal.is_none().then(|| self.service.call(remove_null_params(request)));
         async move {
             let response = match answer {
                 Some(answer) => {
                     ResponseText::from_handler(answer.map(|answer| answer.ok().flatten())).await
                 }
-                // tower-lsp ignores requests that begin with `$/`; the protocol requires an answer.
                 None => refusal.map(ResponseText::from),
             };
-            if let Some((method, start)) = method {
-                log_answer(&method, response.as_ref().map(|answer| &answer.response), start);
+            let answered = response.as_ref().map(|answer| &answer.response);
+            let error = answered.and_then(Response::error);
+            if error.is_some_and(|error| error.code == ErrorCode::InternalError) {
+                print_line(&format!("the answer to {method}{position} failed"));
             }
+            log_answer(&method, answered, start);
             response
         }
         .boxed()
     }
 
-    /// Learns from a request how the session may end.
+    /// Returns the error of a request that gets no answer from tower-lsp; `None` for a request that
+    /// does.
+    ///
+    /// tower-lsp ignores requests that begin with `$/`; the protocol requires an answer. It passes on
+    /// requests that come before `initialized`, which would wait for the folders for ever.
+    fn refuse_request(&self, method: &str) -> Option<Error> {
+        if method.starts_with("$/") {
+            return Some(Error { data: None, ..Error::method_not_found() });
+        }
+        let is_early = !self.is_initialized && !self.session.has_shut_down();
+        (is_early && !matches!(method, "initialize" | "shutdown")).then(|| Error {
+            code: ErrorCode::ServerError(SERVER_NOT_INITIALIZED),
+            message: "the client has not sent 'initialized' yet".into(),
+            data: None,
+        })
+    }
+
+    /// Learns from a request how the session may end, and whether it has begun.
     fn observe(&mut self, request: &Request) {
         match request.method() {
             "initialize" if self.parent.is_none() => {
@@ -320,6 +362,7 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
                     peers::watch_process(parent, self.session.clone());
                 }
             }
+            "initialized" => self.is_initialized = true,
             "shutdown" => self.session.request_shutdown(),
             "exit" => self.session.end_session(End::Exit),
             _ => {}

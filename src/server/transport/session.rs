@@ -34,6 +34,11 @@ impl Session {
         self.0.shutdown_requested.store(true, Ordering::SeqCst);
     }
 
+    /// Returns whether the client has sent `shutdown`.
+    pub(super) fn has_shut_down(&self) -> bool {
+        self.0.shutdown_requested.load(Ordering::SeqCst)
+    }
+
     /// Ends the session. The first reason counts.
     pub(super) fn end_session(&self, end: End) {
         let _ = self.0.end.set(end);

@@ -57,12 +57,17 @@ impl Server {
         server
     }
 
-    /// Introduces a client whose process is `process`.
+    /// Introduces a client whose process is `process`, and reports that the client is ready.
     pub fn initialize(&mut self, process: Option<u32>) {
+        self.introduce(process);
+        self.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
+    }
+
+    /// Introduces a client whose process is `process`.
+    pub fn introduce(&mut self, process: Option<u32>) {
         let params = json!({"processId": process, "rootUri": null, "capabilities": {}});
         self.send(&json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": params}));
         assert!(self.answers_until("i").1["result"]["capabilities"].is_object());
-        self.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
     }
 
     pub fn write(&mut self, bytes: &[u8]) {

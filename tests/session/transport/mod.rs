@@ -4,3 +4,4 @@
 pub mod client;
 mod ends;
 mod malformed;
+mod states;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::heredoc_ends::HeredocEnds;
+use super::heredoc::{HeredocEnds, heredoc_tag};
 use super::strings::{self, Quoted};
 use super::token::{Bracket, Code, Kind, Token};
 use crate::text::TextRange;
@@ -383,7 +383,7 @@ impl<'t> Lexer<'t> {
 
     fn lex_heredoc(&mut self) {
         let start = self.at;
-        let Some(tag) = strings::heredoc_tag(&self.text[start..self.end]) else {
+        let Some(tag) = heredoc_tag(&self.text[start..self.end]) else {
             return self.take(Kind::Operator, 1);
         };
         self.at = start + tag.length;

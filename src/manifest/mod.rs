@@ -13,7 +13,7 @@
 mod documentation;
 mod expression;
 mod header;
-mod heredoc_ends;
+mod heredoc;
 mod lexer;
 pub mod model;
 mod nodes;

@@ -229,24 +229,3 @@ pub(super) fn string_value<'t>(
         _ => None,
     }
 }
-
-/// The tag of a heredoc.
-pub(super) struct HeredocTag<'t> {
-    /// The word that ends the heredoc.
-    pub name: &'t str,
-    /// Whether its text has interpolation.
-    pub interpolates: bool,
-    /// The length of `@( … )` in bytes.
-    pub length: usize,
-}
-
-/// Reads the tag at the beginning of a text: `@(X)`, `@("X":syntax/flags)`.
-pub(super) fn heredoc_tag(text: &str) -> Option<HeredocTag<'_>> {
-    let inner = text.strip_prefix("@(")?;
-    let close = inner.find([')', '\n']).filter(|close| inner.as_bytes()[*close] == b')')?;
-    let spec = &inner[..close];
-    let name = spec.split([':', '/']).next().unwrap_or_default().trim();
-    let quoted = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
-    let (name, interpolates) = quoted.map_or((name, false), |name| (name.trim(), true));
-    (!name.is_empty()).then_some(HeredocTag { name, interpolates, length: close + 3 })
-}

@@ -524,3 +524,24 @@ fn a_name_is_prepared_within_its_quotes() {
     let fixture = Fixture::new("x: [$01]\n");
     assert!(prepare(&fixture.snapshot, fixture.position()).is_err());
 }
+
+/// Returns the name with which an editor begins a rename at the cursor of a fixture.
+fn initial_name(text: &str) -> String {
+    let fixture = Fixture::new(text);
+    prepare(&fixture.snapshot, fixture.position()).expect("a name").placeholder
+}
+
+#[test]
+fn a_rename_begins_with_the_name_as_the_place_writes_the_name() {
+    let data = "m::web::a: 1\nb: \"%{lookup('m::web::a')}\"";
+    let class = "class m::web ($a) { }";
+    let other = "class m { lookup('m::web::a') }";
+    let own = module("class m::web ($a$0) { }", other, data);
+    assert_eq!(initial_name(&own), "a");
+    let call = module(class, "class m { lookup('m::web::a$0') }", data);
+    assert_eq!(initial_name(&call), "m::web::a");
+    let key = module(class, other, &data.replace("m::web::a: 1", "m::web::a$0: 1"));
+    assert_eq!(initial_name(&key), "m::web::a");
+    let token = module(class, other, &data.replace("('m::web::a')", "('m::web::a$0')"));
+    assert_eq!(initial_name(&token), "m::web::a");
+}

@@ -14,6 +14,7 @@ fn a_class_has_its_parameters_with_types_defaults_and_places() {
     let manifest = parse(text, None);
     let class = &manifest.definitions[0];
     assert_eq!((class.kind, class.name.as_str()), (DefinitionKind::Class, "m::c"));
+    assert!(!class.recovered);
     assert_eq!(class.inherits.as_ref().map(|parent| parent.text.as_str()), Some("m::base"));
     assert_eq!(&text[class.range.as_usize()], text["# A class.\n".len()..].trim_end());
     assert_eq!(class.documentation.text, "A class.");

@@ -148,3 +148,31 @@ fn nodes_beyond_the_lookups_are_counted_in_the_title() {
         "{titles:?}"
     );
 }
+
+#[test]
+fn a_title_counts_kinds_of_nodes_where_no_node_is_known() {
+    check(
+        RefactoringKind::Move,
+        "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Role, path: 'roles/%{role}.yaml'}
+- {name: Common, path: common.yaml}
+#- /data/roles/web.yaml
+$0k: 1
+#- /data/roles/db.yaml
+z: 1
+#- /data/common.yaml
+a: 1
+",
+        expect![[r#"
+            Move `k` to data/common.yaml (changes 1 of 2 kinds of nodes)
+              /data/common.yaml
+                a: 1
+                k: 1
+              /data/roles/web.yaml
+                {}
+        "#]],
+    );
+}

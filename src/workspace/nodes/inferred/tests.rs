@@ -131,3 +131,20 @@ nodes: {infer: []}
         expect![[r#""#]],
     );
 }
+
+#[test]
+fn one_name_is_no_node_where_the_level_alone_is_named_after_hosts() {
+    let level = "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Machines, path: '%{box}.yaml'}
+#- /data/web01.yaml
+k: 1
+";
+    check(level, expect![[""]]);
+    check(&format!("{level}#- /data/web02.yaml\nk: 1\n"), expect![[r#"
+        web01 from /data/web01.yaml: box=web01 (path of its data file)
+        web02 from /data/web02.yaml: box=web02 (path of its data file)
+    "#]]);
+}

@@ -1,12 +1,11 @@
-//! The lines of a text that can end a heredoc.
+//! Heredocs of manifests: their tags, and the lines of a text that can end them.
 //!
-//! The index is made once for a text: a search from each heredoc to the end of the text would be
-//! quadratic where the tags have no end.
+//! The index of lines is made once for a text: a search from each heredoc to the end of the text
+//! would be quadratic where the tags have no end.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use super::strings::heredoc_tag;
 use crate::text::work::{Work, count_work};
 
 /// The lines that can end a heredoc, by the tag of the heredoc.
@@ -50,4 +49,25 @@ impl<'t> HeredocEnds<'t> {
         let line = lines.get(lines.partition_point(|line| line.start < from))?;
         (line.end <= end).then_some((from..line.start, line.end))
     }
+}
+
+/// The tag of a heredoc.
+pub(super) struct HeredocTag<'t> {
+    /// The word that ends the heredoc.
+    pub name: &'t str,
+    /// Whether its text has interpolation.
+    pub interpolates: bool,
+    /// The length of `@( … )` in bytes.
+    pub length: usize,
+}
+
+/// Reads the tag at the beginning of a text: `@(X)`, `@("X":syntax/flags)`.
+pub(super) fn heredoc_tag(text: &str) -> Option<HeredocTag<'_>> {
+    let inner = text.strip_prefix("@(")?;
+    let close = inner.find([')', '\n']).filter(|close| inner.as_bytes()[*close] == b')')?;
+    let spec = &inner[..close];
+    let name = spec.split([':', '/']).next().unwrap_or_default().trim();
+    let quoted = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
+    let (name, interpolates) = quoted.map_or((name, false), |name| (name.trim(), true));
+    (!name.is_empty()).then_some(HeredocTag { name, interpolates, length: close + 3 })
 }

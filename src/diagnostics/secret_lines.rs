@@ -1,4 +1,5 @@
-//! The lines of data files that must not be quoted: those of keys whose values may be Sensitive.
+//! The lines of data files that must not be quoted: those of keys whose values may be Sensitive
+//! ([`Snapshot::may_be_sensitive`]).
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,8 +8,7 @@ use std::rc::Rc;
 use crate::text::{FileId, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 
-/// Finds the lines that may hold the value of a secret. `lookup_options` of any file count,
-/// whichever layer reads it.
+/// Finds the lines that may hold the value of a secret.
 pub(crate) struct SecretLines<'a> {
     snapshot: &'a Snapshot,
     known: RefCell<HashMap<FileId, Rc<Entries>>>,
@@ -31,10 +31,6 @@ impl<'a> SecretLines<'a> {
 
     /// Whether the first line of a place may hold the value of a secret, or a part of it.
     pub(crate) fn may_hold_secret(&self, span: Span) -> bool {
-        let keys = self.snapshot.keys();
-        if !keys.has_sensitive() {
-            return false;
-        }
         let Some(text) = self.snapshot.file_by_id(span.file).and_then(|file| file.text()) else {
             return false;
         };
@@ -46,7 +42,7 @@ impl<'a> SecretLines<'a> {
         let above = entries.begins.partition_point(|begin| *begin <= line);
         let above = above.checked_sub(1).and_then(|at| root_key(text, entries.begins[at]));
         entries.secret.get(next).is_some_and(is_on_line)
-            || above.is_some_and(|key| keys.may_be_sensitive(&key))
+            || above.is_some_and(|key| self.snapshot.may_be_sensitive(&key))
     }
 
     /// Returns the entries of a file: each reaches to the next.
@@ -60,7 +56,7 @@ impl<'a> SecretLines<'a> {
                 .flat_map(|part| &part.data.members)
                 .filter_map(|(key, member)| {
                     let start = data.part_bytes(member.key_origin?)?.start;
-                    Some((start, self.snapshot.keys().may_be_sensitive(key.as_str()?)))
+                    Some((start, self.snapshot.may_be_sensitive(key.as_str()?)))
                 })
                 .collect();
             starts.sort_unstable();
@@ -111,6 +107,30 @@ mod tests {
         assert_eq!(told.matches("malformed-token").count(), 4, "{told}");
         assert!(!told.contains("hunter2"), "{told}");
         assert!(told.contains("| open: ") && told.contains("| last: "), "{told}");
+    }
+
+    #[test]
+    fn lines_of_sensitive_parameters_are_not_quoted() {
+        let code = "type App::Secret = Variant[Sensitive[String], String]\n";
+        for (head, key) in [
+            ("Sensitive[String] $password", "app::password"),
+            ("Optional[Sensitive] $password", "app::password"),
+            ("Variant[String, Sensitive] $password", "app::password"),
+            ("Hash[String, Struct[{pin => Sensitive[String]}]] $password", "app::password"),
+            ("App::Secret $password", "app::password"),
+            ("Absent::Secret $password", "app::password"),
+            ("$password = Sensitive('x')", "app::password"),
+            ("Sensitive $x = lookup('deep::password')", "deep::password"),
+            ("$x = lookup('deep::password', Sensitive[String])", "deep::password"),
+        ] {
+            let fixture = Fixture::new(&format!(
+                "#- levels Common\n#- /modules/app/types/secret.pp\n{code}\
+                 #- /modules/app/manifests/init.pp\nclass app ({head}) {{}}\n\
+                 #- /data/common.yaml\n{key}: \"hunter2%{{lookup( 'x' )}}\"\nopen: \"%{{lookup( 'x' )}}\"\n"
+            ));
+            let told = fixture.rendered_findings();
+            assert!(!told.contains("hunter2") && told.contains("| open: "), "{head}: {told}");
+        }
     }
 
     #[test]

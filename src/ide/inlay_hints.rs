@@ -122,7 +122,14 @@ impl Hinting<'_> {
         let root = LookupKey::of_root(&key.root_text());
         let resolution = self.snapshot.lookup_as_called(self.environment, &self.resolver, &root);
         let is_settled = resolution.unsettled.is_empty() && resolution.unsettled_levels.is_empty();
-        if !is_settled || resolution.is_secret() || !resolution.reads.unknown.is_empty() {
+        let mut read = resolution.reads.keys.iter().filter_map(|key| LookupKey::parse(key).ok());
+        let is_sensitive = self.snapshot.may_be_sensitive(&key.root_text())
+            || read.any(|key| self.snapshot.may_be_sensitive(&key.root_text()));
+        if !is_settled
+            || is_sensitive
+            || resolution.is_secret()
+            || !resolution.reads.unknown.is_empty()
+        {
             return None;
         }
         let value = resolution.value.ok()??;

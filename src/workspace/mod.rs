@@ -30,6 +30,7 @@ pub mod readers;
 pub mod scan;
 mod scopes;
 pub mod seen;
+mod sensitivity;
 pub mod snapshot;
 mod trial;
 pub mod ungoverned;

@@ -172,16 +172,10 @@ type Db::Secret = Sensitive[String[1]]
 ",
         expect![[r#"
             data/common.yaml:1:15: error: the parameter takes Sensitive values, and values in data are plain: set `convert_to: Sensitive` for 'db::password' in lookup_options; else Puppet refuses the class 'db' for nodes that take it from here [unwrapped-secret]
-              1 | db::password: s
-                |               ^
                 modules/db/manifests/init.pp:2:21: the parameter is declared here
             data/common.yaml:3:17: error: the parameter takes Sensitive values, and values in data are plain: data cannot hold such a part, and `convert_to` wraps the whole value only; else Puppet refuses the class 'db' for nodes that take it from here [unwrapped-secret]
-              3 | db::nested: {a: b}
-                |                 ^
                 modules/db/manifests/init.pp:4:35: the parameter is declared here
             data/common.yaml:4:15: error: the parameter takes Sensitive values, and values in data are plain: set `convert_to: Sensitive` for 'db::optional' in lookup_options; else Puppet refuses the class 'db' for nodes that take it from here [unwrapped-secret]
-              4 | db::optional: s
-                |               ^
                 modules/db/manifests/init.pp:5:24: the parameter is declared here
         "#]],
     );

@@ -63,11 +63,9 @@ impl<'a> FileContext<'a> {
         self.root_definitions(root).find(|(path, _)| *path != here)
     }
 
-    /// Whether values of a root key may be shown: no option and no type makes them Sensitive.
+    /// Whether values of a root key may be shown: they cannot be Sensitive.
     pub(super) fn may_show(&self, root: &str) -> bool {
-        let holds_sensitive =
-            || self.type_of(root).is_some_and(|data_type| data_type.holds_sensitive());
-        !self.snapshot.keys().may_be_sensitive(root) && !holds_sensitive()
+        !self.snapshot.may_be_sensitive(root)
     }
 
     /// Returns the type of the parameter that asks for a root key, as far as it can be read.

@@ -62,7 +62,8 @@ impl HoverWriter<'_> {
             .parameter
             .default
             .as_ref()
-            .filter(|one| !one.text.contains('\n') && one.text.chars().count() <= MAX_DEFAULT);
+            .filter(|one| !one.text.contains('\n') && one.text.chars().count() <= MAX_DEFAULT)
+            .filter(|_| !code.is_sensitive_parameter(found.parameter));
         Some(match (&found.parameter.default, default) {
             (None, _) => "null: the parameter is undef, as the class has no default".to_owned(),
             (Some(_), Some(short)) => {

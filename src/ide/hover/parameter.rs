@@ -40,12 +40,12 @@ impl HoverWriter<'_> {
             ParameterValue::Default(value) => value.filter(|value| !value.holds_secret()),
             _ => None,
         };
-        match value.filter(|_| !is_secret(one)) {
+        match value.filter(|_| !self.is_secret(one)) {
             Some(value) => {
                 let value = self.block_value(&value, &[]);
                 format!("No level has it; this is the default of the class:\n\n{value}")
             }
-            None if is_secret(one) => {
+            None if self.is_secret(one) => {
                 "No level has it; the parameter takes the default of the class.\n".to_owned()
             }
             None => {
@@ -82,8 +82,14 @@ impl HoverWriter<'_> {
         out
     }
 
+    /// Returns whether the default of a parameter may hold a secret.
+    fn is_secret(&self, one: ParameterAt<'_>) -> bool {
+        let code = self.snapshot.manifests(&self.subject.environment);
+        code.is_sensitive_parameter(one.parameter)
+    }
+
     fn default(&self, one: ParameterAt<'_>) -> Option<String> {
-        let default = one.parameter.default.as_ref().filter(|_| !is_secret(one))?;
+        let default = one.parameter.default.as_ref().filter(|_| !self.is_secret(one))?;
         Some(format!("default {}", self.markup.render_code(&short_default(&default.text))))
     }
 
@@ -173,12 +179,6 @@ impl HoverWriter<'_> {
         let data_type = self.markup.render_code(&cut_text(&one_line(&data_type.to_string())));
         format!("\nof type {data_type}{required}\n")
     }
-}
-
-/// Whether the default may hold a secret: code wraps it, or the type asks for that.
-fn is_secret(one: ParameterAt<'_>) -> bool {
-    let parts = [&one.parameter.default, &one.parameter.data_type];
-    parts.into_iter().flatten().any(|part| part.text.contains("Sensitive"))
 }
 
 fn one_line(text: &str) -> String {

@@ -6,6 +6,7 @@
 //! `HIERA_LS_RANDOM` sets how many questions are asked.
 
 mod marker;
+mod parameters;
 mod repository;
 mod server;
 

@@ -9,7 +9,7 @@ use crate::support::random::Random;
 use crate::support::{ruby, run};
 
 /// Ways to write a type that may make a value Sensitive; a secret's key has one of these.
-const SENSITIVE: [&str; 16] = [
+pub const SENSITIVE: [&str; 16] = [
     "Sensitive",
     " Sensitive",
     "Sensitive ",

@@ -143,8 +143,11 @@ hierarchy:
 k: 1
 ";
     check(level, expect![[""]]);
-    check(&format!("{level}#- /data/web02.yaml\nk: 1\n"), expect![[r#"
+    check(
+        &format!("{level}#- /data/web02.yaml\nk: 1\n"),
+        expect![[r#"
         web01 from /data/web01.yaml: box=web01 (path of its data file)
         web02 from /data/web02.yaml: box=web02 (path of its data file)
-    "#]]);
+    "#]],
+    );
 }

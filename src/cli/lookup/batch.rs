@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::{LookupArguments, context, from_json, functions, note_other_version, print_options};
+use super::{
+    LookupArguments, Runnable, context, from_json, note_other_version, note_refused, print_options,
+};
 use crate::cli::{Failure, Opened, Status};
 use crate::hiera::backends::Backends;
 use crate::hiera::lookup::{Context, Resolver, STACK};
@@ -32,6 +34,7 @@ pub(super) fn batch(
     arguments: &LookupArguments,
     opened: &Opened,
     environment: &Environment,
+    runnable: Option<&Runnable>,
     scopes: Scopes<'_>,
     request: &LookupRequest,
     out: &mut dyn Write,
@@ -40,9 +43,9 @@ pub(super) fn batch(
         |path: &Option<String>| path.as_ref().is_some_and(|path| path.ends_with("jsonl"));
     let name_nodes = is_lines(&arguments.scope) || scopes.len() > 1;
     let options = print_options(arguments);
-    let answerer = Answerer { arguments, opened, environment, options, name_nodes };
+    let answerer = Answerer { opened, environment, runnable, options, name_nodes };
     // Functions of levels run in one process.
-    let cores = if arguments.run_backends.is_some() { 1 } else { parallel::cores() };
+    let cores = if runnable.is_some() { 1 } else { parallel::cores() };
     thread::scope(|threads| {
         let mut workers = Vec::new();
         for scopes in scopes.chunks(scopes.len().div_ceil(cores).max(1)) {
@@ -106,9 +109,9 @@ fn next_line(input: &mut impl BufRead) -> std::io::Result<Option<Line>> {
 
 /// The data that all threads answer from.
 struct Answerer<'a> {
-    arguments: &'a LookupArguments,
     opened: &'a Opened,
     environment: &'a Environment,
+    runnable: Option<&'a Runnable>,
     options: PrintOptions<'static>,
     name_nodes: bool,
 }
@@ -124,7 +127,7 @@ impl Answerer<'_> {
     ) {
         let view = self.opened.snapshot.view(self.environment);
         let keys = self.opened.snapshot.decryptor(self.environment);
-        let functions = functions(self.arguments, self.opened, self.environment);
+        let functions = self.runnable.map(Runnable::functions);
         let session = |scope: &Arc<Scope>| {
             functions.as_ref().map(|functions| functions.session(&self.environment.name, scope))
         };
@@ -145,6 +148,7 @@ impl Answerer<'_> {
         }
         let puppet = self.opened.snapshot.config_of(self.environment).puppet;
         note_other_version(functions.as_ref(), puppet);
+        note_refused(functions.as_ref());
     }
 
     fn answer(&self, question: &Question, resolvers: &[(&str, Resolver<'_>)]) -> String {

@@ -2,6 +2,7 @@
 
 mod batch;
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -24,7 +25,7 @@ use crate::puppet::types;
 use crate::puppet::value::{Hash, Value};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
-use crate::workspace::backends::{BackendsConfig, Functions};
+use crate::workspace::backends::{BackendsConfig, Functions, Permit};
 use crate::workspace::environments::Environment;
 use crate::workspace::eyaml::EnvironmentKeys;
 use crate::workspace::fs::{FileSystem, OsFs};
@@ -52,13 +53,23 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
         return Err(Failure(format!("there is no hiera.yaml in {}", opened.root)));
     };
     let scopes = read_scopes(arguments, &opened, &environment)?;
+    let runnable = read_runnable(arguments, &opened, &environment)?;
     if arguments.batch {
-        return batch::answer_batch(arguments, &opened, &environment, &scopes, &request, out);
+        let runnable = runnable.as_ref();
+        return batch::answer_batch(
+            arguments,
+            &opened,
+            &environment,
+            runnable,
+            &scopes,
+            &request,
+            out,
+        );
     }
     let (_, scope) = scopes.first().ok_or("the scope file holds no scope")?;
     let view = opened.snapshot.view(&environment);
     let keys = opened.snapshot.eyaml_decryptor(&environment);
-    let functions = permitted_functions(arguments, &opened, &environment);
+    let functions = runnable.as_ref().map(Runnable::functions);
     let session =
         functions.as_ref().map(|functions| functions.open_session(&environment.name, scope));
     let backends = session.as_ref().map(|session| session as &dyn Backends);
@@ -72,6 +83,7 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
         false => print_single(arguments, &opened, &resolver, &request, out),
     };
     note_other_version(functions.as_ref(), resolver.context().puppet);
+    note_refused(functions.as_ref());
     status
 }
 
@@ -104,23 +116,62 @@ fn decryption_settings(arguments: &LookupArguments) -> Result<ArgumentSettings, 
     Ok(ArgumentSettings::from_iter([("eyaml".to_owned(), eyaml)]))
 }
 
-/// Returns the functions that `--run-backends` lets run; `None` without it.
-fn permitted_functions(
+/// What `--run-backends` lets run, and how.
+struct Runnable {
+    config: BackendsConfig,
+    permit: Permit,
+    puppet: PuppetVersion,
+}
+
+impl Runnable {
+    fn functions(&self) -> Functions {
+        Functions::new(self.config.clone(), self.permit.clone(), self.puppet)
+    }
+}
+
+/// Returns what `--run-backends` lets run; `None` without it.
+///
+/// Errors: a relative path is given and there is no current folder.
+fn read_runnable(
     arguments: &LookupArguments,
     opened: &Opened,
     environment: &Environment,
-) -> Option<Functions> {
-    let names = arguments.run_backends.as_ref()?;
+) -> Result<Option<Runnable>, Failure> {
+    let Some(named) = &arguments.run_backends else { return Ok(None) };
+    let named = named.iter().filter(|name| !name.is_empty());
+    let (files, names): (Vec<&String>, Vec<&String>) = named.partition(|name| name.contains('/'));
+    let files: Result<BTreeSet<FilePath>, Failure> =
+        files.into_iter().map(|file| absolute_path(file)).collect();
     let usual = BackendsConfig::default();
+    let ruby = match &arguments.ruby {
+        // Ruby starts in a folder of its own.
+        Some(ruby) if ruby.contains(std::path::is_separator) => {
+            Some(absolute_path(ruby)?.to_string())
+        }
+        ruby => ruby.clone(),
+    };
     let config = BackendsConfig {
-        command: arguments.ruby.clone().map_or(usual.command, |ruby| vec![ruby]),
+        command: ruby.map_or(usual.command, |ruby| vec![ruby]),
         environment: arguments.pass_env.clone(),
-        functions: Some(names.iter().filter(|name| !name.is_empty()).cloned().collect())
-            .filter(|names: &Vec<String>| !names.is_empty()),
+        functions: (!names.is_empty()).then(|| names.into_iter().cloned().collect()),
         deadline: Duration::from_secs(arguments.backend_timeout),
     };
+    let names = config.functions.as_deref();
+    let permit = opened.snapshot.permit(environment, names, &files?, &OsFs);
     let puppet = opened.snapshot.config_of(environment).puppet;
-    Some(Functions::new(config, environment.root.clone(), puppet))
+    Ok(Some(Runnable { config, permit, puppet }))
+}
+
+/// Notes how the user lets files run that functions would have loaded.
+fn note_refused(functions: Option<&Functions>) {
+    let refused = functions.map(Functions::take_refused).unwrap_or_default();
+    if !refused.is_empty() {
+        let refused: Vec<&str> = refused.iter().map(FilePath::as_str).collect();
+        let files = refused.join(",");
+        print_note(&format!(
+            "a file that --run-backends names may run, too: --run-backends={files}"
+        ));
+    }
 }
 
 fn print_options(arguments: &LookupArguments) -> PrintOptions<'static> {

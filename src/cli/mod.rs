@@ -222,10 +222,12 @@ pub struct LookupArguments {
     eyaml_public_key: Option<String>,
     /// Run the functions of levels that hiera-ls cannot evaluate itself, and backends of Hiera 3,
     /// with the Puppet of this machine and the rights of the user; with names, only these. They are
-    /// code of the repository.
+    /// code of the repository; a name with a slash is a file that they may load beside those that
+    /// their code names.
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_value = "")]
     run_backends: Option<Vec<String>>,
-    /// With --run-backends: the Ruby that has Puppet [default: that of Puppet's packages, or `ruby`].
+    /// With --run-backends: the Ruby that has Puppet, its name or its path [default: that of Puppet's
+    /// packages, or `ruby`].
     #[arg(long, value_name = "FILE", requires = "run_backends")]
     ruby: Option<String>,
     /// With --run-backends: an environment variable that functions see beside the usual ones, such

@@ -6,7 +6,7 @@
 //! any other; [`model::Manifest::complete`] is `false` if something may be missing.
 //!
 //! In reading order: `token`, `lexer` with `strings`, `expression`, `header`, `documentation`,
-//! `walk` with `readers`, `uses` and `nodes`, `ruby` with its functions, `rspec`. `tests/puppet/manifests`
+//! `walk` with `readers`, `uses` and `nodes`, `ruby` with its functions, `rspec`, `loads`. `tests/puppet/manifests`
 //! compares declarations and calls with those of real Puppet. Source: the grammar and the lexer of Puppet
 //! 7.23, as its answers show them.
 
@@ -15,6 +15,7 @@ mod expression;
 mod header;
 mod heredoc;
 mod lexer;
+mod loads;
 pub mod model;
 mod nodes;
 mod puppetfile;
@@ -30,6 +31,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub use loads::{Load, find_manifest_loads, find_ruby_loads};
 pub use model::Manifest;
 pub use puppetfile::{InstalledModule, parse_puppetfile};
 pub use rspec::{DescribedHost, parse_hosts};

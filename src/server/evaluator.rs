@@ -3,7 +3,7 @@
 //!
 //! `requests::evaluate` is the only caller that runs a function.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -16,8 +16,7 @@ use crate::ide::evaluation::{self, Evaluation, EvaluationSubject, Evaluations};
 use crate::puppet::PuppetVersion;
 use crate::text::{CancelToken, FilePath};
 use crate::workspace::Snapshot;
-use crate::workspace::backends::{BackendsConfig, Functions};
-use crate::workspace::functions::LevelCode;
+use crate::workspace::backends::{BackendsConfig, Functions, Permit};
 use crate::workspace::seen::Seen;
 
 /// The functions of all environments. Copies are the same.
@@ -28,8 +27,12 @@ pub(super) struct Evaluator(Arc<EvaluatorState>);
 struct EvaluatorState {
     /// The processes, by the folder of the environment. The lock is held while a function runs.
     processes: Mutex<HashMap<FilePath, Running>>,
-    /// The code that the user agreed to run in this session.
-    allowed: Mutex<HashSet<(FilePath, Vec<Code>)>>,
+    /// The code that the user agreed to run in this session. Other code, and other options of its
+    /// levels, are not covered.
+    allowed: Mutex<Vec<Permit>>,
+    /// The files that the user agreed to run beside those that are found by reading code, by the
+    /// folder of the environment.
+    named: Mutex<HashMap<FilePath, BTreeSet<FilePath>>>,
     outcomes: Mutex<Evaluations>,
     /// The tokens of the progress that the client shows, each with whether it was cancelled.
     under_way: Mutex<HashMap<lsp::ProgressToken, Arc<AtomicBool>>>,
@@ -39,13 +42,11 @@ struct EvaluatorState {
     turn: tokio::sync::Mutex<()>,
 }
 
-/// A function with its file.
-type Code = (Arc<str>, Option<FilePath>);
-
 /// The functions of an environment.
 struct Running {
     functions: Functions,
     config: BackendsConfig,
+    permit: Permit,
     puppet: PuppetVersion,
     /// The state of the files when they were loaded.
     seen: Seen,
@@ -88,14 +89,20 @@ impl Evaluator {
         self.0.turn.lock().await
     }
 
-    /// Whether the user agreed to run this code, in these files, in this session.
-    pub(super) fn is_allowed(&self, root: &FilePath, code: &[LevelCode]) -> bool {
-        lock(&self.0.allowed).contains(&(root.clone(), code_names(code)))
+    /// Whether the user agreed in this session to run this code, as it is now.
+    pub(super) fn is_allowed(&self, permit: &Permit) -> bool {
+        lock(&self.0.allowed).contains(permit)
     }
 
-    /// Records that the user agreed.
-    pub(super) fn record_consent(&self, root: &FilePath, code: &[LevelCode]) {
-        lock(&self.0.allowed).insert((root.clone(), code_names(code)));
+    /// Records that the user agreed to run this code, for which these files were named.
+    pub(super) fn record_consent(&self, permit: Permit, named: BTreeSet<FilePath>) {
+        lock(&self.0.named).insert(permit.root.clone(), named);
+        lock(&self.0.allowed).push(permit);
+    }
+
+    /// Returns the files that were named in the user's last agreement.
+    pub(super) fn named_files(&self, root: &FilePath) -> BTreeSet<FilePath> {
+        lock(&self.0.named).get(root).cloned().unwrap_or_default()
     }
 
     /// Begins a request.
@@ -114,27 +121,29 @@ impl Evaluator {
         }
     }
 
-    /// Looks a key up with functions, on a thread of its own, and keeps the outcome. `None` where the
+    /// Looks a key up with functions, on a thread of its own, and keeps the outcome; also returns the
+    /// files that functions would have loaded and that `permit` does not name. `None` where the
     /// request was cancelled meanwhile, or nothing can run.
     pub(super) async fn evaluate(
         &self,
         snapshot: Snapshot,
         target: EvaluationSubject,
         config: BackendsConfig,
+        permit: Permit,
         under_way: &UnderWay,
         at: String,
-    ) -> Option<Evaluation> {
+    ) -> Option<(Evaluation, BTreeSet<FilePath>)> {
         let (done, outcome) = oneshot::channel();
         let (evaluator, cancel) = (self.clone(), under_way.cancel_token());
         let work = move || {
-            let found = evaluator.evaluate_here(&snapshot, &target, config, &cancel, at);
+            let found = evaluator.evaluate_here(&snapshot, &target, config, permit, &cancel, at);
             let _ = done.send(found.filter(|_| !cancel.is_cancelled()));
         };
         let thread = thread::Builder::new().name("functions of levels".to_owned());
         thread.stack_size(STACK).spawn(work).ok()?;
-        let found = outcome.await.ok().flatten()?;
+        let (found, refused) = outcome.await.ok().flatten()?;
         lock(&self.0.outcomes).keep_outcome(found.clone());
-        Some(found)
+        Some((found, refused))
     }
 
     fn evaluate_here(
@@ -142,9 +151,10 @@ impl Evaluator {
         snapshot: &Snapshot,
         target: &EvaluationSubject,
         config: BackendsConfig,
+        permit: Permit,
         cancel: &CancelToken,
         at: String,
-    ) -> Option<Evaluation> {
+    ) -> Option<(Evaluation, BTreeSet<FilePath>)> {
         let environment = &target.environment;
         let puppet = snapshot.config_of(environment).puppet;
         let mut processes = lock(&self.0.processes);
@@ -153,20 +163,22 @@ impl Evaluator {
         }
         let is_usable = |running: &Running| {
             running.functions.is_running()
-                && (&running.config, &running.puppet) == (&config, &puppet)
+                && (&running.config, &running.permit) == (&config, &permit)
+                && running.puppet == puppet
                 && running.seen.is_same(snapshot)
         };
         if !processes.get(&environment.root).is_some_and(is_usable) {
             // Puppet keeps the code that it loaded: other code needs another process.
             processes.remove(&environment.root);
-            let functions = Functions::new(config.clone(), environment.root.clone(), puppet);
-            let running = Running { functions, config, puppet, seen: snapshot.seen() };
+            let functions = Functions::new(config.clone(), permit.clone(), puppet);
+            let running = Running { functions, config, permit, puppet, seen: snapshot.seen() };
             processes.insert(environment.root.clone(), running);
         }
         let functions = &processes.get(&environment.root)?.functions;
         functions.set_cancel_token(cancel.clone());
         let snapshot = snapshot.clone().with_cancel_token(cancel.clone());
-        Some(evaluation::evaluate(&snapshot, target, functions, at))
+        let found = evaluation::evaluate(&snapshot, target, functions, at);
+        Some((found, functions.take_refused()))
     }
 
     fn has_ended(&self) -> bool {
@@ -178,14 +190,6 @@ impl Evaluator {
         self.0.has_ended.store(true, Ordering::SeqCst);
         lock(&self.0.processes).clear();
     }
-}
-
-/// Returns the names and files that identify code, sorted.
-fn code_names(code: &[LevelCode]) -> Vec<Code> {
-    let mut names: Vec<Code> =
-        code.iter().map(|one| (one.name.clone(), one.file.clone())).collect();
-    names.sort();
-    names
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -52,6 +52,9 @@ pub struct DeclaredFunction {
 /// The functions of Puppet's own that read data.
 pub const BUILT_IN: [&str; 4] = ["eyaml_lookup_key", "hocon_data", "json_data", "yaml_data"];
 
+/// The namespace of an environment's own functions and types.
+pub(super) const ENVIRONMENT: &str = "environment";
+
 /// Returns the name of a function as Puppet seeks it.
 pub fn plain_name(name: &str) -> String {
     name.strip_prefix("::").unwrap_or(name).to_ascii_lowercase()
@@ -73,32 +76,57 @@ impl Snapshot {
         if BUILT_IN.contains(&name.as_str()) {
             return FunctionSource::BuiltIn;
         }
+        if let Some(path) = self.function_files(environment, &name).into_iter().next() {
+            return FunctionSource::File(path);
+        }
+        match name.split_once("::") {
+            None => FunctionSource::Nowhere,
+            Some((module, _))
+                if module == ENVIRONMENT || environment.modules.contains_key(module) =>
+            {
+                FunctionSource::NotInModule(module.into())
+            }
+            Some(_) => FunctionSource::ModuleAbsent,
+        }
+    }
+
+    /// Returns the files that may hold a function with this plain name, the one first that Puppet
+    /// most likely loads: of modules that have a function of one unqualified name, the order in which
+    /// the file system lists them decides.
+    pub(super) fn function_files(&self, environment: &Environment, name: &str) -> Vec<FilePath> {
+        const RUBY: &str = "lib/puppet/functions";
         let file_in = |root: &FilePath, folder: &str, name: &str, extension: &str| {
             let path = root.join(&format!("{folder}/{}.{extension}", name.replace("::", "/")));
-            self.names.entries.contains_key(&path).then_some(FunctionSource::File(path))
+            self.names.is_file(&path).then_some(path)
         };
-        const RUBY: &str = "lib/puppet/functions";
         let Some((module_name, below)) = name.split_once("::") else {
             let modules = || environment.modules.values().map(|module| &module.root);
-            return file_in(&environment.root, RUBY, &name, "rb")
-                .or_else(|| file_in(&environment.root, "functions", &name, "pp"))
-                .or_else(|| modules().find_map(|root| file_in(root, RUBY, &name, "rb")))
-                .or_else(|| {
-                    modules()
-                        .find_map(|root| file_in(root, "lib/puppet/parser/functions", &name, "rb"))
-                })
-                .unwrap_or(FunctionSource::Nowhere);
+            let own = file_in(&environment.root, RUBY, name, "rb")
+                .or_else(|| file_in(&environment.root, "functions", name, "pp"));
+            if let Some(own) = own {
+                return vec![own];
+            }
+            let in_modules = |folder: &str| -> Vec<FilePath> {
+                modules().filter_map(|root| file_in(root, folder, name, "rb")).collect()
+            };
+            let found = in_modules(RUBY);
+            return if found.is_empty() {
+                in_modules("lib/puppet/parser/functions")
+            } else {
+                found
+            };
         };
-        if module_name == "environment" {
-            return file_in(&environment.root, RUBY, &name, "rb")
-                .unwrap_or(FunctionSource::NotInModule(module_name.into()));
-        }
-        let Some(module) = environment.modules.get(module_name) else {
-            return FunctionSource::ModuleAbsent;
+        let root = match environment.modules.get(module_name) {
+            _ if module_name == ENVIRONMENT => &environment.root,
+            Some(module) => &module.root,
+            None => return Vec::new(),
         };
-        file_in(&module.root, RUBY, &name, "rb")
-            .or_else(|| file_in(&module.root, "functions", below, "pp"))
-            .unwrap_or(FunctionSource::NotInModule(module_name.into()))
+        let ruby = file_in(root, RUBY, name, "rb");
+        let is_sought_in_puppets_language = module_name != ENVIRONMENT;
+        let found = ruby.or_else(|| {
+            is_sought_in_puppets_language.then(|| file_in(root, "functions", below, "pp")).flatten()
+        });
+        found.into_iter().collect()
     }
 
     /// Returns the code that the levels of all layers of an environment name, each once, in the order
@@ -110,7 +138,7 @@ impl Snapshot {
         {
             let is_hiera3 = backend.kind == BackendKind::Hiera3;
             let file = match is_hiera3 {
-                true => self.hiera3_source(environment, &backend.name),
+                true => self.hiera3_files(environment, &backend.name).into_iter().next(),
                 false => match self.function_source(environment, &backend.name) {
                     FunctionSource::BuiltIn => continue, // Of another kind: its call fails.
                     FunctionSource::File(path) => Some(path),
@@ -125,12 +153,11 @@ impl Snapshot {
         all
     }
 
-    /// Returns the file of a module that holds a backend of Hiera 3.
-    fn hiera3_source(&self, environment: &Environment, name: &str) -> Option<FilePath> {
+    /// Returns the files of modules that may hold a backend of Hiera 3, in the order of the modules.
+    pub(super) fn hiera3_files(&self, environment: &Environment, name: &str) -> Vec<FilePath> {
         let file = format!("lib/hiera/backend/{}_backend.rb", name.to_lowercase());
-        let roots = environment.modules.values().map(|module| &module.root);
-        let paths = roots.map(|root| root.join(&file));
-        paths.into_iter().find(|path| self.names.entries.contains_key(path))
+        let paths = environment.modules.values().map(|module| module.root.join(&file));
+        paths.filter(|path| self.names.is_file(path)).collect()
     }
 
     /// Returns the function that a file defines; `None` where the text does not declare it

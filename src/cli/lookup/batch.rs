@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use super::{
-    LookupArguments, from_json, new_context, note_other_version, permitted_functions, print_options,
+    LookupArguments, Runnable, from_json, new_context, note_other_version, note_refused,
+    print_options,
 };
 use crate::cli::{Failure, Opened, Status};
 use crate::hiera::backends::Backends;
@@ -34,6 +35,7 @@ pub(super) fn answer_batch(
     arguments: &LookupArguments,
     opened: &Opened,
     environment: &Environment,
+    runnable: Option<&Runnable>,
     scopes: Scopes<'_>,
     request: &LookupRequest,
     out: &mut dyn Write,
@@ -42,9 +44,9 @@ pub(super) fn answer_batch(
         |path: &Option<String>| path.as_ref().is_some_and(|path| path.ends_with("jsonl"));
     let name_nodes = is_lines(&arguments.scope) || scopes.len() > 1;
     let options = print_options(arguments);
-    let answerer = Answerer { arguments, opened, environment, options, name_nodes };
+    let answerer = Answerer { opened, environment, runnable, options, name_nodes };
     // Functions of levels run in one process.
-    let cores = if arguments.run_backends.is_some() { 1 } else { parallel::core_count() };
+    let cores = if runnable.is_some() { 1 } else { parallel::core_count() };
     thread::scope(|threads| {
         let mut workers = Vec::new();
         for scopes in scopes.chunks(scopes.len().div_ceil(cores).max(1)) {
@@ -109,9 +111,9 @@ fn next_line(input: &mut impl BufRead) -> std::io::Result<Option<InputLine>> {
 
 /// The data that all threads answer from.
 struct Answerer<'a> {
-    arguments: &'a LookupArguments,
     opened: &'a Opened,
     environment: &'a Environment,
+    runnable: Option<&'a Runnable>,
     options: PrintOptions<'static>,
     name_nodes: bool,
 }
@@ -127,7 +129,7 @@ impl Answerer<'_> {
     ) {
         let view = self.opened.snapshot.view(self.environment);
         let keys = self.opened.snapshot.eyaml_decryptor(self.environment);
-        let functions = permitted_functions(self.arguments, self.opened, self.environment);
+        let functions = self.runnable.map(Runnable::functions);
         let session = |scope: &Arc<Scope>| {
             functions
                 .as_ref()
@@ -152,6 +154,7 @@ impl Answerer<'_> {
         }
         let puppet = self.opened.snapshot.config_of(self.environment).puppet;
         note_other_version(functions.as_ref(), puppet);
+        note_refused(functions.as_ref());
     }
 
     fn answer_question(

@@ -10,6 +10,7 @@ use tower_lsp::lsp_types::notification::Progress;
 use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 use tower_lsp::lsp_types::{self as lsp, MessageType};
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ use crate::settings::{Origin, Settings};
 use crate::text::escape::escape_notification;
 use crate::text::{FilePath, FilePosition};
 use crate::workspace::Snapshot;
+use crate::workspace::backends::{BackendsConfig, Permit};
+use crate::workspace::fs::OsFs;
 use crate::workspace::functions::LevelCode;
 
 /// The name of the command.
@@ -123,65 +126,97 @@ async fn evaluate(client: Client, shared: Arc<Shared>, asked: EvaluateArgument) 
     client.show_message(kind, escape_notification(&format!("Hiera: {text}"))).await;
 }
 
+/// A request with the code that it would run now.
+struct Prepared {
+    snapshot: Snapshot,
+    target: EvaluationSubject,
+    config: BackendsConfig,
+    permit: Permit,
+}
+
 /// Returns the words for the user; `None` where the user declined or cancelled.
 async fn try_to_evaluate(
     client: &Client,
-    shared: &Shared,
+    shared: &Arc<Shared>,
     asked: EvaluateArgument,
 ) -> std::result::Result<Option<String>, String> {
     let evaluator = shared.evaluator.clone();
     let _turn = evaluator.wait_turn().await;
+    let mut named: Option<BTreeSet<FilePath>> = None;
+    let mut last = None;
+    loop {
+        // Files may have changed while the question was open: its answer is about those that it named.
+        let prepared = prepare(shared, &asked, named.as_ref()).await?;
+        let Prepared { snapshot, target, config, permit } = prepared;
+        let files = named.take().unwrap_or_else(|| evaluator.named_files(&permit.root));
+        if !evaluator.is_allowed(&permit) {
+            let decrypts = snapshot.config().eyaml.decrypt;
+            let question = question(&snapshot, &target, &permit, decrypts);
+            if !ask_consent(client, question).await {
+                return last.transpose();
+            }
+            evaluator.record_consent(permit, files);
+            continue;
+        }
+        let under_way = evaluator.begin_request();
+        let key = target.key.text.clone();
+        let shown = begin_progress(client, shared, &under_way.token, &key).await;
+        let at = clock_time();
+        let outcome = evaluator.evaluate(snapshot, target, config, permit, &under_way, at).await;
+        if shown {
+            let end = lsp::WorkDoneProgressEnd { message: None };
+            send_progress(client, &under_way.token, lsp::WorkDoneProgress::End(end)).await;
+        }
+        let (evaluation, refused) = match outcome {
+            Some(found) => found,
+            None if under_way.is_cancelled() => return Ok(None),
+            None => return Err(format!("'{key}' was not evaluated: nothing more can run here")),
+        };
+        let outcome = outcome_message(&key, &evaluation);
+        if refused.is_subset(&files) {
+            return outcome.map(Some);
+        }
+        // The user is asked about the files that the code loads and that no text names.
+        named = Some(&files | &refused);
+        last = Some(outcome);
+    }
+}
+
+/// Reads the request and the code that it would run. `named` has the files to ask the user about
+/// beside those that are found by reading code; without it, those of the last agreement count.
+async fn prepare(
+    shared: &Arc<Shared>,
+    asked: &EvaluateArgument,
+    named: Option<&BTreeSet<FilePath>>,
+) -> std::result::Result<Prepared, String> {
+    shared.wait_settled().await;
     let (snapshot, settings, encoding) = shared.with(|state| {
         let snapshot = state.workspace.snapshot();
         (snapshot, state.settings.run_backends.clone(), state.features.encoding)
     });
-    let found = {
-        let snapshot = snapshot.clone();
-        shared.slots.run(move || find_target(&snapshot, &asked, encoding)).await
+    let config = settings.process_config().ok_or("functions of levels are switched off")?;
+    let (asked, named, evaluator) = (asked.clone(), named.cloned(), shared.evaluator.clone());
+    let read = move || {
+        let target = target(&snapshot, &asked, encoding)?;
+        let environment = &target.environment;
+        let named = named.unwrap_or_else(|| evaluator.named_files(&environment.root));
+        let permit = snapshot.permit(environment, config.functions.as_deref(), &named, &OsFs);
+        Some(Prepared { snapshot, target, config, permit })
     };
-    let (target, code) = found.flatten().ok_or("there is no key of Hiera here, or no such node")?;
-    let mut config = settings.process_config().ok_or("functions of levels are switched off")?;
-    let root = &target.environment.root;
-    let may_run = |one: &LevelCode| {
-        let named = config.functions.as_deref();
-        named.is_none_or(|named| named.iter().any(|name| is_same(name, &one.name)))
-    };
-    let code: Vec<LevelCode> = code.into_iter().filter(may_run).collect();
-    if code.is_empty() {
+    let prepared = shared.slots.run(read).await.flatten();
+    let prepared = prepared.ok_or("there is no key of Hiera here, or no such node")?;
+    if prepared.permit.functions.is_empty() {
         return Err("no function that may run decides about this key".to_owned());
     }
-    if !evaluator.is_allowed(root, &code) {
-        let decrypts = snapshot.config().eyaml.decrypt;
-        let question = consent_question(&snapshot, &target, &code, decrypts);
-        if !ask_consent(client, question).await {
-            return Ok(None);
-        }
-        evaluator.record_consent(root, &code);
-    }
-    // Functions that a question did not name do not run.
-    config.functions = Some(code.iter().map(|one| one.name.to_string()).collect());
-    let under_way = evaluator.begin_request();
-    let key = target.key.text.clone();
-    let shown = begin_progress(client, shared, &under_way.token, &key).await;
-    let at = clock_time();
-    let outcome = evaluator.evaluate(snapshot, target, config, &under_way, at).await;
-    if shown {
-        let end = lsp::WorkDoneProgressEnd { message: None };
-        send_progress(client, &under_way.token, lsp::WorkDoneProgress::End(end)).await;
-    }
-    match outcome {
-        Some(evaluation) => outcome_message(&key, &evaluation).map(Some),
-        None if under_way.is_cancelled() => Ok(None),
-        None => Err(format!("'{key}' was not evaluated: nothing more can run here")),
-    }
+    Ok(prepared)
 }
 
-/// Returns the target of the request, and the code of levels that may run for it.
-fn find_target(
+/// Returns the target of the request.
+fn target(
     snapshot: &Snapshot,
     asked: &EvaluateArgument,
     encoding: crate::text::Encoding,
-) -> Option<(EvaluationSubject, Vec<LevelCode>)> {
+) -> Option<EvaluationSubject> {
     let path = from_lsp::path_of_uri(&asked.uri)?;
     let key = match (&asked.key, asked.position) {
         (Some(key), _) => LookupKey::of_root(key),
@@ -191,21 +226,14 @@ fn find_target(
             story::key_at(snapshot, from_lsp::file_position(snapshot, &place, encoding)?)?
         }
     };
-    let target = evaluation::find_target(snapshot, &path, &key, asked.node.as_deref())?;
-    let code = snapshot.code_of_levels(&target.environment);
-    Some((target, code))
+    evaluation::find_target(snapshot, &path, &key, asked.node.as_deref())
 }
 
-fn is_same(one: &str, other: &str) -> bool {
-    use crate::workspace::functions::plain_name;
-    plain_name(one) == plain_name(other)
-}
-
-/// Returns the question to the user, which names the functions and their files.
-fn consent_question(
+/// Returns the question to the user, which names the functions and all files that may run.
+fn question(
     snapshot: &Snapshot,
     target: &EvaluationSubject,
-    code: &[LevelCode],
+    permit: &Permit,
     decrypts: bool,
 ) -> String {
     let root: &FilePath = &target.environment.root;
@@ -214,14 +242,19 @@ fn consent_question(
         let kind = if one.is_hiera3 { "the Hiera 3 backend " } else { "" };
         let place = match &one.file {
             Some(path) => names.short_path(path),
-            None => "in no file here: Puppet looks for it",
+            None => "in no file of the opened folders",
         };
         format!("{kind}{} ({place})", one.name)
     };
-    let listed: Vec<String> = code.iter().map(named).collect();
+    let listed: Vec<String> = permit.functions.iter().map(named).collect();
+    let libraries: Vec<&str> = permit.libraries.iter().map(|path| names.short_path(path)).collect();
+    let libraries = match &libraries[..] {
+        [] => String::new(),
+        _ => format!(", and what they load: {}", libraries.join(", ")),
+    };
     let decrypted = if decrypts { " They may look decrypted values up." } else { "" };
     escape_notification(&format!(
-        "Run the custom backends of {root} to evaluate '{}'? They are code of that repository, and run with your rights, without a sandbox: {}.{decrypted}",
+        "Run the custom backends of {root} to evaluate '{}'? They are code of that repository, and run with your rights, without a sandbox: {}{libraries}.{decrypted}",
         target.key.text,
         listed.join(", ")
     ))

@@ -108,6 +108,7 @@ begin
   require 'puppet/node'
   require 'puppet/parser/compiler'
   require 'tmpdir'
+  require_relative 'gate'
 rescue LoadError => e
   Channel.write('refused' => "there is no Puppet for #{RbConfig.ruby}: #{e.message}")
   exit!(1)
@@ -373,6 +374,7 @@ class Session
     environments = OneEnvironment.new(name, folder)
     Puppet.override(environments: environments) do
       environment = environments.get!(name)
+      Gate.repository = [folder, *environment.modulepath, *environment.modules.map(&:path)]
       extend_load_path(environment)
       Puppet.override(current_environment: environment) do
         scope = Wire.read(params.fetch('scope'))
@@ -410,6 +412,7 @@ class Session
   def initialize(compiler)
     @compiler = compiler
     @scope = compiler.topscope
+    @refusals = {}
     forget
     replace_lookup
   end
@@ -438,6 +441,29 @@ class Session
   # configuration of Hiera 3 is one for the process; here it is one for the scope, as in a process of
   # its own.
   def prepare(params)
+    error = nil
+    refusal = Gate.refusal { error = make_backends(params) }
+    error = refusal.to_h if refusal
+    error ? { 'error' => error } : { 'result' => {} }
+  end
+
+  # A function that was refused a file is not called again: it may have gone on without it.
+  def call(params)
+    function = params.fetch('function')
+    unless @refusals.key?(function)
+      reply = nil
+      refusal = Gate.refusal { reply = answer(params) }
+      return reply unless refusal
+
+      @refusals[function] = refusal
+    end
+    { 'error' => @refusals[function].to_h }
+  end
+
+  private
+
+  # Returns the error, if there is one.
+  def make_backends(params)
     Hiera::Config.instance_variable_set(:@config, nil) if defined?(Hiera::Config)
     config = Puppet::Pops::Lookup::HieraConfigV5.allocate
     layer = Layer.new(nil, params['config'])
@@ -448,12 +474,12 @@ class Session
       @providers[given.fetch('level')] =
         config.create_hiera3_backend_provider(given.fetch('title'), given.fetch('name'), layer, given['datadir'], nil, settings)
     end
-    { 'result' => {} }
+    nil
   rescue StandardError, ScriptError => e
-    { 'error' => describe(e) }
+    describe(e)
   end
 
-  def call(params)
+  def answer(params)
     texts = params['explain'] ? [] : nil
     answer = nil
     found = false
@@ -468,8 +494,6 @@ class Session
 
     with_texts({ 'error' => describe(e) }, texts)
   end
-
-  private
 
   # A file of version 3 is the configuration as it stands; nil for one of version 5.
   def written_config(params)
@@ -638,15 +662,17 @@ module Bridge
   def open_session(request)
     opened = false
     Session.open(request.fetch('params')) do |session|
+      Gate.raise_refusal
       opened = true
       Channel.write('id' => request['id'], 'result' => {})
       @session = session
       loop { handle(Channel.read) }
     end
-  rescue StandardError, ScriptError, SystemStackError => e
+  rescue StandardError, ScriptError, SystemStackError, Gate::Refused => e
     raise if opened
 
-    Channel.write('id' => request['id'], 'error' => { 'message' => "#{e.class}: #{e.message}" })
+    error = e.is_a?(Gate::Refused) ? e.to_h : { 'message' => "#{e.class}: #{e.message}" }
+    Channel.write('id' => request['id'], 'error' => error)
   end
 
   def handle(message)
@@ -710,12 +736,13 @@ rescue StandardError => e
   Channel.write('refused' => "Puppet does not start: #{e.message}")
   exit!(1)
 end
-Channel.start
 hiera3 = begin
   require 'hiera/version'
   Hiera.version
 rescue LoadError, NameError
   nil
 end
+Gate.close(JSON.parse(File.read(ARGV.fetch(1))))
+Channel.start
 Channel.write('hello' => { 'protocol' => 1, 'puppet' => Puppet.version, 'ruby' => RUBY_VERSION, 'hiera' => hiera3 })
 Bridge.serve

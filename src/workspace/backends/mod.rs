@@ -4,10 +4,12 @@
 //! or in the editor's own settings: a function is code of the repository and may do all that the
 //! user may. No file of a repository starts a process, or names one.
 
+mod permit;
 mod process;
 mod wire;
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
@@ -22,6 +24,7 @@ use crate::hiera::services::{is_secret_backend, is_secret_store};
 use crate::puppet::value::{Hash, Key, Member, Provenance, Secrecy, Value};
 use crate::puppet::{PuppetVersion, Strict};
 use crate::text::{CancelToken, FilePath};
+pub use permit::Permit;
 use process::{Process, Received};
 use wire::{Decoder, Malformed};
 
@@ -37,7 +40,7 @@ pub struct BackendsConfig {
     pub command: Vec<String>,
     /// The names of environment variables that are passed on beside the usual ones.
     pub environment: Vec<String>,
-    /// The functions that may be called; `None` for all.
+    /// The functions that the user lets run; `None` for all that levels name.
     pub functions: Option<Vec<String>>,
     /// How long a function may work on one call.
     pub deadline: Duration,
@@ -64,8 +67,7 @@ fn default_ruby() -> String {
 /// The functions of one environment: a Ruby process that starts when it is needed first.
 pub struct Functions {
     config: BackendsConfig,
-    /// The folder of the environment.
-    root: FilePath,
+    permit: Permit,
     puppet: PuppetVersion,
     process: RefCell<Option<Process>>,
     /// How many processes were started.
@@ -82,14 +84,16 @@ pub struct Functions {
     given: Cell<Secrecy>,
     /// Cancels the call in progress.
     cancel: RefCell<CancelToken>,
+    /// The files that were not loaded, as the permit does not name them.
+    refused: RefCell<BTreeSet<FilePath>>,
 }
 
 impl Functions {
-    /// Returns the functions of an environment. No process is started yet.
-    pub fn new(config: BackendsConfig, root: FilePath, puppet: PuppetVersion) -> Functions {
+    /// Returns the functions of an environment that a permit lets run. No process is started yet.
+    pub fn new(config: BackendsConfig, permit: Permit, puppet: PuppetVersion) -> Functions {
         Functions {
             config,
-            root,
+            permit,
             puppet,
             process: RefCell::new(None),
             started: Cell::new(0),
@@ -100,7 +104,14 @@ impl Functions {
             nested: Cell::new(0),
             given: Cell::new(Secrecy::NONE),
             cancel: RefCell::default(),
+            refused: RefCell::default(),
         }
+    }
+
+    /// Returns the files that functions would have loaded since the last question and that the permit
+    /// does not name.
+    pub fn take_refused(&self) -> BTreeSet<FilePath> {
+        self.refused.take()
     }
 
     /// Sets the token that ends the process while a function runs: the call fails then.
@@ -140,7 +151,7 @@ impl Functions {
             functions: self,
             number,
             params: json!({
-                "root": self.root.as_str(),
+                "root": self.permit.root.as_str(),
                 "environment": environment,
                 "node": &*scope.name,
                 "scope": wire::encode(&variables),
@@ -168,7 +179,7 @@ impl Functions {
             Strict::Warning => "warning",
             Strict::Error => "error",
         };
-        let process = Process::start(&self.config, strict, &self.cancel.borrow())?;
+        let process = Process::start(&self.config, &self.permit, strict, &self.cancel.borrow())?;
         *self.process.borrow_mut() = Some(process);
         self.started.set(self.started.get() + 1);
         Ok(())
@@ -189,7 +200,10 @@ impl Functions {
         };
         *left = left.saturating_sub(began.elapsed());
         let lost = match received {
-            Received::Message(message) => return Ok(message),
+            Received::Message(message) => {
+                self.refused.borrow_mut().extend(wire::refused(&message));
+                return Ok(message);
+            }
             Received::Nothing => {
                 format!("{subject} gave no answer in {} s", self.config.deadline.as_secs_f64())
             }
@@ -232,6 +246,9 @@ impl Session<'_> {
             return Ok(());
         }
         let answer = self.request_answer("open", &self.params, "the start of Puppet's scope")?;
+        if wire::refused(&answer).is_some() {
+            return Err(wire::error_of(&answer).map(|error| error.to_string()).unwrap_or_default());
+        }
         if let Some(error) = answer["error"]["message"].as_str() {
             return Err(format!("Puppet does not know the environment: {error}"));
         }
@@ -322,9 +339,7 @@ impl Session<'_> {
 
 impl Backends for Session<'_> {
     fn may_call(&self, function: &str) -> bool {
-        let name = plain_name(function);
-        let named = &self.functions.config.functions;
-        named.as_ref().is_none_or(|named| named.iter().any(|one| plain_name(one) == name))
+        self.functions.permit.may_call(function)
     }
 
     fn prepare(&self, hiera3: &Hiera3) -> Result<(), LookupError> {

@@ -11,12 +11,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use super::BackendsConfig;
+use super::{BackendsConfig, Permit};
 use crate::text::CancelToken;
 use crate::workspace::fs::{PrivateFolder, environment_variable, processes_with};
 
 /// The script that the process runs.
 const SCRIPT: &str = include_str!("bridge.rb");
+/// The part of it that keeps other code of the repository from being loaded.
+const GATE: &str = include_str!("gate.rb");
 /// The variable by which processes are recognised that left their group.
 const COOKIE: &str = "HIERA_LS_BRIDGE";
 /// The variables that are passed on; those that the user names are added. No other is: an editor's
@@ -85,15 +87,20 @@ impl Process {
     /// Errors: why there is none, for the user.
     pub(super) fn start(
         config: &BackendsConfig,
+        permit: &Permit,
         strict: &str,
         cancel: &CancelToken,
     ) -> Result<Process, String> {
         let folder = PrivateFolder::new("hiera-ls")
             .map_err(|error| format!("no folder for Ruby: {error}"))?;
         let cookie = folder.name().to_owned();
-        let script = folder
-            .write("bridge.rb", SCRIPT.as_bytes())
-            .map_err(|error| format!("no file for Ruby: {error}"))?;
+        let write = |name: &str, text: &str| {
+            let written = folder.write(name, text.as_bytes());
+            written.map_err(|error| format!("no file for Ruby: {error}"))
+        };
+        let script = write("bridge.rb", SCRIPT)?;
+        write("gate.rb", GATE)?;
+        let files = write("files.json", &permit.to_json().to_string())?;
         let [home, empty] = ["home", "empty"].map(|name| folder.create_folder(name));
         let (home, empty) = home
             .and_then(|home| Ok((home, empty?)))
@@ -101,7 +108,7 @@ impl Process {
         let (program, arguments) =
             config.command.split_first().ok_or("no command is set that starts Ruby")?;
         let mut command = Command::new(program);
-        command.args(arguments).arg(&script).arg(&home).current_dir(&empty).env_clear();
+        command.args(arguments).arg(&script).arg(&home).arg(&files).current_dir(&empty).env_clear();
         let mut passed: Vec<(&str, String)> = PASSED_ON
             .into_iter()
             .chain(config.environment.iter().map(String::as_str))

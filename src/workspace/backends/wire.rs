@@ -17,6 +17,7 @@ use crate::puppet::ruby::base64;
 use crate::puppet::ruby::inspect::float_text;
 use crate::puppet::types;
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
+use crate::text::FilePath;
 
 /// The member that marks a JSON object as a value that JSON has no form for.
 const KIND: &str = "__t";
@@ -251,6 +252,16 @@ fn decode_failure(error: &Json, asked: &[(u64, LookupError)]) -> LookupError {
     if let Some((_, error)) = own.and_then(|own| asked.iter().find(|(number, _)| *number == own)) {
         return error.clone();
     }
+    if let Some(path) = error["refused"].as_str() {
+        let reason = match error["changed"] == true {
+            true => "it has changed since it was let run",
+            false => "it is not among the files that may run",
+        };
+        return LookupError::function_failed(
+            format!("{path} was not loaded: {reason}"),
+            Raised::Ruby,
+        );
+    }
     let raised = if error["lookup"] == true {
         Raised::Lookup { has_issue: error["issue"] == true }
     } else if error["puppet"] == true {
@@ -336,6 +347,12 @@ pub(super) fn encode_hiera3(hiera3: &Hiera3) -> Json {
 /// Returns the error of a request that asks nothing back; `None` where it succeeded.
 pub(super) fn error_of(reply: &Json) -> Option<LookupError> {
     Some(decode_failure(reply.get("error")?, &[]))
+}
+
+/// Returns the file that a message says was not loaded, as no permit names it.
+pub(super) fn refused(message: &Json) -> Option<FilePath> {
+    let error = message.get("error")?;
+    (error["changed"] == false).then(|| error["refused"].as_str().map(FilePath::new)).flatten()
 }
 
 /// Returns the answer to a question.

@@ -7,7 +7,8 @@ use hiera_ls::hiera::backends::Backends;
 use hiera_ls::hiera::lookup::{Context, Resolver};
 use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::text::FilePath;
-use hiera_ls::workspace::backends::Functions;
+use hiera_ls::workspace::backends::{Functions, Permit};
+use hiera_ls::workspace::fs::OsFs;
 use serde_json::{Value, json};
 
 use super::ready::Ready;
@@ -74,11 +75,19 @@ fn recording(topic: &str) -> Recording {
         .collect()
 }
 
+/// Lets all functions of a tree run.
+fn permit(tree: &Written<'_>, puppet: PuppetVersion) -> Permit {
+    let snapshot = tree.workspace(puppet).snapshot();
+    let root = FilePath::new(&tree.environment().to_string_lossy());
+    let mut all = snapshot.environments().all.iter();
+    let environment = all.find(|one| one.root == root).expect("a scenario has a hiera.yaml");
+    snapshot.permit(environment, None, &BTreeSet::new(), &OsFs)
+}
+
 /// Returns the explanations of hiera-ls, with functions run by the installed Puppet.
 fn explained_by_hiera_ls(tree: &Written<'_>, asked: &[&Question], ready: &Ready) -> Vec<Explained> {
     let puppet = PuppetVersion::of_major(7);
-    let root = FilePath::new(&tree.environment().to_string_lossy());
-    let functions = Functions::new(ready.config(), root, puppet);
+    let functions = Functions::new(ready.config(), permit(tree, puppet), puppet);
     tree.resolved(puppet, |context| {
         let one = |question: &&Question| {
             let session = functions.open_session("production", context.scope);
@@ -138,8 +147,7 @@ fn functions_explain_as_in_puppet() {
 /// Returns the answers of hiera-ls, with functions run by the installed Puppet.
 fn asked_of_hiera_ls(tree: &Written<'_>, scenario: &Scenario, ready: &Ready) -> Vec<Value> {
     let puppet = PuppetVersion::of_major(7);
-    let root = FilePath::new(&tree.environment().to_string_lossy());
-    let functions = Functions::new(ready.config(), root, puppet);
+    let functions = Functions::new(ready.config(), permit(tree, puppet), puppet);
     tree.resolved(puppet, |context| {
         let asked = scenario.questions.iter().map(|question| {
             // The oracle forgets between questions, too.

@@ -325,6 +325,24 @@ fn a_hierarchy_without_custom_levels_starts_no_process() {
     assert_eq!(run("nosuch").status, Some(1));
 }
 
+/// The path of a Ruby is relative to the current folder; Ruby itself starts in another one.
+#[cfg(unix)]
+#[test]
+fn the_path_of_a_ruby_is_relative_to_the_current_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    if !require("puppet") {
+        return;
+    }
+    let root = repository("hostile-ruby", "    'answered'");
+    write(&root, &[("bin/own", "#!/bin/sh\nexec ruby \"$@\"\n")]);
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(root.join("bin/own"), mode).unwrap();
+    for ruby in ["./bin/own", "bin/own", "ruby"] {
+        let run = lookup(&root, &["--ruby", ruby, "k"]);
+        assert_eq!(run.stdout, "answered\n", "{ruby}: {}", run.stderr);
+    }
+}
+
 /// Only the usual environment variables, and those that the user names, reach a function; the
 /// folder that it runs in is empty.
 #[test]

@@ -8,6 +8,7 @@
 mod answers;
 mod doors;
 mod hostile;
+mod planted;
 mod published;
 mod ready;
 mod shapes;

@@ -91,14 +91,15 @@ def runs(process: int) -> bool:
 
 
 class User:
-    """Answers the server's questions."""
+    """Answers the server's questions; does something else before each answer, if told to."""
 
-    def __init__(self, session: Session, answer: str | None) -> None:
+    def __init__(self, session: Session, answer: str | None, before: Callable[[int], None] = lambda _: None) -> None:
         self.answer = answer
         self.questions: list[lsp.ShowMessageRequestParams] = []
 
         def asked(params: lsp.ShowMessageRequestParams) -> lsp.MessageActionItem | None:
             self.questions.append(params)
+            before(len(self.questions))
             return next((action for action in params.actions or [] if action.title == self.answer), None)
 
         session.client.feature(lsp.WINDOW_SHOW_MESSAGE_REQUEST)(asked)
@@ -244,6 +245,86 @@ async def test_nothing_runs_unless_the_user_agrees(start, repo: pathlib.Path, an
         await session.until("the question", lambda: len(user.questions) == asked)
     hover = plain(await session.hover(COMMON, "greeting"))
     assert not re.search(AT, hover) and processes(repo) == []
+
+
+HELP = "modules/t/lib/puppet_x/t/help.rb"
+OPTIONS = CONFIG.replace("lookup_key: t::store", "lookup_key: t::store\n    options: {store: 1}")
+
+
+@needs_puppet
+async def test_the_consent_is_to_the_code_and_the_options(start, repo: pathlib.Path) -> None:
+    source = "require 'puppet_x/t/help'\n" + (repo / FUNCTION).read_text()
+    write(repo, FUNCTION, source)
+    write(repo, HELP, "HELP = 1\n")
+    session = await start(repo, options=ON)
+    user = User(session, "Run")
+    session.open(COMMON)
+    count = asked = 0
+    for file, text, asks in [
+        (None, "", True),
+        ("data/nodes/web01.yaml", "above: 3\n", False),
+        ("modules/t/lib/puppet_x/t/other.rb", "OTHER = 1\n", False),
+        (FUNCTION, source + "# more\n", True),
+        (HELP, "HELP = 2\n", True),
+        ("hiera.yaml", OPTIONS, True),
+        ("hiera.yaml", OPTIONS.replace("store: 1", "store: 2"), True),
+        ("hiera.yaml", "# a comment\n" + OPTIONS.replace("store: 1", "store: 2"), False),
+        (FUNCTION, source, True),
+    ]:
+        if file:
+            write(repo, file, text)
+            tell(session, repo / file)
+        count += 1
+        asked += asks
+        await choose(session, COMMON, "greeting")
+        assert "is evaluated" in await until_told(session, count)
+        assert len(user.questions) == asked, (file, text)
+        assert f"t::store ({FUNCTION}), and what they load: {HELP}" in user.questions[-1].message
+
+
+@needs_puppet
+@pytest.mark.parametrize("file", [FUNCTION, HELP, "hiera.yaml"])
+async def test_an_answer_to_an_outdated_question_runs_nothing(start, repo: pathlib.Path, file: str) -> None:
+    source = "require 'puppet_x/t/help'\n" + (repo / FUNCTION).read_text()
+    write(repo, FUNCTION, source)
+    write(repo, HELP, "HELP = 1\n")
+    session = await start(repo, options=ON)
+    text = OPTIONS if file == "hiera.yaml" else (repo / file).read_text() + f"File.write('{repo}/changed', '')\n"
+
+    def before(question: int) -> None:
+        if question == 1:
+            write(repo, file, text)
+            tell(session, repo / file)
+        else:
+            user.answer = None
+
+    user = User(session, "Run", before)
+    session.open(COMMON)
+    await choose(session, COMMON, "greeting")
+    await session.until("the second question", lambda: len(user.questions) == 2)
+    # The next request is asked about, too, and nothing ran in between.
+    await choose(session, COMMON, "greeting")
+    await session.until("the third question", lambda: len(user.questions) == 3)
+    assert processes(repo) == [] and not (repo / "changed").exists() and told(session) == []
+
+
+@needs_puppet
+async def test_a_file_that_only_running_code_names_is_asked_about(start, repo: pathlib.Path) -> None:
+    source = "require ['puppet_x', 't', 'help'].join('/')\n" + (repo / FUNCTION).read_text()
+    write(repo, FUNCTION, source)
+    write(repo, HELP, f"File.write('{repo}/helped', '')\n")
+    session = await start(repo, options=ON)
+    answers = {1: "Run", 2: None, 3: "Run"}
+    user = User(session, None, lambda question: setattr(user, "answer", answers[question]))
+    session.open(COMMON)
+    await choose(session, COMMON, "greeting")
+    assert f"{HELP} was not loaded: it is not among the files that may run" in await until_told(session, 1)
+    assert HELP not in user.questions[0].message and HELP in user.questions[1].message
+    assert not (repo / "helped").exists()
+    for count in [2, 3]:
+        await choose(session, COMMON, "greeting")
+        assert "is evaluated" in await until_told(session, count) and len(user.questions) == 3
+    assert HELP in user.questions[2].message and (repo / "helped").exists()
 
 
 @needs_puppet

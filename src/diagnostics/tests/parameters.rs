@@ -141,8 +141,6 @@ class web(
 ",
         expect![[r#"
             data/common.yaml:11:13: error: the parameter takes Sensitive values, and values in data are plain: set `convert_to: Sensitive` for 'web::plain' in lookup_options; else Puppet refuses the class 'web' for nodes that take it from here [unwrapped-secret]
-              11 | web::plain: s
-                 |             ^
                 modules/web/manifests/init.pp:6:21: the parameter is declared here
             data/roles/web.yaml:1:19: error: parameter 'site' entry 'name' expects a String value, got Integer: Puppet refuses the class 'web' for nodes that take it from here [parameter-type]
               1 | web::site: {name: 1}

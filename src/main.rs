@@ -43,6 +43,8 @@ fn main() -> ExitCode {
         Err(answer) => return print(|out| write!(out, "{}", answer.render())).into(),
     };
     cli::logging::start(arguments.log);
+    #[cfg(unix)]
+    hiera_ls::workspace::backends::own_all_children();
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || run(arguments));
     match worker {
         // A panic has printed its message; its status must not look like a finding.

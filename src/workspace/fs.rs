@@ -392,6 +392,30 @@ pub fn processes_with(name: &str, value: &str) -> Vec<i32> {
     numbers.filter(has_it).collect()
 }
 
+/// A process of this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg(unix)]
+pub struct ProcessEntry {
+    /// Its number.
+    pub number: i32,
+    /// The number of its parent.
+    pub parent: i32,
+}
+
+/// Returns the processes of this machine, where the system lists them (Linux).
+#[cfg(unix)]
+pub fn processes() -> Vec<ProcessEntry> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    let read = |number: i32| {
+        let status = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+        // The program's name stands in brackets and may hold some; the state is behind it.
+        let parent = status.rsplit_once(')')?.1.split(' ').nth(2)?.parse().ok()?;
+        Some(ProcessEntry { number, parent })
+    };
+    numbers.filter_map(read).collect()
+}
+
 /// Files in memory, for tests and for work that needs no disk.
 #[derive(Debug, Default)]
 pub struct MemoryFs {

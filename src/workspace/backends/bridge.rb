@@ -19,18 +19,53 @@ require 'json'
 # Ends this process and all that it started, as far as these can be found.
 module Ending
   COOKIE = ENV.fetch('HIERA_LS_BRIDGE', nil)
-  private_constant :COOKIE
+  TAKE_ORPHANS = 36 # PR_SET_CHILD_SUBREAPER
+  private_constant :COOKIE, :TAKE_ORPHANS
 
   module_function
 
+  # On Linux, children of processes that ended become children of this one.
+  def take_orphans
+    return unless RUBY_PLATFORM.include?('linux')
+
+    require 'fiddle'
+    control = Fiddle::Handle::DEFAULT['prctl']
+    long = Fiddle::TYPE_LONG
+    Fiddle::Function.new(control, [Fiddle::TYPE_INT, *[long] * 4], Fiddle::TYPE_INT).call(TAKE_ORPHANS, 1, 0, 0, 0)
+  rescue LoadError, Fiddle::DLError
+    nil # hiera-ls takes them.
+  end
+
+  # Each process is stopped first, so that it starts no other.
   def now
-    strays.each { |pid| Process.kill(:KILL, pid) rescue nil }
+    stopped = []
+    while (found = descendants + strays - stopped).any?
+      signal(:STOP, found)
+      stopped += found
+    end
+    signal(:KILL, stopped)
     Process.kill(:KILL, 0) if Process.respond_to?(:getpgrp) && Process.getpgrp == Process.pid
   ensure
     exit!(0)
   end
 
-  # Processes that left the group, where the system lists environments of processes (Linux).
+  def signal(name, processes)
+    processes.each { |pid| Process.kill(name, pid) rescue nil }
+  end
+
+  def descendants
+    children = Dir.glob('/proc/[0-9]*/stat').filter_map do |file|
+      [File.read(file)[/.*\) . (\d+)/m, 1].to_i, file[/\d+/].to_i]
+    rescue SystemCallError
+      nil
+    end
+    children = children.group_by(&:first)
+    found = [Process.pid]
+    found.each { |pid| found.concat(children.fetch(pid, []).map(&:last)) }
+    found.drop(1)
+  end
+
+  # Processes that left the tree, where the system lists environments of processes (Linux).
   def strays
     return [] unless COOKIE
 
@@ -44,25 +79,49 @@ module Ending
   end
 end
 
-# The bound of memory of this process and of its children, where the system has one (Linux).
-module Memory
-  MOST = Integer(ENV.fetch('HIERA_LS_MEMORY')) << 20
-  private_constant :MOST
+# The bounds of this process and of its children, where the system has them (Linux). They are hard:
+# no process may lift them again.
+module Limits
+  MEMORY = Integer(ENV.fetch('HIERA_LS_MEMORY')) << 20
+  PROCESSES = Integer(ENV.fetch('HIERA_LS_PROCESSES'))
+  private_constant :MEMORY, :PROCESSES
 
   module_function
 
   def bound
     return unless RUBY_PLATFORM.include?('linux')
 
-    soft, hard = Process.getrlimit(:AS)
-    Process.setrlimit(:AS, MOST, hard) if soft > MOST
+    Process.setrlimit(:AS, *Process.getrlimit(:AS).map { |limit| [limit, MEMORY].min })
     @is_bounded = true
+    bound_processes
   rescue SystemCallError, NotImplementedError
     nil
   end
 
+  # The system counts the processes and threads of the user, also those that are not listed here: of
+  # other containers. Where too many are, no bound is possible.
+  def bound_processes
+    soft, hard = Process.getrlimit(:NPROC)
+    most = own_tasks + PROCESSES
+    return if soft <= most
+
+    Process.setrlimit(:NPROC, most, hard)
+    Thread.new { nil }.join
+    Process.setrlimit(:NPROC, most, most)
+  rescue ThreadError
+    Process.setrlimit(:NPROC, soft, hard)
+  end
+
+  def own_tasks
+    Dir.glob('/proc/[0-9]*').sum do |folder|
+      File.stat(folder).uid == Process.uid ? Dir.children("#{folder}/task").size : 0
+    rescue SystemCallError
+      0
+    end
+  end
+
   def told(message)
-    @is_bounded ? "#{message}: hiera-ls lets functions have at most #{MOST >> 20} MiB of memory" : message
+    @is_bounded ? "#{message}: hiera-ls lets functions have at most #{MEMORY >> 20} MiB of memory" : message
   end
 end
 
@@ -100,7 +159,8 @@ module Channel
   end
 end
 
-Memory.bound
+Limits.bound
+Ending.take_orphans
 
 begin
   require 'puppet'
@@ -542,7 +602,7 @@ class Session
 
     message = error.message.to_s
     message = error.class.to_s if message.empty?
-    message = Memory.told(message) if error.is_a?(NoMemoryError)
+    message = Limits.told(message) if error.is_a?(NoMemoryError)
     text = Wire.text(message)
     lookup = error.is_a?(Puppet::DataBinding::LookupError)
     { 'message' => text.is_a?(String) ? text : message.b.inspect, 'lookup' => lookup,
@@ -718,7 +778,7 @@ module Bridge
 end
 
 def start_puppet(home)
-  folders = %w[conf var code].to_h { |name| ["#{name}dir", File.join(home, name)] }
+  folders = %w[conf var code log run public].to_h { |name| ["#{name}dir", File.join(home, name)] }
   folders.each_value { |folder| Dir.mkdir(folder) unless Dir.exist?(folder) }
   strict = ENV.fetch('HIERA_LS_STRICT', nil)
   given = { **folders, 'basemodulepath' => '', 'vendormoduledir' => '' }

@@ -4,6 +4,8 @@
 //! or in the editor's own settings: a function is code of the repository and may do all that the
 //! user may. No file of a repository starts a process, or names one.
 
+#[cfg(unix)]
+mod ending;
 mod permit;
 mod process;
 mod wire;
@@ -24,6 +26,8 @@ use crate::hiera::services::{is_secret_backend, is_secret_store};
 use crate::puppet::value::{Hash, Key, Member, Provenance, Secrecy, Value};
 use crate::puppet::{PuppetVersion, Strict};
 use crate::text::{CancelToken, FilePath};
+#[cfg(unix)]
+pub use ending::own_all_children;
 pub use permit::Permit;
 use process::{Process, Received};
 use wire::{Decoder, Malformed};

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use super::{BackendsConfig, Permit};
 use crate::text::CancelToken;
-use crate::workspace::fs::{PrivateFolder, environment_variable, processes_with};
+use crate::workspace::fs::{PrivateFolder, environment_variable};
 
 /// The script that the process runs.
 const SCRIPT: &str = include_str!("bridge.rb");
@@ -46,6 +46,9 @@ const MAX_MESSAGE: u64 = 65 << 20;
 /// The most memory of the process and of each of its children, in MiB, where the platform has a
 /// bound (Linux).
 const MAX_MEMORY: u64 = 2048;
+/// The most processes and threads of the user's beside those that there are when Ruby starts, where
+/// the platform has a bound (Linux; not for root).
+const MAX_PROCESSES: u64 = 256;
 /// How much of the standard error is kept, in bytes.
 const KEPT_ERRORS: usize = 64 << 10;
 /// How many messages wait until they are taken.
@@ -119,11 +122,12 @@ impl Process {
         }
         command.envs(passed).env(COOKIE, &cookie).env("HIERA_LS_STRICT", strict);
         command.env("HIERA_LS_MEMORY", MAX_MEMORY.to_string());
+        command.env("HIERA_LS_PROCESSES", MAX_PROCESSES.to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child =
-            command.spawn().map_err(|error| format!("{program} does not start: {error}"))?;
+            spawn(command).map_err(|error| format!("{program} does not start: {error}"))?;
         tracing::info!(program, "started Ruby for functions of levels");
         let outgoing = spawn_writer(&mut child);
         let incoming = spawn_reader(&mut child);
@@ -218,23 +222,50 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Ends the process, its group and all that it started and that can be found.
+    /// Ends the process and all that it started.
     fn drop(&mut self) {
         #[cfg(unix)]
-        if let Some(group) =
-            i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw)
+        super::ending::end(&mut self.child, (COOKIE, &self.cookie));
+        #[cfg(not(unix))]
         {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        #[cfg(unix)]
-        for stray in processes_with(COOKIE, &self.cookie) {
-            if let Some(stray) = rustix::process::Pid::from_raw(stray) {
-                let _ = rustix::process::kill_process(stray, rustix::process::Signal::KILL);
-            }
+            let _ = self.child.kill();
+            let _ = self.child.wait();
         }
         tracing::info!("ended Ruby for functions of levels");
+    }
+}
+
+/// Starts a command. Not even root's processes may lift the limits that Ruby sets for itself.
+fn spawn(mut command: Command) -> std::io::Result<Child> {
+    let start = move || {
+        #[cfg(target_os = "linux")]
+        give_up_limits();
+        command.spawn()
+    };
+    // What a thread gives up, its processes do not have; the other threads keep it.
+    let start = || match thread::Builder::new().spawn(start)?.join() {
+        Ok(child) => child,
+        Err(_) => Err(std::io::ErrorKind::Other.into()),
+    };
+    #[cfg(unix)]
+    return super::ending::begin(start);
+    #[cfg(not(unix))]
+    start()
+}
+
+/// Gives up the right to lift limits of memory and processes, for this thread and all processes that
+/// it starts. Only root's threads have it.
+#[cfg(target_os = "linux")]
+fn give_up_limits() {
+    use rustix::thread::{
+        CapabilitySet, capabilities, remove_capability_from_bounding_set, set_capabilities,
+    };
+    let right = CapabilitySet::SYS_RESOURCE;
+    // Where the thread may not change this, it does not have the right either.
+    let _ = remove_capability_from_bounding_set(right);
+    if let Ok(mut sets) = capabilities(None) {
+        sets.inheritable.remove(right);
+        let _ = set_capabilities(None, sets);
     }
 }
 

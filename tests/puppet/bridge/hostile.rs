@@ -101,6 +101,51 @@ fn children_of_a_function_end_with_the_command() {
     eventually("the end of all children", || !children.iter().any(|child| runs(child)));
 }
 
+/// Starts children that leave the group, the session and the environment; of one the parent ends. Each
+/// writes its number into the file `children`.
+#[cfg(target_os = "linux")]
+const APART: &str = r##"    file = File.join(__dir__, 'children')
+    sleeper = "echo $$ >> #{file}; exec sleep 1000"
+    spawn('env', '-i', 'setsid', '/bin/sh', '-c', sleeper, unsetenv_others: true)
+    fork do
+      Process.setsid
+      fork { exec('env', '-i', '/bin/sh', '-c', sleeper) }
+      exit!
+    end
+    fork { Process.setsid; fork { Process.setsid; fork { exec('env', '-i', 'setsid', '/bin/sh', '-c', sleeper) }; exit! }; sleep 1000 }
+    sleep 0.01 until File.exist?(file) && File.readlines(file).size == 3
+"##;
+
+/// However the command or its Ruby ends, no child stays behind that left everything that marks it.
+#[cfg(target_os = "linux")]
+#[test]
+fn children_that_leave_their_session_and_environment_end_as_well() {
+    if !require("puppet") {
+        return;
+    }
+    for (name, ending, is_killed) in [
+        ("answer", "'answered'", false),
+        ("exit", "exit!(3)", false),
+        ("abort", "Process.kill(:KILL, Process.pid); sleep", false),
+        ("killed", "File.write(File.join(__dir__, 'ready'), ''); sleep", true),
+    ] {
+        let root = repository(&format!("hostile-apart-{name}"), &format!("{APART}    {ending}"));
+        let folder = root.join("modules/t/lib/puppet/functions/t");
+        if is_killed {
+            let arguments = ["lookup", "--run-backends", "--backend-timeout", "1000", "k"];
+            let mut command = support::hiera_ls(arguments).current_dir(&root).spawn().unwrap();
+            eventually("the function", || folder.join("ready").exists());
+            command.kill().unwrap();
+            command.wait().unwrap();
+        } else {
+            lookup(&root, &["k"]);
+        }
+        let children = processes(&folder.join("children"));
+        assert_eq!(children.len(), 3, "{name}");
+        eventually("the end of all children", || !children.iter().any(|child| runs(child)));
+    }
+}
+
 #[test]
 fn a_child_that_comes_back_answers_nothing() {
     if !require("puppet") {
@@ -256,6 +301,66 @@ fn a_function_that_eats_memory_is_an_error() {
         assert_eq!(run.status, Some(2), "{name}: {}", run.stdout.len());
         assert!(run.stderr.contains("at most 2048 MiB of memory"), "{name}: {}", run.stderr);
     }
+}
+
+/// The bound of memory is a hard one: neither a function nor its children lift it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_function_does_not_lift_its_bound_of_memory() {
+    if !require("puppet") {
+        return;
+    }
+    let lift = "[[8 << 30, 8 << 30], [8 << 30, Process.getrlimit(:AS)[1]]].each { |limits| Process.setrlimit(:AS, *limits) rescue nil }";
+    let eat = "begin; 'x' * (3 << 30); 'much'; rescue NoMemoryError; 'little'; end";
+    let child = format!("IO.popen(['ruby', '-e', \"{lift}; print({eat})\"]).read");
+    let itself = format!("{lift}\n    {eat}");
+    for (name, body) in [("itself", itself), ("child", child)] {
+        let root = repository(&format!("hostile-lifts-{name}"), &format!("    {body}"));
+        let run = lookup(&root, &["k"]);
+        assert_eq!(run.stdout, "little\n", "{name}: {}", run.stderr);
+    }
+}
+
+/// The number of processes is bounded for users other than root; a function that forks without an end
+/// meets the bound, and all its processes end with the command.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_function_that_forks_without_end_meets_a_bound() {
+    if !require("puppet") {
+        return;
+    }
+    // Ruby itself tries again and again, until the time of its call is over.
+    let script = "while :; do sleep 1000 > /dev/null 2>&1 & echo $!; done";
+    let body = format!(
+        "    started = IO.popen(['sh', '-c', '{script}'], err: [:child, :out]).read\n    File.write(File.join(__dir__, 'children'), started[/(\\d+\\n)+/])\n    \"#{{started[/cannot fork/i]}} #{{(101..256).include?(started.lines.size)}}\""
+    );
+    let root = repository("hostile-forks", &body);
+    let arguments = ["lookup", "--run-backends", "--backend-timeout", "60", "k"];
+    let mut command = support::hiera_ls(arguments);
+    std::fs::create_dir(root.join("home")).unwrap();
+    if rustix::process::getuid().is_root() {
+        // Nobody is no other test's user.
+        let mut other = std::process::Command::new("setpriv");
+        other.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+        other.arg(command.get_program()).args(command.get_args());
+        command = other;
+        use std::os::unix::fs::PermissionsExt;
+        for folder in ["home", "modules/t/lib/puppet/functions/t"] {
+            let mode = std::fs::Permissions::from_mode(0o777);
+            std::fs::set_permissions(root.join(folder), mode).unwrap();
+        }
+    }
+    let run = support::run(command.env("HOME", root.join("home")).current_dir(&root), "");
+    if run.stderr.starts_with("setpriv: failed to execute") {
+        support::missing("puppet", "no other user may run the program that was built");
+        return;
+    }
+    assert_eq!(run.stdout.to_lowercase(), "cannot fork true\n", "{}", run.stderr);
+    // Nor does Puppet make folders of its own in the user's, as it does for users other than root.
+    assert_eq!(std::fs::read_dir(root.join("home")).unwrap().count(), 0);
+    let children = processes(&root.join("modules/t/lib/puppet/functions/t/children"));
+    assert!(children.len() > 100);
+    eventually("the end of all processes", || !children.iter().any(|child| runs(child)));
 }
 
 /// Backends of Hiera 3 run in the same process, under the same rules.

@@ -4,6 +4,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[allow(dead_code, reason = "tests/session uses all of it")]
+#[path = "../session/transport/client.rs"]
+mod transport_client;
+
 mod scenario;
 mod typed;
 

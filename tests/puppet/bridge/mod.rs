@@ -12,6 +12,7 @@ mod planted;
 mod published;
 mod ready;
 mod shapes;
+mod traced;
 
 use std::path::Path;
 

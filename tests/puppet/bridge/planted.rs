@@ -124,12 +124,17 @@ const BESIDE_LIB: [&str; 33] = [
     "vendor/bundle/ruby/3.1.0/gems/json-9.0/lib/json.rb",
 ];
 
-/// Two modules with functions of levels, and an environment; and in each of them a file in all these
+/// The folders of the modules and of the environment.
+const FOLDERS: [&str; 4] = ["modules/t/", "modules/u/", "modules/role/", ""];
+/// How many files are planted.
+pub(super) const PLANTED: usize = FOLDERS.len() * (IN_LIB.len() + BESIDE_LIB.len());
+
+/// Modules with functions of levels, and an environment; and in each of them a file in all these
 /// places that adds its path to the file `marks` when it runs. The functions do that as well.
-fn repository(root: &Path) {
+pub(super) fn repository(root: &Path) {
     let marks = root.join("marks");
     let marks = marks.to_str().expect("the path is UTF-8");
-    for folder in ["modules/t/", "modules/u/", "modules/role/", ""] {
+    for folder in FOLDERS {
         let in_lib = IN_LIB.iter().map(|path| format!("{folder}lib/{path}"));
         let beside = BESIDE_LIB.iter().map(|path| format!("{folder}{path}"));
         for path in in_lib.chain(beside) {
@@ -205,7 +210,7 @@ fn repository(root: &Path) {
 }
 
 /// The files that ran since the last question, each once.
-fn marks(root: &Path) -> BTreeSet<String> {
+pub(super) fn marks(root: &Path) -> BTreeSet<String> {
     let text = std::fs::read_to_string(root.join("marks")).unwrap_or_default();
     drop(std::fs::remove_file(root.join("marks")));
     text.lines().map(str::to_owned).collect()

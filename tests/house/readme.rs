@@ -43,7 +43,10 @@ fn the_table_of_rules_is_the_catalogue() {
 fn ci_runs_the_commands_of_the_readme() {
     let (_, readme) = file("README.md");
     let (_, ci) = file(".ci/run");
-    assert!(readme.contains("```sh\ncargo test\n```") && ci.contains("\ncargo test --locked\n"));
+    assert!(
+        readme.contains("```sh\ncargo test\n```")
+            && ci.contains(" cargo test --locked --no-fail-fast\n")
+    );
     let main_job =
         "lookup --root tests/control-repo --node web-01.oslo.example.net profile::web::vhosts";
     assert!(

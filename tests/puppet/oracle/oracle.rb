@@ -17,7 +17,7 @@ show_version = false
 OptionParser.new do |options|
   options.banner = 'usage: oracle.rb [options] < jobs.jsonl > answers.jsonl'
   options.on('--workers N', Integer, 'jobs that are answered at the same time (1)') { |n| workers = n }
-  options.on('--seconds N', Integer, 'how long one job may take (120)') { |n| seconds = n }
+  options.on('--seconds N', Integer, 'how many seconds of processor time one job may take (120)') { |n| seconds = n }
   options.on('--strict LEVEL', "Puppet's setting: off, warning or error") { |level| settings['strict'] = level }
   options.on('--codedir DIR', "Puppet's setting, below which a version 3 config has its data") { |folder| settings['codedir'] = folder }
   options.on('--puppet-lib DIR', "lib/ of another Puppet's source tree, in place of the installed one") do |folder|
@@ -112,6 +112,9 @@ end
 # Answers jobs in processes of their own, so that nothing of one job reaches another, and one that
 # never ends can be ended. Answers come in the order in which they are ready.
 class Workers
+  # The time of a job in all, in times of its processor time.
+  WALL_FACTOR = 10
+
   def initialize(count, seconds)
     @seconds = seconds
     @jobs = SizedQueue.new(count)
@@ -132,7 +135,7 @@ class Workers
   def work
     while (line = @jobs.pop)
       job = JSON.parse(line)
-      answer = apart(job) || { id: job['id'], failed: "no answer after #{@seconds} s" }.to_json
+      answer = apart(job) || { id: job['id'], failed: failure }.to_json
       @writing.synchronize do
         ANSWERS.puts answer
         ANSWERS.flush
@@ -140,11 +143,15 @@ class Workers
     end
   end
 
-  # The answer of a process for one job; nil if it ended without one or was ended.
+  def failure = "no answer within #{@seconds} s of processor time and #{@seconds * WALL_FACTOR} s in all"
+
+  # The answer of a process for one job; nil if it ended without one or was ended. The processor time
+  # is limited: a busy machine delays answers and must not change them. The time in all is limited
+  # for a process that waits.
   def apart(job)
     child, from_child = begin_child(job)
     text = +''.b
-    deadline = now + @seconds
+    deadline = now + (@seconds * WALL_FACTOR)
     while (left = deadline - now).positive? && from_child.wait_readable(left)
       piece = from_child.read_nonblock(1 << 16, exception: false)
       break if piece.nil?
@@ -165,6 +172,7 @@ class Workers
       from_child, to_parent = IO.pipe(Encoding::BINARY)
       child = fork do
         from_child.close
+        Process.setrlimit(:CPU, processor_seconds + @seconds)
         to_parent.write(Job.new(job).line.b, "\n")
         to_parent.flush
         exit!
@@ -173,6 +181,9 @@ class Workers
       [child, from_child]
     end
   end
+
+  # The processor time of this process so far, in whole seconds.
+  def processor_seconds = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID).ceil
 
   def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 end

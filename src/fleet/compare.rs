@@ -1,37 +1,36 @@
 //! Two snapshots compared: the nodes whose effective values differ between them.
 //!
 //! Only keys are looked up whose data differ in the files that changed, and those that
-//! `lookup_options` speak of otherwise. Keys whose tokens lead to these need no lookup: where the
-//! ones that they ask for are the same, they are, too. Nodes with one answer share one lookup on
-//! each side ([`super::groups`]).
+//! `lookup_options` speak of otherwise, each with every merge strategy with which it is read. Keys
+//! whose tokens lead to these need no lookup: where the ones that they ask for are the same, they
+//! are, too, except in a cycle. Only nodes are asked that read a changed file, and nodes with one answer share one
+//! lookup on each side ([`super::groups`]).
 
-use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+mod answer;
+mod effort;
+mod keys;
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::groups::{FleetQuestion, Group, Groups, group_by_answer};
-use crate::hiera::data::DataFile;
+use answer::{ComparedAnswer, NodeAnswers};
+pub use effort::Effort;
+
+use super::groups::{FleetQuestion, Group, group_by_answer};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
-use crate::hiera::pattern::Bindings;
-use crate::hiera::resolution::{Resolution, Unsettled};
+use crate::hiera::lookup::Resolver;
+use crate::hiera::merge::{DeepOptions, Strategy};
+use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Scope;
-use crate::puppet::value::{Key, Value};
 use crate::text::{FilePath, SourceChange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::manifests::CalledMerge;
+use crate::workspace::manifests::MergingCall;
 use crate::workspace::nodes::Node;
 
-/// The most groups of nodes that one key is looked up for: with more of them grouping costs more
-/// than it saves.
-const MAX_GROUPS: usize = 100;
-
-/// The work that comparisons may do, shared by all that one request makes.
-#[derive(Debug)]
-pub struct Effort {
-    lookups: Cell<usize>,
-}
+/// How many groups of nodes are looked up before the effort is asked again whether it is over.
+const GROUPS_AT_ONCE: usize = 16;
 
 /// The differences that a change makes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,28 +43,15 @@ pub struct Comparison {
     pub nodes: usize,
     /// Whether these are kinds of nodes.
     pub are_kinds: bool,
-    /// How many of them have another value for one of the keys.
+    /// How many of them have another value for one of the keys, in one of the ways in which it is
+    /// read.
     pub changed: usize,
     /// How many of the others have keys that could not be compared: the effort ended, or variables
-    /// are unknown.
+    /// or merge strategies are unknown.
     pub left_out: usize,
     /// Whether an unknown node may get another value: a node without any known variable, or one of
     /// which only the path of a changed file is known.
     pub others_change: bool,
-}
-
-impl Effort {
-    /// Returns an effort of so many lookups.
-    pub fn new(lookups: usize) -> Effort {
-        Effort { lookups: Cell::new(lookups) }
-    }
-
-    /// Takes one lookup; `false` where none is left.
-    fn take(&self) -> bool {
-        let left = self.lookups.get();
-        self.lookups.set(left.saturating_sub(1));
-        left > 0
-    }
 }
 
 impl Comparison {
@@ -75,331 +61,333 @@ impl Comparison {
     }
 }
 
-/// Compares a snapshot with the one after a change, but for these keys, which the change makes and
-/// nothing else asks for. `None` when cancelled.
-pub fn compare(
-    before: &Snapshot,
-    after: &Snapshot,
-    change: &SourceChange,
-    (new_keys, effort): (&[Arc<str>], &Effort),
-) -> Option<Comparison> {
-    let files: Vec<&FilePath> = change.edits.keys().chain(change.created.keys()).collect();
-    let mut all = Comparison::default();
-    for environment in &before.environments().all {
-        let same_root = |one: &&Arc<Environment>| one.root == environment.root;
-        let Some(later) = after.environments().all.iter().find(same_root) else {
-            all.others_change = true;
-            continue;
-        };
-        let concerns =
-            |path: &&&FilePath| environment.governs_file(path) || later.governs_file(path);
-        if !files.iter().any(|path| concerns(&path)) {
-            continue;
-        }
-        let sides = Sides { before: (before, environment), after: (after, later), effort };
-        let mut keys = sides.affected_keys(&files);
-        keys.retain(|key| !new_keys.contains(key));
-        if keys.is_empty() {
-            all.nodes += sides.compared_nodes().0.len();
-            all.are_kinds |= sides.compared_nodes().1;
-            continue;
-        }
-        sides.compare(&keys, &files, &mut all);
-        all.keys.extend(keys);
-        if before.cancel_token().is_cancelled() {
-            return None;
-        }
-    }
-    Some(all)
+/// Compares a snapshot with what changes would make of it. The changes share the effort, and the
+/// lookups in the snapshot as it is.
+pub struct Comparer<'a> {
+    before: &'a Snapshot,
+    effort: Effort,
+    /// The answers as they are.
+    known: RefCell<HashMap<KnownKey, NodeAnswers>>,
 }
 
-/// One environment before and after the change.
-struct Sides<'a> {
-    before: (&'a Snapshot, &'a Environment),
-    after: (&'a Snapshot, &'a Environment),
-    effort: &'a Effort,
+/// The address of an environment, a key, and the number of the way in which it is read.
+type KnownKey = (usize, Arc<str>, usize);
+
+/// An environment in one of two snapshots.
+#[derive(Clone, Copy)]
+struct ComparedSide<'a> {
+    snapshot: &'a Snapshot,
+    environment: &'a Environment,
 }
 
-impl<'a> Sides<'a> {
-    /// Returns the nodes that are compared, and whether they are kinds of nodes.
-    fn compared_nodes(&self) -> (&'a [Arc<Node>], bool) {
-        let (snapshot, environment) = self.before;
-        match snapshot.nodes_of(environment) {
-            [] => (&snapshot.kinds_of(environment).all, true),
-            nodes => (nodes, false),
+/// A merge strategy with which a key is read.
+struct ReadWay<'a> {
+    strategy: ReadStrategy<'a>,
+    /// Whether code is known to read the key in this way; it may, where the strategy of a call is
+    /// unknown.
+    is_certain: bool,
+}
+
+enum ReadStrategy<'a> {
+    /// That of `lookup_options`.
+    Options,
+    /// That of a call.
+    Call(MergingCall<'a>),
+    /// This one.
+    Strategy(Strategy),
+}
+
+/// The nodes that the keys of one change were compared for.
+#[derive(Default)]
+struct Verdicts {
+    changed: HashSet<usize>,
+    left_out: HashSet<usize>,
+}
+
+impl Verdicts {
+    /// Takes in whether the answer of a node is the same in a way; `None` where that is not known.
+    fn add(&mut self, node: usize, is_same: Option<bool>, way: &ReadWay<'_>) {
+        match is_same {
+            Some(true) => {}
+            Some(false) if way.is_certain => drop(self.changed.insert(node)),
+            _ => drop(self.left_out.insert(node)),
         }
     }
+}
 
-    /// Returns the keys that a lookup may find another value for.
-    fn affected_keys(&self, files: &[&FilePath]) -> BTreeSet<Arc<str>> {
-        let (before, environment) = self.before;
-        let (after, later) = self.after;
-        let is_config =
-            |path: &&&FilePath| !environment.reaches_file(path) && !later.reaches_file(path);
-        let mut keys: BTreeSet<Arc<str>> = if files.iter().any(|path| is_config(&path)) {
-            before.keys().keys().chain(after.keys().keys()).cloned().collect()
-        } else {
-            files.iter().flat_map(|path| self.keys_of_file(path)).collect()
-        };
-        keys.remove(LOOKUP_OPTIONS);
-        keys
+impl<'a> Comparer<'a> {
+    /// Creates a comparer of changes to a snapshot.
+    pub fn new(before: &'a Snapshot, effort: Effort) -> Comparer<'a> {
+        Comparer { before, effort, known: RefCell::default() }
     }
 
-    /// Returns the keys whose data in a file differ, with those that its options concern.
-    fn keys_of_file(&self, path: &FilePath) -> BTreeSet<Arc<str>> {
-        let data = |(snapshot, environment): (&Snapshot, &Environment)| {
-            snapshot.view(environment).data_of(path).unwrap_or_default()
-        };
-        let (old, new) = (data(self.before), data(self.after));
-        if old.refusal().is_some() != new.refusal().is_some() {
-            return all_keys(&old).chain(all_keys(&new)).collect();
-        }
-        let is_other =
-            |key: &Arc<str>| old.get(key).map(|it| &it.value) != new.get(key).map(|it| &it.value);
-        let mut keys: BTreeSet<Arc<str>> =
-            all_keys(&old).chain(all_keys(&new)).filter(is_other).collect();
-        if keys.contains(LOOKUP_OPTIONS) {
-            keys.extend(self.keys_of_options(&old, &new));
-        }
-        keys
+    /// Begins the first of so many changes that are left to compare: it gets its share of the
+    /// effort.
+    pub fn begin_change(&self, left: usize) {
+        self.effort.begin_part(left);
     }
 
-    /// Returns the keys for which `lookup_options` of a file say something else.
-    fn keys_of_options(&self, old: &DataFile, new: &DataFile) -> BTreeSet<Arc<str>> {
-        let (before, after) = (self.before.0.keys(), self.after.0.keys());
-        let all = || before.keys().chain(after.keys()).cloned().collect();
-        let entries = |data: &DataFile| -> Option<BTreeMap<Arc<str>, Value>> {
-            let Some(options) = data.get(LOOKUP_OPTIONS) else { return Some(BTreeMap::new()) };
-            let entry = |(key, member): (&Key, &crate::puppet::value::Member)| {
-                Some((key.as_arc()?.clone(), member.value.clone()))
+    /// Compares the snapshot with the one after a change, but for these keys, which the change makes
+    /// and nothing else asks for. `None` when cancelled.
+    pub fn compare(
+        &self,
+        after: &Snapshot,
+        change: &SourceChange,
+        new_keys: &[Arc<str>],
+    ) -> Option<Comparison> {
+        let files: Vec<&FilePath> = change.edits.keys().chain(change.created.keys()).collect();
+        let mut all = Comparison::default();
+        for environment in &self.before.environments().all {
+            let Some(later) = environment_after(self.before, after, environment) else {
+                all.others_change = true;
+                continue;
             };
-            Some(options.value.as_hash()?.iter().filter_map(entry).collect())
-        };
-        let (Some(old), Some(new)) = (entries(old), entries(new)) else { return all() };
-        let names: BTreeSet<&Arc<str>> =
-            old.keys().chain(new.keys()).filter(|key| old.get(*key) != new.get(*key)).collect();
-        if names.iter().any(|name| name.contains("%{")) {
-            return all();
-        }
-        let (patterns, literal): (Vec<_>, Vec<_>) =
-            names.into_iter().partition(|name| name.starts_with('^'));
-        let mut keys: BTreeSet<Arc<str>> = literal.into_iter().cloned().collect();
-        if !patterns.is_empty() {
-            let is_matched = |key: &&Arc<str>| {
-                let entries = before.options_of(key).chain(after.options_of(key));
-                entries.into_iter().any(|entry| patterns.contains(&&entry.key))
-            };
-            keys.extend(before.keys().chain(after.keys()).filter(is_matched).cloned());
-        }
-        keys
-    }
-
-    fn compare(&self, keys: &BTreeSet<Arc<str>>, files: &[&FilePath], all: &mut Comparison) {
-        let (nodes, are_kinds) = self.compared_nodes();
-        let mut changed: HashSet<usize> = HashSet::new();
-        let mut left_out: HashSet<usize> = HashSet::new();
-        for key in keys.iter().flat_map(|key| self.lookup_ways(key)) {
-            if self.before.0.cancel_token().is_cancelled() {
-                return;
-            }
-            all.others_change |= self.differs_for_others(key, files);
-            if !are_kinds {
-                self.nodes_that_differ(key, nodes, &mut changed, &mut left_out);
+            let concerns =
+                |path: &&&FilePath| environment.governs_file(path) || later.governs_file(path);
+            if !files.iter().any(|path| concerns(&path)) {
                 continue;
             }
-            for (number, kind) in nodes.iter().enumerate() {
-                match self.has_other_value(key, &kind.scope) {
-                    Some(true) => drop(changed.insert(number)),
-                    Some(false) => {}
-                    None => drop(left_out.insert(number)),
+            let before = ComparedSide { snapshot: self.before, environment };
+            let sides = (before, ComparedSide { snapshot: after, environment: later });
+            let mut keys = keys::keys_that_differ(sides.0, sides.1, &files);
+            keys.retain(|key| !new_keys.contains(key));
+            let (nodes, are_kinds) = before.compared_nodes();
+            all.nodes += nodes.len();
+            all.are_kinds |= are_kinds;
+            if !keys.is_empty() {
+                self.compare_keys(sides, &keys, &files, &mut all);
+            }
+            all.keys.extend(keys);
+            if self.before.cancel_token().is_cancelled() {
+                return None;
+            }
+        }
+        Some(all)
+    }
+
+    fn compare_keys(
+        &self,
+        (before, after): (ComparedSide<'_>, ComparedSide<'_>),
+        keys: &BTreeSet<Arc<str>>,
+        files: &[&FilePath],
+        all: &mut Comparison,
+    ) {
+        let kinds = match before.compared_nodes() {
+            (kinds, true) => Some(kinds),
+            (_, false) => None,
+        };
+        let concerned = nodes_concerned(before, after, files);
+        let later = numbers_after(before, after, &concerned);
+        let later: Vec<Option<usize>> =
+            concerned.iter().map(|node| later.get(node).copied()).collect();
+        let asked: Vec<usize> = later.iter().flatten().copied().collect();
+        let mut verdicts = Verdicts::default();
+        for key in keys {
+            for (number, way) in before.ways(key).iter().enumerate() {
+                all.others_change |= self.differs_for_others((before, after), key, way, files);
+                let mut known = self.known.borrow_mut();
+                let address = std::ptr::from_ref(before.environment).addr();
+                let memo = (address, key.clone(), number);
+                let old = known.entry(memo).or_default();
+                self.add_answers((before, kinds), (key, way), &concerned, old);
+                let mut new = NodeAnswers::default();
+                self.add_answers((after, kinds), (key, way), &asked, &mut new);
+                compare_answers((&concerned, old), (&later, &new), way, &mut verdicts);
+                if self.before.cancel_token().is_cancelled() {
+                    return;
                 }
             }
         }
-        all.nodes += nodes.len();
-        all.are_kinds |= are_kinds;
-        all.left_out += left_out.difference(&changed).count();
-        all.changed += changed.len();
-    }
-
-    /// Returns the ways in which a key is looked up: as code calls for it, and as tokens do, where
-    /// these differ.
-    fn lookup_ways<'k>(&self, key: &'k str) -> impl Iterator<Item = ComparedLookup<'k>> + use<'k> {
-        let (snapshot, environment) = self.before;
-        let called = snapshot.manifests(environment).called_merge(key);
-        let is_called = matches!(called, CalledMerge::One(_));
-        let ways = if is_called { &[true, false][..] } else { &[false] };
-        ways.iter().map(move |as_called| ComparedLookup { key, as_called: *as_called })
+        all.left_out += verdicts.left_out.difference(&verdicts.changed).count();
+        all.changed += verdicts.changed.len();
     }
 
     /// Whether a key has another value for a node without any known variable, or for one of which
     /// only the path of one of the files is known.
-    fn differs_for_others(&self, key: ComparedLookup<'_>, files: &[&FilePath]) -> bool {
-        let (before, environment) = self.before;
-        let any = before.any_scope(environment);
+    fn differs_for_others(
+        &self,
+        (before, after): (ComparedSide<'_>, ComparedSide<'_>),
+        key: &str,
+        way: &ReadWay<'_>,
+        files: &[&FilePath],
+    ) -> bool {
+        let ComparedSide { snapshot, environment } = before;
+        let any = snapshot.any_scope(environment);
         let inferred = |path: &&FilePath| {
-            environment.reaches_file(path).then(|| before.inferred_scope(environment, path))
+            environment.reaches_file(path).then(|| snapshot.inferred_scope(environment, path))
         };
-        let scopes = files.iter().filter_map(inferred).chain([Arc::new(any)]);
+        let mut scopes = files.iter().filter_map(inferred).chain([Arc::new(any)]);
         // A key that was not looked up may have another value.
-        scopes.into_iter().any(|scope| self.has_other_value(key, &scope) != Some(false))
+        scopes.any(|scope| {
+            let answer =
+                |side: ComparedSide<'_>| ComparedAnswer::new(&side.lookup(key, way, &scope), side);
+            self.effort.is_over() || answer(before).is_same(&answer(after)) != Some(true)
+        })
     }
 
-    /// Whether a key has another value in a scope; `None` where that is not known.
-    fn has_other_value(&self, key: ComparedLookup<'_>, scope: &Arc<Scope>) -> Option<bool> {
-        if !self.effort.take() {
-            return None;
-        }
-        let before = ComparedValue::from_resolution(&lookup(self.before, key, scope), self.before);
-        let after = ComparedValue::from_resolution(&lookup(self.after, key, scope), self.after);
-        before.is_same(&after).map(|is_same| !is_same)
-    }
-
-    fn nodes_that_differ(
+    /// Adds the answers of the nodes, or of these kinds of nodes, with these numbers that are not
+    /// known yet, as far as the effort reaches.
+    fn add_answers(
         &self,
-        key: ComparedLookup<'_>,
-        nodes: &[Arc<Node>],
-        changed: &mut HashSet<usize>,
-        left_out: &mut HashSet<usize>,
-    ) {
-        let (after, later) = self.after;
-        let numbers: Vec<usize> = (0..nodes.len()).collect();
-        let old = self.group_answers(self.before, key, &numbers);
-        // Discovery may have found other nodes, too.
-        let later_nodes = after.nodes_of(later);
-        let by_name: HashMap<&str, usize> =
-            later_nodes.iter().enumerate().map(|(number, node)| (&*node.name, number)).collect();
-        let same: Vec<Option<usize>> =
-            nodes.iter().map(|node| by_name.get(&*node.name).copied()).collect();
-        let asked: Vec<usize> = same.iter().flatten().copied().collect();
-        let new = self.group_answers(self.after, key, &asked);
-        let mut pairs: HashMap<(usize, usize), Option<bool>> = HashMap::new();
-        for (number, later_number) in same.iter().enumerate() {
-            let (Some(one), Some(other)) =
-                (old.of.get(&number), later_number.and_then(|number| new.of.get(&number)))
-            else {
-                left_out.insert(number);
-                continue;
-            };
-            let is_same = *pairs
-                .entry((*one, *other))
-                .or_insert_with(|| old.answers[*one].is_same(&new.answers[*other]));
-            match is_same {
-                Some(true) => {}
-                Some(false) => drop(changed.insert(number)),
-                None => drop(left_out.insert(number)),
-            }
-        }
-    }
-
-    /// Returns the answers of the nodes with these numbers, as far as the effort reaches.
-    fn group_answers(
-        &self,
-        side: (&Snapshot, &Environment),
-        key: ComparedLookup<'_>,
+        (side, kinds): (ComparedSide<'_>, Option<&[Arc<Node>]>),
+        (key, way): (&str, &ReadWay<'_>),
         numbers: &[usize],
-    ) -> Answers {
-        let (snapshot, environment) = side;
+        answers: &mut NodeAnswers,
+    ) {
+        let is_over = || self.effort.is_over() || side.snapshot.cancel_token().is_cancelled();
+        let mut rest: Vec<usize> =
+            numbers.iter().copied().filter(|node| !answers.has(*node)).collect();
+        if let Some(kinds) = kinds {
+            for number in rest {
+                if is_over() {
+                    return;
+                }
+                let resolution = side.lookup(key, way, &kinds[number].scope);
+                answers.add([number], ComparedAnswer::new(&resolution, side));
+            }
+            return;
+        }
+        let ComparedSide { snapshot, environment } = side;
+        let lookup = |scope: &Scope| side.lookup(key, way, scope);
         let question = FleetQuestion {
             snapshot,
             environment,
-            root: key.key,
-            lookup: &|scope| {
-                self.effort.take();
-                lookup(side, key, scope)
-            },
-            max_lookups: self.effort.lookups.get().min(MAX_GROUPS),
+            root: key,
+            lookup: &lookup,
+            max_lookups: GROUPS_AT_ONCE,
         };
-        let Groups { groups, .. } = group_by_answer(&question, numbers);
-        let mut answers = Answers::default();
-        for Group { nodes, resolution, .. } in groups {
-            answers.of.extend(nodes.iter().map(|node| (*node, answers.answers.len())));
-            answers.answers.push(ComparedValue::from_resolution(&resolution, side));
-        }
-        answers
-    }
-}
-
-/// A root key, and a way to look it up.
-#[derive(Clone, Copy)]
-struct ComparedLookup<'k> {
-    key: &'k str,
-    /// With the merge strategy that calls in code ask for.
-    as_called: bool,
-}
-
-/// The answers of nodes.
-#[derive(Default)]
-struct Answers {
-    answers: Vec<ComparedValue>,
-    /// The number of the answer of each node.
-    of: HashMap<usize, usize>,
-}
-
-/// An answer without its places.
-struct ComparedValue {
-    /// The value. All errors are equal, as their messages name places.
-    value: Result<Option<Value>, ()>,
-    conversions: usize,
-    /// The files that may change the value under conditions that are unknown. A file that itself
-    /// changes is looked up in the scope of its own path.
-    unsettled: Vec<(Arc<str>, Bindings, FilePath)>,
-    /// Whether tokens of unknown variables stand in the value.
-    has_unknown: bool,
-}
-
-impl ComparedValue {
-    /// Whether two answers are the same; `None` where unknown variables decide that.
-    fn is_same(&self, other: &ComparedValue) -> Option<bool> {
-        if self.value == other.value {
-            return Some(
-                self.conversions == other.conversions && self.unsettled == other.unsettled,
-            );
-        }
-        let are_open = self.has_unknown && other.has_unknown;
-        (!are_open).then_some(false)
-    }
-
-    fn from_resolution(
-        resolution: &Resolution,
-        (snapshot, environment): (&Snapshot, &Environment),
-    ) -> ComparedValue {
-        let view = snapshot.view(environment);
-        let value = resolution.value.clone().map_err(|_| ());
-        let is_same = |one: &Unsettled| {
-            let data = view.data_of(&one.path).filter(|_| *one.key == *resolution.key.root_text());
-            let other = data.as_ref().and_then(|data| data.get(&one.key)).map(|it| &it.value);
-            other.is_some() && other == value.as_ref().ok().and_then(Option::as_ref)
-        };
-        // Whichever of these files a node reads, it finds the same.
-        let is_settled =
-            resolution.merge.stops_at_first() && resolution.unsettled.iter().all(is_same);
-        let unsettled = resolution.unsettled.iter().filter(|_| !is_settled);
-        let unsettled =
-            unsettled.map(|one| (one.key.clone(), one.when.clone(), one.path.clone())).collect();
-        ComparedValue {
-            value,
-            conversions: resolution.unapplied_conversions.len(),
-            unsettled,
-            has_unknown: !resolution.reads.unknown.is_empty(),
+        while !rest.is_empty() && !is_over() {
+            let found = group_by_answer(&question, &rest);
+            for Group { nodes, resolution, .. } in found.groups {
+                answers.add(nodes, ComparedAnswer::new(&resolution, side));
+            }
+            rest = found.rest;
         }
     }
 }
 
-fn all_keys(data: &DataFile) -> impl Iterator<Item = Arc<str>> {
-    data.keys().filter_map(|key| key.as_arc().cloned())
+/// Returns an environment after a change: the one with the same root, and of several with one root
+/// the one with the same config.
+fn environment_after<'s>(
+    before: &Snapshot,
+    after: &'s Snapshot,
+    environment: &Environment,
+) -> Option<&'s Arc<Environment>> {
+    let is_same_root = |one: &&Arc<Environment>| one.root == environment.root;
+    let config = |one: &Environment| one.config.as_ref().map(|config| config.path.clone());
+    let is_alone = before.environments().all.iter().filter(is_same_root).count() == 1;
+    let mut later = after.environments().all.iter().filter(is_same_root);
+    later.find(|one| is_alone || config(one) == config(environment))
 }
 
-fn lookup(
-    (snapshot, environment): (&Snapshot, &Environment),
-    asked: ComparedLookup<'_>,
-    scope: &Scope,
-) -> Resolution {
-    let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, scope));
-    let key = LookupKey::of_root(asked.key);
-    match asked.as_called {
-        true => snapshot.lookup_as_called(environment, &resolver, &key),
-        false => resolver.lookup(&key, None),
+/// Compares the answers of nodes, given by their numbers, with their later ones; `None` for the
+/// later number of a node that is no longer there.
+fn compare_answers(
+    (nodes, old): (&[usize], &NodeAnswers),
+    (later, new): (&[Option<usize>], &NodeAnswers),
+    way: &ReadWay<'_>,
+    verdicts: &mut Verdicts,
+) {
+    let mut pairs: HashMap<(usize, usize), Option<bool>> = HashMap::new();
+    for (node, later) in nodes.iter().zip(later) {
+        let numbers = old.number(*node).zip(later.and_then(|later| new.number(later)));
+        let is_same = numbers.and_then(|(one, other)| {
+            let is_same = || old.answer(one).is_same(new.answer(other));
+            *pairs.entry((one, other)).or_insert_with(is_same)
+        });
+        verdicts.add(*node, is_same, way);
+    }
+}
+
+/// Returns the nodes, by their numbers, that may get another answer: those that read one of the
+/// files. All of them where the environment itself is another one.
+fn nodes_concerned(
+    before: ComparedSide<'_>,
+    after: ComparedSide<'_>,
+    files: &[&FilePath],
+) -> Vec<usize> {
+    let ComparedSide { snapshot, environment } = before;
+    let (nodes, are_kinds) = before.compared_nodes();
+    if !std::ptr::eq(environment, after.environment) {
+        return (0..nodes.len()).collect();
+    }
+    let mut concerned: Vec<usize> = if are_kinds {
+        let reads =
+            |kind: &Node, path: &FilePath| snapshot.may_read(environment, &kind.scope, path);
+        let may_read = |number: &usize| files.iter().any(|path| reads(&nodes[*number], path));
+        (0..nodes.len()).filter(may_read).collect()
+    } else {
+        let readers = files.iter().map(|path| snapshot.readers_of(environment, path));
+        readers
+            .flat_map(|readers| readers.all_nodes().map(|(node, _)| node).collect::<Vec<_>>())
+            .collect()
+    };
+    concerned.sort_unstable();
+    concerned.dedup();
+    concerned
+}
+
+/// Returns the later numbers of nodes: a discovery may have found other nodes, too.
+fn numbers_after(
+    before: ComparedSide<'_>,
+    after: ComparedSide<'_>,
+    nodes: &[usize],
+) -> HashMap<usize, usize> {
+    let (all, are_kinds) = before.compared_nodes();
+    if are_kinds || std::ptr::eq(before.environment, after.environment) {
+        return nodes.iter().map(|number| (*number, *number)).collect();
+    }
+    let (later, _) = after.compared_nodes();
+    let by_name: HashMap<&str, usize> =
+        later.iter().enumerate().map(|(number, node)| (&*node.name, number)).collect();
+    let number_after = |number: &usize| Some((*number, *by_name.get(&*all[*number].name)?));
+    nodes.iter().filter_map(number_after).collect()
+}
+
+impl<'a> ComparedSide<'a> {
+    /// Returns the nodes that are compared, and whether they are kinds of nodes.
+    fn compared_nodes(self) -> (&'a [Arc<Node>], bool) {
+        match self.snapshot.nodes_of(self.environment) {
+            [] => (&self.snapshot.kinds_of(self.environment).all, true),
+            nodes => (nodes, false),
+        }
+    }
+
+    /// Returns the ways in which a key is read: with each strategy that calls name, and with that
+    /// of `lookup_options` if code or tokens read it so, or nothing reads it.
+    fn ways<'k>(self, key: &'k str) -> Vec<ReadWay<'k>>
+    where
+        'a: 'k,
+    {
+        let asked = self.snapshot.manifests(self.environment).asked_merges(key);
+        let is_plain = asked.has_plain
+            || asked.named.is_empty() && !asked.has_unknown
+            || !self.snapshot.keys().asked_by(key).is_empty();
+        let certain = |strategy| ReadWay { strategy, is_certain: true };
+        let possible = |strategy| ReadWay { strategy, is_certain: false };
+        let mut ways: Vec<ReadWay<'_>> =
+            asked.named.into_iter().map(ReadStrategy::Call).map(certain).collect();
+        if is_plain {
+            ways.push(certain(ReadStrategy::Options));
+        }
+        if asked.has_unknown {
+            let deep = Strategy::Deep(DeepOptions::default());
+            let named = [Strategy::First, Strategy::Unique, Strategy::Hash, deep]
+                .map(ReadStrategy::Strategy);
+            ways.extend([ReadStrategy::Options].into_iter().chain(named).map(possible));
+        }
+        ways
+    }
+
+    fn lookup(self, key: &str, way: &ReadWay<'_>, scope: &Scope) -> Resolution {
+        let view = self.snapshot.view(self.environment);
+        let resolver = Resolver::new(self.snapshot.lookup_context(self.environment, &view, scope));
+        let key = LookupKey::of_root(key);
+        match &way.strategy {
+            ReadStrategy::Options => resolver.lookup(&key, None),
+            ReadStrategy::Call(call) => call.lookup(&resolver, &key),
+            ReadStrategy::Strategy(strategy) => resolver.lookup(&key, Some(strategy)),
+        }
     }
 }
 
@@ -407,27 +395,33 @@ fn lookup(
 mod tests {
     use super::*;
     use crate::fixture::Fixture;
-    use crate::text::{TextEdit, TextRange};
+    use std::time::Duration;
+
+    use crate::text::{TextEdit, TextRange, work};
 
     const FLEET: &str = "#- levels Role Common\n#- node a role=web\n#- node b role=web\n#- node c role=db\n#- /data/roles/web.yaml\nk: 1\n#- /data/roles/db.yaml\nx: 1\n#- /data/common.yaml\nasks: \"%{lookup('k')}\"\nk: 3\n";
 
-    fn compared(path: &str, text: &str, lookups: usize) -> Comparison {
-        let fixture = Fixture::new(FLEET);
+    fn compare_texts(path: &str, text: &str, time: Option<Duration>) -> Comparison {
+        compare_in(FLEET, path, text, time)
+    }
+
+    fn compare_in(fleet: &str, path: &str, text: &str, time: Option<Duration>) -> Comparison {
+        let fixture = Fixture::new(fleet);
         let path = FilePath::new(path);
         let old = fixture.snapshot.file(&path).and_then(|file| file.text()).expect("a text").len();
         let mut change = SourceChange::default();
         change.push(&path, TextEdit::new(TextRange::new(0, old), text));
         let after = fixture.snapshot.after_change(&change).expect("it can change");
-        compare(&fixture.snapshot, &after, &change, (&[], &Effort::new(lookups)))
-            .expect("not cancelled")
+        let comparer = Comparer::new(&fixture.snapshot, Effort::new(time));
+        comparer.compare(&after, &change, &[]).expect("not cancelled")
     }
 
     #[test]
     fn nodes_and_dependents_that_differ_are_counted() {
-        let found = compared("/data/roles/web.yaml", "k: 2\n", 100);
+        let found = compare_texts("/data/roles/web.yaml", "k: 2\n", None);
         assert_eq!((found.changed, found.nodes, found.left_out), (2, 3, 0));
         assert!(found.others_change && found.keys.contains("k"));
-        let found = compared("/data/roles/web.yaml", "# comment\n'k': 1\n", 100);
+        let found = compare_texts("/data/roles/web.yaml", "# comment\n'k': 1\n", None);
         assert_eq!((found.changed, found.nodes, found.keys.len()), (0, 3, 0));
         assert!(found.is_neutral());
     }
@@ -435,15 +429,84 @@ mod tests {
     #[test]
     fn options_concern_the_keys_that_they_name_or_match() {
         let options = "lookup_options: {'^k': {merge: unique}}\nk: 3\nasks: \"%{lookup('k')}\"\n";
-        let found = compared("/data/common.yaml", options, 100);
+        let found = compare_texts("/data/common.yaml", options, None);
         assert_eq!(found.keys.iter().map(|key| &**key).collect::<Vec<_>>(), ["k"]);
         assert_eq!((found.changed, found.nodes), (3, 3), "a list takes the place of a number");
     }
 
     #[test]
     fn nodes_beyond_the_effort_are_counted_and_not_called_equal() {
-        let found = compared("/data/roles/web.yaml", "k: 2\n", 2);
-        assert!(found.left_out > 0 && !found.is_neutral(), "{found:?}");
-        assert_eq!(found.changed + found.left_out, 3);
+        let found = compare_texts("/data/roles/web.yaml", "k: 2\n", Some(Duration::ZERO));
+        assert_eq!((found.changed, found.left_out, found.nodes), (0, 2, 3));
+        assert!(!found.is_neutral() && found.others_change);
+    }
+
+    /// Returns a comparison in a repository with this code, of two nodes of one role.
+    fn compare_with_code(code: &str, path: &str, text: &str) -> Comparison {
+        let fleet = format!(
+            "#- levels Node Role Common\n#- node n1 trusted.certname=n1 role=web\n#- node n2 trusted.certname=n2 role=db\n#- /manifests/site.pp\n{code}\n#- /data/nodes/n1.yaml\nk: {{own: 1}}\n#- /data/nodes/n2.yaml\nk: {{own: 2}}\n#- /data/roles/web.yaml\nk: {{web: 2}}\n#- /data/roles/db.yaml\nk: {{db: 3}}\n#- /data/common.yaml\nx: 1\n"
+        );
+        compare_in(&fleet, path, text, None)
+    }
+
+    #[test]
+    fn each_strategy_that_calls_name_is_compared() {
+        let deep = "class a { lookup('k', Hash, 'deep') }";
+        let first = "class b { lookup('k', Hash, 'first') }";
+        let common = ("/data/common.yaml", "x: 1\nk: {common: 1}\n");
+        let found = compare_with_code(&format!("{deep}\n{first}"), common.0, common.1);
+        assert_eq!((found.changed, found.left_out), (2, 0), "the deep call finds more");
+        let found = compare_with_code(first, common.0, common.1);
+        assert_eq!((found.changed, found.left_out), (0, 0));
+        let found = compare_with_code("class a { lookup('k') }", common.0, common.1);
+        assert_eq!((found.changed, found.left_out), (0, 0));
+        let found =
+            compare_with_code("class a($how) { lookup('k', Hash, $how) }", common.0, common.1);
+        assert_eq!((found.changed, found.left_out), (0, 2), "the strategy is not known");
+    }
+
+    #[test]
+    fn options_change_nothing_where_each_call_names_a_strategy() {
+        let calls = "class a { lookup('k', Hash, 'deep') }\nclass b { lookup('k', Hash, 'first') }";
+        let options = ("/data/common.yaml", "lookup_options: {k: {merge: hash}}\nx: 1\n");
+        let found = compare_with_code(calls, options.0, options.1);
+        assert!(found.is_neutral(), "{found:?}");
+        let plain = format!("{calls}\nclass c {{ lookup('k') }}");
+        assert_eq!(compare_with_code(&plain, options.0, options.1).changed, 2);
+        let token = "lookup_options: {k: {merge: hash}}\nx: \"%{lookup('k.own')}\"\n";
+        assert_eq!(compare_with_code(calls, options.0, token).changed, 2);
+    }
+
+    #[test]
+    fn a_call_that_meets_a_cycle_is_compared_where_only_the_tokens_change() {
+        let fleet = "#- levels Role Common\n#- node n1 role=web\n#- /manifests/site.pp\n$a = lookup('k', Data, 'unique')\n#- /data/roles/web.yaml\nk: 1\nl: \"%{lookup('k')}\"\n#- /data/common.yaml\nk: \"%{lookup('l')}\"\n";
+        let found = compare_in(fleet, "/data/roles/web.yaml", "k: 1\nl: '1'\n", None);
+        assert_eq!(found.changed, 1, "the call fails before: k asks for l, which asks for k");
+    }
+
+    #[test]
+    fn an_environment_that_is_gone_afterwards_is_not_called_the_same() {
+        let fleet = "#- /ops/hiera_live.yaml\nversion: 5\nhierarchy:\n- {name: Common, path: common.yaml}\n#- /ops/data/common.yaml\nk: 1\n";
+        let found = compare_in(fleet, "/ops/hiera_live.yaml", "k: 1\n", None);
+        assert!(found.others_change && !found.is_neutral(), "{found:?}");
+    }
+
+    #[test]
+    fn nodes_that_do_not_read_the_file_are_not_looked_up() {
+        let nodes: String = (0..300)
+            .map(|n| format!("#- node n{n} trusted.certname=n{n} role=r{}\n", n % 100))
+            .collect();
+        let fleet = format!(
+            "#- levels Role Common\n{nodes}#- /data/roles/r1.yaml\nk: \"%{{trusted.certname}}\"\n#- /data/common.yaml\nk: 1\n"
+        );
+        let fixture_cost = |path: &str, text: &str| {
+            work::take();
+            let found = compare_in(&fleet, path, text, None);
+            (found.changed, found.left_out, work::take().lookups)
+        };
+        let (changed, left_out, lookups) = fixture_cost("/data/roles/r1.yaml", "k: 2\n");
+        assert_eq!((changed, left_out), (3, 0));
+        // Three nodes before and one group after; the scope of the file, and that of any node.
+        assert!(lookups <= 8, "{lookups}");
     }
 }

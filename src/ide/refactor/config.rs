@@ -8,17 +8,13 @@ mod facts;
 mod version_3;
 mod version_4;
 
-use super::{Draft, Refactoring, RefactoringRequest, proof};
-use crate::fleet::compare::{Effort, compare};
+use super::{CONFIG_TIME, Draft, Refactoring, RefactoringRequest, proof};
+use crate::fleet::compare::{Comparer, Effort};
 use crate::hiera::config::{ConfigProblem, ConfigProblemKind, ConfigVersion, HieraConfig};
 use crate::ide::refactor::RefactoringKind;
 use crate::text::{SourceChange, TextEdit, TextRange};
 use crate::workspace::Snapshot;
 use crate::yaml::{self, NodeId, NodeKind, Tree};
-
-/// The most lookups that the refactorings of one `hiera.yaml` are compared with: each concerns all
-/// keys.
-const MAX_LOOKUPS: usize = 20_000;
 
 /// A `hiera.yaml` whose refactorings are wanted.
 pub(super) struct ConfigFile<'a> {
@@ -27,7 +23,7 @@ pub(super) struct ConfigFile<'a> {
     wanted: RefactoringRequest<'a>,
     text: String,
     tree: Tree,
-    effort: Effort,
+    comparer: Comparer<'a>,
 }
 
 impl<'a> ConfigFile<'a> {
@@ -43,8 +39,9 @@ impl<'a> ConfigFile<'a> {
         let config = environments.iter().find_map(|one| one.config_at(wanted.path))?;
         let text = snapshot.file(wanted.path)?.text()?.to_str().into_owned();
         let tree = yaml::parse(&text);
-        let effort = Effort::new(MAX_LOOKUPS);
-        Some(ConfigFile { snapshot, config, wanted, text, tree, effort })
+        let effort = Effort::new(wanted.time.map(|time| time * CONFIG_TIME));
+        let comparer = Comparer::new(snapshot, effort);
+        Some(ConfigFile { snapshot, config, wanted, text, tree, comparer })
     }
 
     /// Returns the refactorings at the place that is wanted.
@@ -52,7 +49,12 @@ impl<'a> ConfigFile<'a> {
         let mut drafts = Vec::new();
         drafts.extend(self.draft_conversion());
         facts::draft_facts(self, &mut drafts);
-        drafts.into_iter().filter_map(|draft| self.offer_draft(draft)).collect()
+        let left = (1..=drafts.len()).rev();
+        let offers = drafts.into_iter().zip(left).filter_map(|(draft, left)| {
+            self.comparer.begin_change(left);
+            self.offer_draft(draft)
+        });
+        offers.collect()
     }
 
     /// Drafts the conversion to version 5.
@@ -129,7 +131,7 @@ impl<'a> ConfigFile<'a> {
         if let Some(new) = later.problems.iter().find(|it| !known.contains(&&*it.message)) {
             return Some(refused(format!("Puppet would refuse the result: {}", new.message)));
         }
-        let found = compare(self.snapshot, &after, &change, (&[], &self.effort))?;
+        let found = self.comparer.compare(&after, &change, &[])?;
         let title = format!("{title}{}{remark}", proof::effect_phrase(&found));
         let is_neutral = found.is_neutral() && remark.is_empty();
         Some(Refactoring { title, kind, change: Ok(change), is_neutral })

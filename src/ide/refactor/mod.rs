@@ -22,16 +22,17 @@ mod sort;
 mod value;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use document::{Document, DocumentEntry};
 
-use crate::fleet::compare::Effort;
+use crate::fleet::compare::{Comparer, Effort};
 use crate::text::{FilePath, SourceChange, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 
-/// The most lookups that the refactorings of one place are compared with.
-const MAX_LOOKUPS: usize = 2_000;
+/// How many times as long the values are compared for the refactorings of a `hiera.yaml`.
+pub const CONFIG_TIME: u32 = 10;
 
 /// A refactoring, or the reason why it cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +85,9 @@ pub struct RefactoringRequest<'a> {
     /// Whether the user asked, and not the editor by itself while the cursor moves. Changes for
     /// which all environments are discovered again are offered only to a user who asks.
     pub is_by_user: bool,
+    /// How long values may be compared for the titles; `None`: until all are. A `hiera.yaml`, whose
+    /// refactorings concern all keys, has [`CONFIG_TIME`] times that.
+    pub time: Option<Duration>,
     /// Whether refactorings of a kind are wanted.
     pub kinds: &'a dyn Fn(RefactoringKind) -> bool,
 }
@@ -94,7 +98,7 @@ pub fn find_refactorings(snapshot: &Snapshot, wanted: RefactoringRequest<'_>) ->
         return file.offer_all();
     }
     let Some(context) = RefactorContext::from_wanted(snapshot, wanted) else { return Vec::new() };
-    let mut all = Vec::new();
+    let mut drafts = Vec::new();
     type Draw = fn(&RefactorContext<'_>, &mut Vec<Draft>);
     let sources: [(RefactoringKind, Draw); 9] = [
         (RefactoringKind::Move, move_key::draft_moves),
@@ -108,13 +112,16 @@ pub fn find_refactorings(snapshot: &Snapshot, wanted: RefactoringRequest<'_>) ->
         (RefactoringKind::Sort, sort::draft_sorting),
     ];
     for (kind, draw) in sources {
-        let mut drafts = Vec::new();
         if (wanted.kinds)(kind) && !snapshot.cancel_token().is_cancelled() {
             draw(&context, &mut drafts);
         }
-        all.extend(drafts.into_iter().filter_map(|draft| context.offer_draft(draft)));
     }
-    all
+    let left = (1..=drafts.len()).rev();
+    let offers = drafts.into_iter().zip(left).filter_map(|(draft, left)| {
+        context.comparer.begin_change(left);
+        context.offer_draft(draft)
+    });
+    offers.collect()
 }
 
 /// A change that is not proved yet, or a reason against it.
@@ -165,7 +172,7 @@ struct RefactorContext<'a> {
     environment: &'a Arc<Environment>,
     wanted: RefactoringRequest<'a>,
     document: Document,
-    effort: Effort,
+    comparer: Comparer<'a>,
 }
 
 impl<'a> RefactorContext<'a> {
@@ -179,8 +186,8 @@ impl<'a> RefactorContext<'a> {
             return None;
         }
         let document = Document::from_file(snapshot, wanted.path)?;
-        let effort = Effort::new(MAX_LOOKUPS);
-        Some(RefactorContext { snapshot, environment, wanted, document, effort })
+        let comparer = Comparer::new(snapshot, Effort::new(wanted.time));
+        Some(RefactorContext { snapshot, environment, wanted, document, comparer })
     }
 
     /// Returns the entry whose key the cursor, or the selection, is on.

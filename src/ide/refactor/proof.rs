@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{Draft, RefactorContext, Refactoring};
-use crate::fleet::compare::{Comparison, compare};
+use crate::fleet::compare::Comparison;
 use crate::hiera::data::DataFile;
 use crate::text::{FilePath, SourceChange};
 use crate::workspace::Snapshot;
@@ -29,7 +29,7 @@ impl RefactorContext<'_> {
             let title = format!("{title}{remark}");
             return Some(Refactoring { title, kind, change: Ok(change), is_neutral });
         }
-        let found = compare(self.snapshot, &after, &change, (&new_keys, &self.effort))?;
+        let found = self.comparer.compare(&after, &change, &new_keys)?;
         // Values are read as far as they go; Puppet finds none of them.
         let mut files = change.edits.keys();
         let is_refused = files

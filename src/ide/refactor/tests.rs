@@ -1,5 +1,7 @@
 //! Refactorings, each as its title with the texts that it leaves.
 
+use std::time::Duration;
+
 use expect_test::{Expect, expect};
 
 use super::{Refactoring, RefactoringKind, RefactoringRequest, find_refactorings};
@@ -9,6 +11,15 @@ use crate::workspace::Snapshot;
 
 /// Returns the refactorings of some kinds at the cursor of a fixture.
 fn found(fixture: &Fixture, kinds: &[RefactoringKind]) -> Vec<Refactoring> {
+    found_within(fixture, kinds, None)
+}
+
+/// Returns the same where values may be compared for so long.
+fn found_within(
+    fixture: &Fixture,
+    kinds: &[RefactoringKind],
+    time: Option<Duration>,
+) -> Vec<Refactoring> {
     let place = fixture.selection();
     let file = fixture.snapshot.file_by_id(place.file).expect("the cursor is in a file");
     let wanted = RefactoringRequest {
@@ -16,6 +27,7 @@ fn found(fixture: &Fixture, kinds: &[RefactoringKind]) -> Vec<Refactoring> {
         range: place.range,
         creates_files: true,
         is_by_user: true,
+        time,
         kinds: &|kind| kinds.contains(&kind),
     };
     find_refactorings(&fixture.snapshot, wanted)

@@ -1,5 +1,7 @@
 //! Code actions: quick fixes, refactorings, and evaluations with functions of levels.
 
+use std::time::Duration;
+
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
@@ -12,6 +14,9 @@ use crate::server::state::ServerState;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::{FilePosition, Text, TextRange};
 use crate::workspace::Snapshot;
+
+/// The longest time for which values are compared to state the effect of refactorings.
+const MAX_COMPARING: Duration = Duration::from_millis(100);
 
 impl Backend {
     /// Returns the quick fixes for the findings in a range, each with the diagnostics that the
@@ -58,6 +63,7 @@ impl Backend {
                 range,
                 creates_files: features.announced.creates_files,
                 is_by_user,
+                time: Some(MAX_COMPARING),
                 kinds: &|kind| is_wanted(&action_kind(kind)),
             };
             let found = find_refactorings(snapshot, wanted).into_iter();

@@ -39,6 +39,18 @@ pub struct MergingCall<'a> {
     asked: CallStrategy,
 }
 
+/// The merge strategies with which the code of an environment reads a root key.
+#[derive(Clone, Debug, Default)]
+pub struct AskedMerges<'a> {
+    /// The distinct strategies that calls name, each with its first call.
+    pub named: Vec<MergingCall<'a>>,
+    /// Whether a call asks for a strategy that its text does not determine.
+    pub has_unknown: bool,
+    /// Whether code may read the key without a strategy of its own, so that `lookup_options` decide:
+    /// by automatic parameter lookup, by a call that names none, or by one whose key is unknown.
+    pub has_plain: bool,
+}
+
 /// The strategy that a call asks for.
 #[derive(Clone, Debug, PartialEq)]
 enum CallStrategy {
@@ -86,6 +98,22 @@ pub fn asked_strategy(reader: &ReaderCall) -> Option<Strategy> {
     parse_literal(asked.literal_value()?)
 }
 
+/// Whether a call names no strategy, or may name `undef` or `false`, which leave the strategy to
+/// `lookup_options`.
+fn may_name_no_strategy(reader: &ReaderCall) -> bool {
+    let Some(merge) = &reader.merge else { return true };
+    matches!(merge.strategy.literal_value(), Some(Literal::Undef | Literal::Boolean(false)))
+}
+
+/// Whether a call names a strategy that its text does not determine: none that is literal, also not
+/// one that Puppet refuses.
+fn may_name_unknown_strategy(reader: &ReaderCall) -> bool {
+    let Some(merge) = &reader.merge else { return false };
+    let is_literal = !matches!(merge.strategy, AskedStrategy::Variable { parameter: true, .. });
+    let literal = merge.strategy.literal_value().filter(|_| is_literal).and_then(as_json);
+    literal.is_none()
+}
+
 fn parse_literal(literal: &Literal) -> Option<Strategy> {
     parse_strategy(&from_json(&as_json(literal)?)).ok().flatten()
 }
@@ -125,6 +153,30 @@ impl ManifestIndex {
             }
             _ => CalledMerge::Several(calls),
         }
+    }
+
+    /// Returns the merge strategies with which code reads a root key. Calls count whose key is known
+    /// in part and fits.
+    pub fn asked_merges<'a>(&'a self, root: &'a str) -> AskedMerges<'a> {
+        let mut all = AskedMerges {
+            has_plain: self.asking_parameter(root).is_some()
+                || self.dynamic_readers().next().is_some(),
+            ..AskedMerges::default()
+        };
+        let calls = self.readers_of_key(root).chain(self.pattern_readers(root));
+        for call in calls.filter(|one| !one.reader.has_override) {
+            match self.asked_merge(&call) {
+                None => {
+                    all.has_plain |= may_name_no_strategy(call.reader);
+                    all.has_unknown |= may_name_unknown_strategy(call.reader);
+                }
+                Some(asked) if all.named.iter().all(|known| known.asked != asked) => {
+                    all.named.push(MergingCall { call, asked });
+                }
+                Some(_) => {}
+            }
+        }
+        all
     }
 
     fn asked_merge(&self, one: &ReaderAt<'_>) -> Option<CallStrategy> {

@@ -133,18 +133,18 @@ fn an_editor_that_follows_the_cursor_gets_none() {
         range: place.range,
         creates_files: true,
         is_by_user: false,
+        time: None,
         kinds: &|_| true,
     };
     assert_eq!(find_refactorings(&fixture.snapshot, wanted), []);
 }
 
 #[test]
-fn keys_beyond_the_lookups_are_counted_in_the_title() {
-    let data: String = (0..20_001).map(|n| format!("k{n}: 1\n")).collect();
-    let fixture = Fixture::new(&format!(
-        "#- node a role=web\n#- /hiera.yaml\n$0:backends: [yaml]\n:hierarchy: [common]\n:yaml:\n  :datadir: /hd\n#- /hd/common.yaml\n{data}"
-    ));
-    let all = found(&fixture, &[RefactoringKind::Rewrite]);
+fn nodes_beyond_the_time_are_counted_in_the_title_of_a_conversion() {
+    let fixture = Fixture::new(
+        "#- node a role=web\n#- /hiera.yaml\n$0:backends: [yaml]\n:hierarchy: [common]\n:yaml:\n  :datadir: /hd\n#- /hd/common.yaml\nk: 1\n",
+    );
+    let all = found_within(&fixture, &[RefactoringKind::Rewrite], Some(Duration::ZERO));
     let title = &all[0].title;
     assert!(title.contains("(changes not known for 1 of 1 node)"), "{title}");
 }

@@ -130,22 +130,31 @@ fn more_levels_than_are_listed_are_counted() {
 }
 
 #[test]
-fn nodes_beyond_the_lookups_are_counted_in_the_title() {
-    let nodes: Vec<String> = (0..200)
+fn nodes_beyond_the_time_are_counted_in_the_title() {
+    let text = format!("{FLEET}#- /data/roles/web.yaml\n$0k: 1\n#- /data/common.yaml\nx: 1\n");
+    let fixture = Fixture::new(&text);
+    let all = found_within(&fixture, &[RefactoringKind::Move], Some(Duration::ZERO));
+    let titles: Vec<&str> = all.iter().map(|one| &*one.title).collect();
+    assert!(
+        titles.contains(&"Move `k` to data/common.yaml (changes not known for 3 of 3 nodes)"),
+        "{titles:?}"
+    );
+}
+
+#[test]
+fn each_of_many_nodes_with_a_value_of_its_own_is_compared() {
+    let nodes: String = (0..200)
         .map(|n| format!("#- node n{n} trusted.certname=n{n} role=web facts.x=x{n}\n"))
         .collect();
     let text = format!(
-        "#- levels Role Common\n#- scope web01 role=web\n{}#- /data/roles/web.yaml\n$0k: \"%{{facts.x}}\"\n#- /data/common.yaml\nx: 1\n",
-        nodes.concat()
+        "#- levels Role Common\n#- scope web01 role=web\n{nodes}#- /data/roles/web.yaml\n$0k: \"%{{facts.x}}\"\n#- /data/common.yaml\nx: 1\n"
     );
     let fixture = Fixture::new(&text);
     let all = found(&fixture, &[RefactoringKind::Move]);
     let titles: Vec<&str> = all.iter().map(|one| &*one.title).collect();
-    assert!(
-        titles
-            .iter()
-            .any(|title| title.contains("not known for") && title.contains("of 201 nodes")),
-        "{titles:?}"
+    assert_eq!(
+        titles,
+        ["Move `k` to data/common.yaml (changes none of 201 nodes; others may change)"]
     );
 }
 

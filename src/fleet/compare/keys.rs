@@ -1,0 +1,119 @@
+//! The keys that a change may give other values, without those that only ask for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::ComparedSide;
+use crate::hiera::data::DataFile;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::puppet::value::{Key, Member, Value};
+use crate::text::FilePath;
+use crate::workspace::index::KeyIndex;
+
+/// Returns the keys whose data differ in these files, and those that `lookup_options` in them speak
+/// of otherwise; all keys where one of the files is a config of the environment.
+pub(super) fn keys_that_differ(
+    before: ComparedSide<'_>,
+    after: ComparedSide<'_>,
+    files: &[&FilePath],
+) -> BTreeSet<Arc<str>> {
+    let mut keys: BTreeSet<Arc<str>> = if has_config(before, after, files) {
+        before.snapshot.keys().keys().chain(after.snapshot.keys().keys()).cloned().collect()
+    } else {
+        files.iter().flat_map(|path| keys_of_file(before, after, path)).collect()
+    };
+    keys.remove(LOOKUP_OPTIONS);
+    for side in [before, after] {
+        add_cycles(side.snapshot.keys(), &mut keys);
+    }
+    keys
+}
+
+/// Adds the keys that lie in a cycle with one of these. Such a key may fail or not although the
+/// others have the same values: a call that names a merge strategy reads other levels than the
+/// tokens that lead back to it.
+fn add_cycles(index: &KeyIndex, keys: &mut BTreeSet<Arc<str>>) {
+    let mut open: Vec<Arc<str>> = keys.iter().cloned().collect();
+    while let Some(key) = open.pop() {
+        for asker in index.asked_by(&key) {
+            if !keys.contains(asker) && index.in_one_cycle(asker, &key) {
+                keys.insert(asker.clone());
+                open.push(asker.clone());
+            }
+        }
+    }
+}
+
+/// Whether one of the files is no data of the environment, so that it configures it.
+pub(super) fn has_config(
+    before: ComparedSide<'_>,
+    after: ComparedSide<'_>,
+    files: &[&FilePath],
+) -> bool {
+    files
+        .iter()
+        .any(|path| !before.environment.reaches_file(path) && !after.environment.reaches_file(path))
+}
+
+/// Returns the keys whose data in a file differ, with those that its options concern.
+fn keys_of_file(
+    before: ComparedSide<'_>,
+    after: ComparedSide<'_>,
+    path: &FilePath,
+) -> BTreeSet<Arc<str>> {
+    let data = |side: ComparedSide<'_>| {
+        side.snapshot.view(side.environment).data_of(path).unwrap_or_default()
+    };
+    let (old, new) = (data(before), data(after));
+    if old.refusal().is_some() != new.refusal().is_some() {
+        return all_keys(&old).chain(all_keys(&new)).collect();
+    }
+    let is_other =
+        |key: &Arc<str>| old.get(key).map(|it| &it.value) != new.get(key).map(|it| &it.value);
+    let mut keys: BTreeSet<Arc<str>> =
+        all_keys(&old).chain(all_keys(&new)).filter(is_other).collect();
+    if keys.contains(LOOKUP_OPTIONS) {
+        keys.extend(keys_of_options(before, after, &old, &new));
+    }
+    keys
+}
+
+/// Returns the keys for which `lookup_options` of a file say something else.
+fn keys_of_options(
+    before: ComparedSide<'_>,
+    after: ComparedSide<'_>,
+    old: &DataFile,
+    new: &DataFile,
+) -> BTreeSet<Arc<str>> {
+    let (before, after) = (before.snapshot.keys(), after.snapshot.keys());
+    let all = || before.keys().chain(after.keys()).cloned().collect();
+    let (Some(old), Some(new)) = (entries(old), entries(new)) else { return all() };
+    let names: BTreeSet<&Arc<str>> =
+        old.keys().chain(new.keys()).filter(|key| old.get(*key) != new.get(*key)).collect();
+    if names.iter().any(|name| name.contains("%{")) {
+        return all();
+    }
+    let (patterns, literal): (Vec<_>, Vec<_>) =
+        names.into_iter().partition(|name| name.starts_with('^'));
+    let mut keys: BTreeSet<Arc<str>> = literal.into_iter().cloned().collect();
+    if !patterns.is_empty() {
+        let is_matched = |key: &&Arc<str>| {
+            let entries = before.options_of(key).chain(after.options_of(key));
+            entries.into_iter().any(|entry| patterns.contains(&&entry.key))
+        };
+        keys.extend(before.keys().chain(after.keys()).filter(is_matched).cloned());
+    }
+    keys
+}
+
+/// Returns the entries of the `lookup_options` of a file; `None` for options that are no hash.
+fn entries(data: &DataFile) -> Option<BTreeMap<Arc<str>, Value>> {
+    let Some(options) = data.get(LOOKUP_OPTIONS) else { return Some(BTreeMap::new()) };
+    let entry =
+        |(key, member): (&Key, &Member)| Some((key.as_arc()?.clone(), member.value.clone()));
+    Some(options.value.as_hash()?.iter().filter_map(entry).collect())
+}
+
+fn all_keys(data: &DataFile) -> impl Iterator<Item = Arc<str>> {
+    data.keys().filter_map(|key| key.as_arc().cloned())
+}

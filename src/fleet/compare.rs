@@ -3,8 +3,8 @@
 //! Only keys are looked up whose data differ in the files that changed, and those that
 //! `lookup_options` speak of otherwise, each with every merge strategy with which it is read. Keys
 //! whose tokens lead to these need no lookup: where the ones that they ask for are the same, they
-//! are, too, except in a cycle. Only nodes are asked that read a changed file, and nodes with one answer share one
-//! lookup on each side ([`super::groups`]).
+//! are, too, except in a cycle. Only nodes that read a changed file are looked up, and nodes with
+//! one answer share one lookup on each side ([`super::groups`]).
 
 mod answer;
 mod effort;

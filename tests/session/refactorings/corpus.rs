@@ -32,7 +32,7 @@ fn titles_on_the_corpus_state_counts() {
             continue;
         }
         let key = random.pick(&keys);
-        let Some(span) = data.definition(&key) else { continue };
+        let Some(span) = data.definition_span(&key) else { continue };
         let range = TextRange::new_empty(snapshot.span_bytes(span).start + 1);
         let wanted = RefactoringRequest {
             path: &path,

@@ -23,6 +23,14 @@ pub struct FileRename {
 pub fn file_renames(snapshot: &Snapshot, renames: &[FileRename]) -> SourceChange {
     let mut change = SourceChange::default();
     let mut seen = BTreeSet::new();
+    // A config must not be changed to read files outside the opened folders.
+    let (inside, outside): (Vec<&FileRename>, _) =
+        renames.iter().partition(|rename| snapshot.may_change(&rename.new));
+    if !outside.is_empty() {
+        tracing::info!(count = outside.len(), "renames to other places change no config");
+    }
+    let renames: Vec<FileRename> = inside.into_iter().cloned().collect();
+    let renames = renames.as_slice();
     for environment in &snapshot.environments().all {
         for (_, config) in environment.all_configs() {
             let is_ours = config.path.is_within(&environment.root)

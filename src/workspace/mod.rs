@@ -6,6 +6,7 @@
 pub mod backends;
 mod cache;
 mod candidates;
+pub mod change_gate;
 mod config;
 mod configs;
 pub mod datadirs;
@@ -129,6 +130,7 @@ impl Workspace {
             folders: folders.clone(),
             files: imbl::OrdMap::new(),
             names: Arc::default(),
+            unlisted: Arc::default(),
             ids: Arc::default(),
             environments: Arc::default(),
             nodes: Arc::default(),
@@ -295,6 +297,8 @@ impl Workspace {
             && scan.has_sources(&self.sources)
             && scan.has_names(&self.disk_entries);
         self.reconfigured = false;
+        let unlisted = scan.unlisted.into_iter().map(|one| one.path).collect();
+        self.current_state().snapshot.unlisted = Arc::new(unlisted);
         self.disk_entries = Arc::new(scan.entries);
         let mut disk = BTreeMap::new();
         let mut changed = Vec::new();

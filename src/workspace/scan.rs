@@ -111,7 +111,8 @@ pub struct Progress {
 }
 
 /// Folders that hold no data and many files.
-const SKIPPED_FOLDERS: [&str; 6] = [".git", ".hg", ".svn", "node_modules", ".bundle", ".terraform"];
+pub(super) const SKIPPED_FOLDERS: [&str; 6] =
+    [".git", ".hg", ".svn", "node_modules", ".bundle", ".terraform"];
 const MAX_ENTRIES: usize = 500_000;
 /// The number of files between two reports of progress.
 const STEP: usize = 512;

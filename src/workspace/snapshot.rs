@@ -1,5 +1,6 @@
 //! An immutable view of one revision of the workspace. Requests are answered from it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::config::{EnvironmentConfig, WorkspaceConfig};
@@ -25,6 +26,8 @@ pub struct Snapshot {
     pub(super) folders: Arc<Vec<FilePath>>,
     pub(super) files: imbl::OrdMap<FilePath, Arc<File>>,
     pub(super) names: Arc<DiskNames>,
+    /// The files and folders that the scan passed over, such as links out of the folders.
+    pub(super) unlisted: Arc<BTreeSet<FilePath>>,
     pub(super) ids: Arc<Vec<FilePath>>,
     pub(super) environments: Arc<Environments>,
     pub(super) nodes: Arc<Vec<Arc<Node>>>,

@@ -19,6 +19,8 @@ mod equivalence;
 mod faults;
 mod fuzz;
 mod logging;
+#[cfg(unix)]
+mod outside;
 mod protocol;
 mod refactorings;
 #[cfg(target_os = "linux")]

@@ -80,6 +80,7 @@ impl RefactorContext<'_> {
                     || !(*exists || creates && is_named)
                     || targets.iter().any(|target| target.path == *path)
                     || self.snapshot.is_third_party(self.environment, path)
+                    || !self.snapshot.may_change(path)
                 {
                     continue;
                 }

@@ -20,6 +20,7 @@ impl RefactorContext<'_> {
                 return Some(Refactoring { title, kind, change: Err(reason), is_neutral: true });
             }
         };
+        self.snapshot.allow_change(change.clone()).ok()?;
         let after = self.snapshot.after_change(&change)?;
         if !self.keeps_files_whole(&after, &change, &keys) {
             return None;

@@ -17,6 +17,9 @@ impl Renaming<'_> {
             if owner.clone().any(|it| self.snapshot.is_third_party(it, &one.path)) {
                 return Err(RenameError::ThirdParty(one.path.clone()));
             }
+            if !self.snapshot.may_change(&one.path) {
+                return Err(RenameError::Outside(one.path.clone()));
+            }
             let data = self.snapshot.file(&one.path).filter(|_| code_language(&one.path).is_none());
             let is_sealed = data.is_some_and(|file| {
                 let data = file.data_as(file.format());

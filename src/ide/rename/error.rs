@@ -52,6 +52,8 @@ pub enum RenameError {
     Written(FilePath, u32),
     /// The value is asked for as a whole, in this file and line (from 1).
     Whole(FilePath, u32),
+    /// The file lies outside the opened folders, or behind a link that leads out of them.
+    Outside(FilePath),
     /// A member of a value whose readers are not known. The reason.
     Member(&'static str),
 }
@@ -83,6 +85,9 @@ impl fmt::Display for RenameError {
                     f,
                     "a manifest of the module `{module}`, which may read the key, cannot be read in full"
                 )
+            }
+            Error::Outside(path) => {
+                write!(f, "{path} lies outside the opened folders")
             }
             Error::ThirdParty(path) => write!(f, "{path} belongs to an installed module"),
             Error::Computed(path, line) => {

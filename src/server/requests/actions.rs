@@ -12,7 +12,7 @@ use crate::server::documents::Documents;
 use crate::server::features::Features;
 use crate::server::state::ServerState;
 use crate::server::{Backend, from_lsp, to_lsp};
-use crate::text::{FilePosition, Text, TextRange};
+use crate::text::{FilePosition, SourceChange, Text, TextRange};
 use crate::workspace::Snapshot;
 
 /// The longest time for which values are compared to state the effect of refactorings.
@@ -49,7 +49,7 @@ impl Backend {
             if is_wanted(&lsp::CodeActionKind::QUICKFIX) {
                 let fixes = quick_fixes(snapshot, &path, range, &rules).into_iter();
                 let known = &params.context.diagnostics;
-                actions.extend(fixes.map(|fix| client.action_of_fix(fix, text, known)));
+                actions.extend(fixes.filter_map(|fix| client.action_of_fix(fix, text, known)));
             }
             let is_by_user =
                 params.context.trigger_kind != Some(lsp::CodeActionTriggerKind::AUTOMATIC);
@@ -82,23 +82,24 @@ struct Client<'a> {
 }
 
 impl Client<'_> {
+    /// Returns the action of a quick fix; `None` for a change that the gate stops.
     fn action_of_fix(
         &self,
         fix: QuickFix,
         text: &Text,
         known: &[lsp::Diagnostic],
-    ) -> lsp::CodeAction {
+    ) -> Option<lsp::CodeAction> {
         let range = to_lsp::range_in(text, fix.range, self.features.encoding);
         let code = lsp::NumberOrString::String(fix.code.to_owned());
         let mends = |one: &&lsp::Diagnostic| one.range == range && one.code.as_ref() == Some(&code);
-        lsp::CodeAction {
+        Some(lsp::CodeAction {
             title: fix.title,
             kind: Some(lsp::CodeActionKind::QUICKFIX),
             diagnostics: Some(known.iter().filter(mends).cloned().collect()),
-            edit: Some(self.workspace_edit(&fix.change)),
+            edit: Some(self.workspace_edit(fix.change)?),
             is_preferred: Some(true),
             ..lsp::CodeAction::default()
-        }
+        })
     }
 
     /// Returns the action of a refactoring; `None` for one that cannot be made, where the client
@@ -111,7 +112,7 @@ impl Client<'_> {
         };
         match found.change {
             Ok(change) => {
-                Some(lsp::CodeAction { edit: Some(self.workspace_edit(&change)), ..action })
+                Some(lsp::CodeAction { edit: Some(self.workspace_edit(change)?), ..action })
             }
             Err(reason) => {
                 let disabled = Some(lsp::CodeActionDisabled { reason });
@@ -123,8 +124,10 @@ impl Client<'_> {
         }
     }
 
-    fn workspace_edit(&self, change: &crate::text::SourceChange) -> lsp::WorkspaceEdit {
-        to_lsp::workspace_edit(self.snapshot, change, self.features, self.documents)
+    /// Returns the edit of a change; `None` for one that the gate stops.
+    fn workspace_edit(&self, change: SourceChange) -> Option<lsp::WorkspaceEdit> {
+        let change = self.snapshot.allow_change(change).ok()?;
+        Some(to_lsp::workspace_edit(self.snapshot, &change, self.features, self.documents))
     }
 }
 

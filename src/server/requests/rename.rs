@@ -50,8 +50,9 @@ impl Backend {
                 else {
                     return Ok(None);
                 };
-                let change =
-                    rename(snapshot, position, &params.new_name).map_err(request_failed)?;
+                let change = rename(snapshot, position, &params.new_name)
+                    .and_then(|change| snapshot.allow_change(change).map_err(RenameError::Outside))
+                    .map_err(request_failed)?;
                 Ok(Some(to_lsp::workspace_edit(snapshot, &change, features, &documents)))
             },
         );
@@ -73,8 +74,8 @@ impl Backend {
         let documents = self.shared.with(|state| state.documents.clone());
         self.answer_request(None, move |snapshot, features| {
             let change = file_renames(snapshot, &renames);
-            let is_any = !change.is_empty();
-            is_any.then(|| to_lsp::workspace_edit(snapshot, &change, features, &documents))
+            let change = snapshot.allow_change(change).ok().filter(|it| !it.change().is_empty())?;
+            Some(to_lsp::workspace_edit(snapshot, &change, features, &documents))
         })
         .await
     }

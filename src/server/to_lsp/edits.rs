@@ -5,17 +5,19 @@ use tower_lsp::lsp_types as lsp;
 use super::{document_uri, range_in};
 use crate::server::documents::Documents;
 use crate::server::features::Features;
-use crate::text::{FilePath, SourceChange, TextEdit};
+use crate::text::{FilePath, TextEdit};
 use crate::workspace::Snapshot;
+use crate::workspace::change_gate::AllowedChange;
 
 /// Converts a change: to edits of documents in the versions that the client has, where it takes
 /// these, and else to edits of files.
 pub(in crate::server) fn workspace_edit(
     snapshot: &Snapshot,
-    change: &SourceChange,
+    change: &AllowedChange,
     features: &Features,
     documents: &Documents,
 ) -> lsp::WorkspaceEdit {
+    let change = change.change();
     let mut created = Vec::new();
     let mut edited = Vec::new();
     for (path, text) in &change.created {

@@ -1,0 +1,46 @@
+//! The gate of changes: a change that is offered to a client touches files within the opened folders
+//! only.
+
+use super::scan::SKIPPED_FOLDERS;
+use super::snapshot::Snapshot;
+use crate::text::{FilePath, SourceChange};
+
+/// A change whose files all lie within the opened folders. Only the gate makes one, and only such a
+/// change is converted for a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedChange(SourceChange);
+
+impl AllowedChange {
+    /// Returns the change.
+    pub fn change(&self) -> &SourceChange {
+        &self.0
+    }
+}
+
+impl Snapshot {
+    /// Lets a change pass. Errors: the first file that the change may not touch.
+    pub fn allow_change(&self, change: SourceChange) -> Result<AllowedChange, FilePath> {
+        let mut files = change.edits.keys().chain(change.created.keys());
+        match files.find(|path| !self.may_change(path)) {
+            Some(path) => Err(path.clone()),
+            None => Ok(AllowedChange(change)),
+        }
+    }
+
+    /// Returns whether a change may edit or create the file at a path: the file lies in an opened
+    /// folder, in no folder that a scan skips, and not behind a link that leads out of the opened
+    /// folders or behind anything else that the scan could not list.
+    pub fn may_change(&self, path: &FilePath) -> bool {
+        let is_inside = |folder: &FilePath| {
+            path.relative_to(folder).is_some_and(|rest| {
+                let mut parts = rest.split('/');
+                !rest.is_empty()
+                    && parts.all(|part| part != ".." && !SKIPPED_FOLDERS.contains(&part))
+            })
+        };
+        let is_unlisted = |path: &FilePath| self.unlisted.contains(path);
+        self.folders().iter().any(is_inside)
+            && !is_unlisted(path)
+            && !path.ancestors().any(|folder| is_unlisted(&folder))
+    }
+}

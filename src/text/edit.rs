@@ -44,7 +44,50 @@ impl TextEdit {
     }
 }
 
+/// The bytes at the end of each line of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineEnd {
+    /// `\n`
+    #[default]
+    Lf,
+    /// `\r\n`
+    CrLf,
+}
+
+impl LineEnd {
+    /// Returns the end of the first line of a text; `\n` for a text of one line.
+    pub fn of_text(text: &str) -> LineEnd {
+        match text.split_once('\n') {
+            Some((line, _)) if line.ends_with('\r') => LineEnd::CrLf,
+            _ => LineEnd::Lf,
+        }
+    }
+
+    /// Returns a text with these ends of lines.
+    fn end_lines(self, text: &str) -> String {
+        let text = text.replace("\r\n", "\n");
+        match self {
+            LineEnd::Lf => text,
+            LineEnd::CrLf => text.replace('\n', "\r\n"),
+        }
+    }
+}
+
 impl SourceChange {
+    /// Gives the new text of each file the ends of lines that the file has; of files to create,
+    /// those that `created` states.
+    pub fn set_line_ends(&mut self, line_end: impl Fn(&FilePath) -> LineEnd, created: LineEnd) {
+        for (path, edits) in &mut self.edits {
+            let line_end = line_end(path);
+            for edit in edits {
+                edit.text = line_end.end_lines(&edit.text);
+            }
+        }
+        for text in self.created.values_mut() {
+            *text = created.end_lines(text);
+        }
+    }
+
     /// Adds an edit of a file, and keeps the edits of that file in order.
     pub fn push(&mut self, path: &FilePath, edit: TextEdit) {
         let edits = self.edits.entry(path.clone()).or_default();
@@ -70,5 +113,22 @@ mod tests {
         change.push(&path, TextEdit::new(TextRange::new(0, 1), "X"));
         change.push(&path, TextEdit::new(TextRange::new(1, 1), "Y"));
         assert_eq!(TextEdit::apply_all(&change.edits[&path], "abcdef"), "XYbcZef");
+    }
+
+    #[test]
+    fn new_text_has_the_ends_of_lines_of_its_file() {
+        let (one, other) = (FilePath::new("/crlf.yaml"), FilePath::new("/lf.yaml"));
+        let mut change = SourceChange::default();
+        for path in [&one, &other] {
+            change.push(path, TextEdit::new(TextRange::new_empty(0), "a\r\nb\nc"));
+        }
+        change.created.insert(FilePath::new("/new.yaml"), "a\n".to_owned());
+        let line_end = |path: &FilePath| {
+            LineEnd::of_text(if *path == one { "k: 1\r\nl: 1\n" } else { "k: 1\n" })
+        };
+        change.set_line_ends(line_end, LineEnd::CrLf);
+        assert_eq!(change.edits[&one][0].text, "a\r\nb\r\nc");
+        assert_eq!(change.edits[&other][0].text, "a\nb\nc");
+        assert_eq!(change.created[&FilePath::new("/new.yaml")], "a\r\n");
     }
 }

@@ -15,7 +15,7 @@ pub(crate) mod work;
 pub use budget::{Bounds, Budget, Limit};
 pub use cancel::CancelToken;
 pub use document::Text;
-pub use edit::{SourceChange, TextEdit};
+pub use edit::{LineEnd, SourceChange, TextEdit};
 pub use lines::Lines;
 pub use path::FilePath;
 pub use position::{Encoding, LineCol, Positions};

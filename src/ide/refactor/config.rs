@@ -121,7 +121,7 @@ impl<'a> ConfigFile<'a> {
             is_neutral: true,
         };
         let change = match change {
-            Ok(change) => change,
+            Ok(change) => proof::with_own_line_ends(self.snapshot, self.wanted.path, change),
             Err(reason) => return Some(refused(reason)),
         };
         let after = self.snapshot.after_change(&change)?;

@@ -215,14 +215,38 @@ impl Document {
         })
     }
 
-    /// Returns the edit that removes an entry with its comments, and a blank line that would be
-    /// left beside another one. A file that loses its only entry keeps an empty hash, as Puppet
-    /// warns of a file without data.
+    /// Whether the comments above an entry may speak of the entries below it, too: the entry is the
+    /// first of several lines without another comment or a blank line.
+    fn heads_others(&self, entry: &DocumentEntry) -> bool {
+        let before = &self.text[..entry.lead as usize];
+        let begins_paragraph = before.lines().next_back().is_none_or(|line| {
+            let line = line.trim_end();
+            line.is_empty() || line == "---" || line.starts_with('#')
+        });
+        let below = self.entries.iter().skip_while(|it| it.start <= entry.start);
+        let mut end = entry.end;
+        let below = below.take_while(|it| {
+            let is_next = it.lead == end;
+            end = it.end;
+            is_next
+        });
+        let mut below = below.peekable();
+        let has_comments = entry.lead < entry.start;
+        has_comments
+            && begins_paragraph
+            && below.peek().is_some()
+            && below.all(|it| it.lead == it.start)
+    }
+
+    /// Returns the edit that removes an entry with the comments that speak of it alone, and a blank
+    /// line that would be left beside another one. A file that loses its only entry keeps an empty
+    /// hash, as Puppet warns of a file without data.
     pub(super) fn removal_edit(&self, entry: &DocumentEntry) -> TextEdit {
         if self.entries.len() == 1 {
             return TextEdit::new(TextRange::new(entry.lead, entry.end), "{}\n");
         }
-        let (start, mut end) = (entry.lead as usize, entry.end as usize);
+        let start = if self.heads_others(entry) { entry.start } else { entry.lead };
+        let (start, mut end) = (start as usize, entry.end as usize);
         let before = &self.text[..start];
         let is_open = before.is_empty() || before.ends_with("\n\n") || before.ends_with("\r\n\r\n");
         let blank = [("\n"), ("\r\n")].into_iter().find(|it| self.text[end..].starts_with(it));
@@ -272,6 +296,20 @@ mod tests {
         let texts: Vec<String> =
             document.entries.iter().map(|entry| document.text_of(entry)).collect();
         assert_eq!(texts, ["# of a\na:\n  x: 1 # inside\n  # below x\n", "b: |\n  text\n"]);
+    }
+
+    #[test]
+    fn a_comment_above_several_entries_stays_where_one_is_removed() {
+        let left = |text: &str, name: &str| {
+            let document = document(text).expect("it can be taken apart");
+            let edit = document.removal_edit(document.find_entry(name).expect("it is there"));
+            TextEdit::apply_all(&[edit], text)
+        };
+        assert_eq!(left("x: 1\n\n# Packages\na: 1\nb: 2\n", "a"), "x: 1\n\n# Packages\nb: 2\n");
+        assert_eq!(left("# Packages\na: 1\nb: 2\n\nc: 1\n", "b"), "# Packages\na: 1\n\nc: 1\n");
+        assert_eq!(left("# of a\na: 1\n# of b\nb: 2\n", "a"), "# of b\nb: 2\n");
+        assert_eq!(left("# of a\na: 1\n\nb: 2\n", "a"), "b: 2\n");
+        assert_eq!(left("x: 1\n# of a\na: 1\nb: 2\n", "a"), "x: 1\nb: 2\n");
     }
 
     #[test]

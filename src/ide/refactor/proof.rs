@@ -1,13 +1,15 @@
 //! The proof of a draft: only the values that the draft is meant to change may change, and the
 //! title has the number of nodes that get other values.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Draft, RefactorContext, Refactoring};
 use crate::fleet::compare::Comparison;
 use crate::hiera::data::DataFile;
-use crate::text::{FilePath, SourceChange};
+use crate::text::{FilePath, LineEnd, SourceChange};
 use crate::workspace::Snapshot;
+use crate::yaml;
 
 impl RefactorContext<'_> {
     /// Returns the refactoring of a draft; `None` where its change would break a file or touch
@@ -15,7 +17,7 @@ impl RefactorContext<'_> {
     pub(super) fn offer_draft(&self, draft: Draft) -> Option<Refactoring> {
         let Draft { title, kind, change, keys, new_keys, remark, is_encrypted } = draft;
         let change = match change {
-            Ok(change) => change,
+            Ok(change) => with_own_line_ends(self.snapshot, self.wanted.path, change),
             Err(reason) => {
                 return Some(Refactoring { title, kind, change: Err(reason), is_neutral: true });
             }
@@ -39,7 +41,12 @@ impl RefactorContext<'_> {
             true => (" (Puppet refuses the file as it is)".to_owned(), false),
             false => (effect_phrase(&found), found.is_neutral()),
         };
-        let title = format!("{title}{effect}{remark}");
+        let dropped = match dropped_comments(self.snapshot, &after, &change) {
+            0 => String::new(),
+            1 => ", drops 1 comment".to_owned(),
+            count => format!(", drops {count} comments"),
+        };
+        let title = format!("{title}{effect}{remark}{dropped}");
         Some(Refactoring { title, kind, change: Ok(change), is_neutral })
     }
 
@@ -70,6 +77,50 @@ impl RefactorContext<'_> {
         }
         problems <= 0
     }
+}
+
+/// Returns a change whose new text has the ends of lines of each file; of files to create, those of
+/// the file at `path`.
+pub(super) fn with_own_line_ends(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    mut change: SourceChange,
+) -> SourceChange {
+    let line_end = |path: &FilePath| match snapshot.file(path).and_then(|file| file.text()) {
+        Some(text) => LineEnd::of_text(&text.to_str()),
+        None => LineEnd::default(),
+    };
+    change.set_line_ends(line_end, line_end(path));
+    change
+}
+
+/// Returns the number of comments that a change removes and puts nowhere else.
+fn dropped_comments(before: &Snapshot, after: &Snapshot, change: &SourceChange) -> usize {
+    let mut removed: BTreeMap<String, usize> = BTreeMap::new();
+    let mut added: BTreeSet<String> = BTreeSet::new();
+    for path in change.edits.keys().chain(change.created.keys()) {
+        let (old, new) = (comments(before, path), comments(after, path));
+        for (text, count) in &old {
+            let left = new.get(text).copied().unwrap_or_default();
+            *removed.entry(text.clone()).or_default() += count.saturating_sub(left);
+        }
+        let is_more =
+            |(text, count): &(&String, &usize)| old.get(*text).is_none_or(|it| it < *count);
+        added.extend(new.iter().filter(is_more).map(|(text, _)| text.clone()));
+    }
+    removed.iter().filter(|(text, _)| !added.contains(*text)).map(|(_, count)| count).sum()
+}
+
+/// Returns the texts of the comments of a file, each with how often it stands there.
+fn comments(snapshot: &Snapshot, path: &FilePath) -> BTreeMap<String, usize> {
+    let mut all = BTreeMap::new();
+    let Some(text) = snapshot.file(path).and_then(|file| file.text()) else { return all };
+    let text = text.to_str();
+    for comment in yaml::parse(&text).comments {
+        let comment = text[comment.as_usize()].trim_end();
+        *all.entry(comment.to_owned()).or_default() += 1;
+    }
+    all
 }
 
 fn file_data(snapshot: &Snapshot, path: &FilePath) -> Option<Arc<DataFile>> {

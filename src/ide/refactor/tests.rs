@@ -63,6 +63,7 @@ fn check(kind: RefactoringKind, text: &str, expected: Expect) {
 }
 
 mod config;
+mod kept;
 mod moves;
 mod references;
 mod rewrites;

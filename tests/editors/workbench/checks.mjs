@@ -637,11 +637,14 @@ const scenarios = {
       });
       check(evaluated.includes("from the store") && evaluated.includes("from Store hiera.yaml:6") && evaluated.includes("evaluate again"), "the hover shows the value as evaluated", evaluated);
       await window.screenshot("evaluated");
-      // By the link in the hover, and with the function as it is by now: no question is asked again.
+      // By the link in the hover, and with the function as it is by now: the user agreed to its former content.
       write(source, fs.readFileSync(path.join(folder, source), "utf8").replace("'from the store'", "'from another store'"));
       await until("the note", async () => (await window.hover()).includes("files have changed since"));
       check(true, "and tells when files have changed since");
       await page.locator(".monaco-hover:not(.hidden) .hover-contents a").filter({ hasText: "evaluate again" }).first().click();
+      const again = await until("the second question", async () => (await window.toasts()).find((text) => text.includes("Run the custom backends")));
+      check(again.includes(`t::store (${source})`), "a function that has changed needs the user's consent again", again);
+      await page.locator(".notifications-toasts .monaco-button").filter({ hasText: /^Run$/ }).first().click();
       await until("the other value", async () => {
         await window.go(COMMON, 1, 1);
         return (await window.hover()).includes("from another store");

@@ -135,13 +135,18 @@ class Workers
   def work
     while (line = @jobs.pop)
       job = JSON.parse(line)
-      answer = apart(job) || { id: job['id'], failed: failure }.to_json
+      answer = apart(job)
+      # A process that is forked while another thread iterates over a hash cannot add to the hash. Such a job is asked again.
+      answer = apart(job) if answer.nil? || failed?(answer)
+      answer ||= { id: job['id'], failed: failure }.to_json
       @writing.synchronize do
         ANSWERS.puts answer
         ANSWERS.flush
       end
     end
   end
+
+  def failed?(answer) = answer.include?('"failed"') && JSON.parse(answer).key?('failed')
 
   def failure = "no answer within #{@seconds} s of processor time and #{@seconds * WALL_FACTOR} s in all"
 

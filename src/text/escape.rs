@@ -86,6 +86,20 @@ pub fn escape_markdown(text: &str) -> String {
     out
 }
 
+/// Returns a link of Markdown. The label is shown literally; the address is written as it is, so that
+/// the caller encodes brackets in it.
+///
+/// Brackets and exclamation marks of the label become references to characters: marked, which VS
+/// Code renders Markdown with, removes the backslashes before brackets of a label and then reads the
+/// label again, so that `!\[a\](b)` in it would become an image.
+///
+/// Source: `outputLink` in <https://github.com/markedjs/marked/blob/master/src/Tokenizer.ts>.
+pub fn markdown_link(label: &str, address: &str) -> String {
+    let label = escape_markdown(label);
+    let label = label.replace("\\[", "&#91;").replace("\\]", "&#93;").replace('!', "&#33;");
+    format!("[{label}]({address})")
+}
+
 /// Returns a text as code within a line of Markdown.
 pub fn markdown_code(text: &str) -> String {
     let text = escape_terminal(text);
@@ -150,6 +164,17 @@ mod tests {
             ("a\r\r![p]", r"a\\r\\r!\[p\]"),
         ] {
             assert_eq!(escape_markdown(text), expected);
+        }
+    }
+
+    #[test]
+    fn labels_of_links_hold_no_image() {
+        for (label, expected) in [
+            ("data/common.yaml:1", "[data/common.yaml:1](a:b)"),
+            ("![n](https:evil.example).yaml", "[&#33;&#91;n&#93;(https:evil.example).yaml](a:b)"),
+            (r"\[*n*\]", r"[\\&#91;\*n\*\\&#93;](a:b)"),
+        ] {
+            assert_eq!(markdown_link(label, "a:b"), expected);
         }
     }
 

@@ -198,8 +198,9 @@ function locationItem(level: HierarchyLevel, location: HierarchyLocation, title:
   const { words } = STATES[location.state];
   item.iconPath = iconOf(location.state);
   item.description = [title ? layerOf(level) : "", title ? location.path : "", words].filter((part) => part !== "").join(" · ");
-  const template = location.template !== null && location.template !== location.path ? `\n\n\`${location.template}\` in ${level.config.uri.split("/").pop() ?? ""}` : "";
-  item.tooltip = new MarkdownString(`${STATES[location.state].told}${template}`);
+  const template = location.template !== null && location.template !== location.path ? `${location.template} in ${level.config.uri.split("/").pop() ?? ""}` : "";
+  // A path is the repository's text, and may hold markup.
+  item.tooltip = new MarkdownString(`${STATES[location.state].told}\n\n`).appendText(template);
   // What does not exist is asked for in hiera.yaml.
   item.command = location.uri === null ? opening(level.config.uri, level.config.range) : opening(location.uri, location.key);
   item.accessibilityInformation = { label: `${title || level.name}, ${location.path}, ${STATES[location.state].told}` };

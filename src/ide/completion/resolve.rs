@@ -104,6 +104,33 @@ web::port: 8080
     }
 
     #[test]
+    fn names_of_files_are_no_images() {
+        let fixture = Fixture::new(
+            "
+#- /hiera.yaml
+version: 5
+hierarchy: [{name: Common, path: '![n](https:evil.example).yaml'}]
+#- /data/![n](https:evil.example).yaml
+port: 1
+",
+        );
+        let link = |_: &FilePath, line: u32| format!("file:///f#L{line}");
+        let config = HoverConfig { markdown: true, link: Some(&link), ..HoverConfig::default() };
+        let path = FilePath::new("/data/![n](https:evil.example).yaml");
+        let explanation =
+            resolve(&fixture.snapshot, &path, &Topic::Key("port".into()), &config).unwrap();
+        expect![[r#"
+            **port**  
+            for any node  
+            from **Common** [data/&#33;&#91;n&#93;(https:evil.example).yaml:1](file:///f#L1)
+
+            ```yaml
+            1
+            ```"#]]
+        .assert_eq(&explanation.text);
+    }
+
+    #[test]
     fn a_key_without_data_has_its_default() {
         expect![[r#"
             web::size · Integer · class web modules/web/manifests/init.pp:3

@@ -4,6 +4,7 @@ use super::{Action, ActionCall, HoverWriter};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::ide::cursor::asked_key;
+use crate::text::escape;
 
 impl HoverWriter<'_> {
     /// Returns a line with the actions that the client has; empty for a subject that is no key.
@@ -31,7 +32,7 @@ impl HoverWriter<'_> {
         let form = self.markup.config.action?;
         Some(match form(action, &self.subject.path, key)? {
             ActionCall::Link(address) if self.markup.config.markdown => {
-                format!("[{label}]({address})")
+                escape::markdown_link(label, &address)
             }
             ActionCall::Link(_) => return None,
             ActionCall::Command(command) => {

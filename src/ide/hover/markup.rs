@@ -72,7 +72,7 @@ impl Markup<'_> {
 
     fn render_link(&self, name: &str, path: &FilePath, line: u32) -> Option<String> {
         let link = self.config.link.filter(|_| self.config.markdown)?;
-        Some(format!("[{}]({})", escape::escape_markdown(name), link(path, line)))
+        Some(escape::markdown_link(name, &link(path, line)))
     }
 }
 

@@ -76,3 +76,34 @@ fn markdown_escapes_hostile_names() {
         "#]],
     );
 }
+
+/// VS Code's renderer removes backslashes before the brackets of a label.
+#[test]
+fn names_of_files_and_levels_are_no_images() {
+    check_markdown(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: "![l](https:evil.example)", path: "![n](https:evil.example).yaml"}
+  - {name: Common, path: common.yaml}
+#- /data/![n](https:evil.example).yaml
+lookup_options: {"![k](https:evil.example)": {merge: deep}}
+"![k](https:evil.example)": {"![a](https:evil.example)": 1}
+#- /data/common.yaml
+"![k](https:evil.example)$0": {"![b](https:evil.example)": 2}
+"#,
+        expect![[r#"
+            <"![k](https:evil.example)">
+            **"!\[k\](https:evil.example)"**  
+            node `web01`  
+            merged deep from 2 files: [&#33;&#91;l&#93;(https:evil.example)](file:///data/![n](https:evil.example).yaml#L2), [Common](file:///data/common.yaml#L1) · set in [data/&#33;&#91;n&#93;(https:evil.example).yaml:1](file:///data/![n](https:evil.example).yaml#L1)
+
+            ```yaml
+            '![b](https:evil.example)': 2  # Common
+            '![a](https:evil.example)': 1  # ![l](https:evil.example)
+            ```
+        "#]],
+    );
+}

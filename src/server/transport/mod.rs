@@ -43,7 +43,7 @@ use tower_service::Service;
 pub(super) use input::Input;
 use message::Incoming;
 pub(super) use output::Outlet;
-use output::Output;
+use output::{Output, Progress};
 use session::{End, Session};
 pub(super) use workers::Workers;
 use written::ResponseText;
@@ -93,9 +93,12 @@ fn start<S: LanguageServer>(
     workers.start(RUNTIME_THREADS)?;
     let runtime = start_runtime(stack)?;
     let session = Session::default();
-    let (output, written) = Output::write_to(standard_output()?, session.clone())?;
+    let progress = Progress::default();
+    let (output, written) =
+        Output::write_to(standard_output()?, session.clone(), progress.clone())?;
     let input = Input::read_from(io::stdin())?;
     peers::watch_output(session.clone());
+    let hang_up = peers::watch_input();
     let end = runtime.block_on(async {
         let (service, socket) = build(input.clone(), output.downgrade());
         let (requests, responses) = socket.split();
@@ -107,6 +110,15 @@ fn start<S: LanguageServer>(
             parent: None,
             is_initialized: false,
         };
+        // Of a client that reads no answer the input is not read to its end either.
+        let ending = input.clone();
+        let unread = async {
+            tokio::select! {
+                () = ending.wait_end() => {}
+                () = hang_up.notified() => {}
+            }
+            progress.wait_stall().await;
+        };
         let serving = server.serve(input, requests, written);
         tokio::pin!(serving);
         tokio::select! {
@@ -116,6 +128,9 @@ fn start<S: LanguageServer>(
                 end
             }
             end = &mut serving => end,
+            () = unread => End::Lost(
+                "standard input has ended, and nothing reads standard output".to_owned(),
+            ),
         }
     });
     let (status, word) = session.exit_outcome(&end);

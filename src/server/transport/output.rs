@@ -2,6 +2,9 @@
 //! message that arrives.
 
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
@@ -14,6 +17,35 @@ const QUEUE: usize = 64;
 /// Up to how many bytes of waiting messages are written at once.
 const CHUNK: usize = 64 << 10;
 
+/// How long a client that has ended its input may read nothing.
+const STALL: Duration = Duration::from_secs(10);
+
+/// How far the writing has come. Copies are the same progress.
+#[derive(Clone, Default)]
+pub(super) struct Progress(Arc<Written>);
+
+#[derive(Default)]
+struct Written {
+    /// How often something was written.
+    writes: AtomicU64,
+    /// Whether something is being written.
+    is_writing: AtomicBool,
+}
+
+impl Progress {
+    /// Waits until the client has read nothing of waiting messages for [`STALL`].
+    pub(super) async fn wait_stall(&self) {
+        loop {
+            let before = self.0.writes.load(Ordering::SeqCst);
+            tokio::time::sleep(STALL).await;
+            let is_writing = self.0.is_writing.load(Ordering::SeqCst);
+            if is_writing && self.0.writes.load(Ordering::SeqCst) == before {
+                return;
+            }
+        }
+    }
+}
+
 /// Where messages to the client go. Copies are the same output.
 #[derive(Clone)]
 pub(super) struct Output(mpsc::Sender<Vec<u8>>);
@@ -24,11 +56,12 @@ impl Output {
     pub(super) fn write_to(
         sink: impl Write + Send + 'static,
         session: Session,
+        progress: Progress,
     ) -> io::Result<(Output, oneshot::Receiver<()>)> {
         let (sender, messages) = mpsc::channel(QUEUE);
         let (written, when_written) = oneshot::channel();
         std::thread::Builder::new().name("output".to_owned()).spawn(move || {
-            if let Err(error) = write_all(sink, messages) {
+            if let Err(error) = write_all(sink, messages, &progress) {
                 session
                     .end_session(End::Lost(format!("standard output cannot be written: {error}")));
             }
@@ -76,15 +109,24 @@ impl Outlet {
     }
 }
 
-fn write_all(mut sink: impl Write, mut messages: mpsc::Receiver<Vec<u8>>) -> io::Result<()> {
+fn write_all(
+    mut sink: impl Write,
+    mut messages: mpsc::Receiver<Vec<u8>>,
+    progress: &Progress,
+) -> io::Result<()> {
     while let Some(mut bytes) = messages.blocking_recv() {
         while bytes.len() < CHUNK
             && let Ok(more) = messages.try_recv()
         {
             bytes.extend_from_slice(&more);
         }
-        sink.write_all(&bytes)?;
+        progress.0.is_writing.store(true, Ordering::SeqCst);
+        for chunk in bytes.chunks(CHUNK) {
+            sink.write_all(chunk)?;
+            progress.0.writes.fetch_add(1, Ordering::SeqCst);
+        }
         sink.flush()?;
+        progress.0.is_writing.store(false, Ordering::SeqCst);
     }
     Ok(())
 }

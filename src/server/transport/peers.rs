@@ -4,7 +4,13 @@
 #[cfg(not(unix))]
 use super::session::Session;
 #[cfg(unix)]
-pub(super) use unix::{watch_output, watch_process};
+pub(super) use unix::{watch_input, watch_output, watch_process};
+
+/// Does nothing: there is no way to wait for the end of a pipe.
+#[cfg(not(unix))]
+pub(super) fn watch_input() -> std::sync::Arc<tokio::sync::Notify> {
+    Default::default()
+}
 
 /// Does nothing: there is no way to wait for the end of a pipe.
 #[cfg(not(unix))]
@@ -16,11 +22,14 @@ pub(super) fn watch_process(_: i64, _: Session) {}
 
 #[cfg(unix)]
 mod unix {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::io::Errno;
     use rustix::process::{Pid, test_kill_process};
+
+    use tokio::sync::Notify;
 
     use super::super::session::{End, Session};
 
@@ -39,6 +48,19 @@ mod unix {
                 .intersects(PollFlags::ERR | PollFlags::HUP)
                 .then(|| "the client has closed the standard output of the server".to_owned())
         });
+    }
+
+    /// Notifies when the client has closed standard input, although messages may be left in it.
+    pub(in super::super) fn watch_input() -> Arc<Notify> {
+        let closed = Arc::<Notify>::default();
+        let watching = closed.clone();
+        let builder = std::thread::Builder::new().name("input watch".to_owned());
+        let _ = builder.spawn(move || {
+            if wait_for(&std::io::stdin(), PollFlags::empty()).is_some() {
+                watching.notify_one();
+            }
+        });
+        closed
     }
 
     /// Ends the session when a process is not there any more, or was never.

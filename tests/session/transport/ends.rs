@@ -92,6 +92,44 @@ fn a_client_that_reads_no_more_ends_the_server() {
     assert!(words.contains("standard output"), "{words}");
 }
 
+/// Writes bytes until all are written, or the reader takes no more for half a second.
+#[cfg(unix)]
+fn write_accepted(mut pipe: impl std::io::Write + std::os::fd::AsFd, mut bytes: &[u8]) {
+    rustix::io::ioctl_fionbio(&pipe, true).expect("a pipe can be set so");
+    let mut refusals = 0;
+    while !bytes.is_empty() && refusals < 50 {
+        match pipe.write(bytes) {
+            Ok(count) => (bytes, refusals) = (&bytes[count..], 0),
+            Err(error) => {
+                assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+                refusals += 1;
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+        }
+    }
+}
+
+/// The client closes standard input, and keeps standard output without reading it.
+#[cfg(unix)]
+#[test]
+fn a_client_that_ends_its_input_and_reads_no_answer_ends_the_server() {
+    // Few answers wait for the output; or so many that the input is not read to its end.
+    let end = |requests: usize| {
+        let mut server = running();
+        let pings: Vec<u8> = (0..requests).flat_map(|n| ping(&format!("{n:05}"))).collect();
+        write_accepted(server.stdin.as_mut().expect("standard input is open"), &pings);
+        drop(server.stdin.take());
+        server.end()
+    };
+    let cases =
+        [3_000, 30_000].map(|requests| (requests, std::thread::spawn(move || end(requests))));
+    for (requests, ending) in cases {
+        let (status, words) = ending.join().expect("no panic");
+        assert_eq!(status, Some(2), "{requests}: {words}");
+        assert!(words.contains("nothing reads standard output"), "{requests}: {words}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_client_whose_process_ends_takes_the_server_along() {

@@ -323,6 +323,8 @@ pub struct ReaderCall {
     pub has_override: bool,
     /// Whether the value is given to `include`, `contain` or `require`, so that it names classes.
     pub includes: bool,
+    /// Whether the value goes straight to `Sensitive` or `Sensitive.new`, which wraps it.
+    pub is_wrapped: bool,
     /// The index of the innermost definition around it.
     pub definition: Option<usize>,
 }

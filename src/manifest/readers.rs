@@ -67,6 +67,7 @@ impl Walker<'_> {
             other_default: false,
             has_override: false,
             includes: call.function == ReaderFunction::HieraInclude,
+            is_wrapped: is_wrapped(view, call.tokens.start),
             definition: self.current_definition(),
         };
         if view.kind(end) == Some(Kind::Pipe) {
@@ -257,4 +258,16 @@ fn is_included(view: &View<'_>, start: usize, end: usize) -> bool {
                 && includes(before - 1)
     });
     before || view.kind(end) == Some(Kind::Dot) && includes(end + 1)
+}
+
+/// Whether the value of a call goes to `Sensitive(…)` or `Sensitive.new(…)`.
+fn is_wrapped(view: &View<'_>, start: usize) -> bool {
+    let Some(before) = start.checked_sub(2) else { return false };
+    if view.kind(before + 1) != Some(Kind::Open(Bracket::Round)) {
+        return false;
+    }
+    let is_new =
+        before > 1 && view.is_word(before, "new") && view.kind(before - 1) == Some(Kind::Dot);
+    let wrapper = if is_new { before - 2 } else { before };
+    view.kind(wrapper) == Some(Kind::Reference) && view.word_text(wrapper) == "Sensitive"
 }

@@ -92,6 +92,7 @@ fn read_reader(
         other_default: false,
         has_override: !is_lookup && arguments.len() > 2,
         includes: function == ReaderFunction::HieraInclude,
+        is_wrapped: false,
         definition: None,
     }
 }

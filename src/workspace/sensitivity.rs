@@ -11,8 +11,8 @@ impl Snapshot {
     /// Returns whether values of a root key may be Sensitive: by `convert_to` in `lookup_options` of
     /// any file, by the type of a parameter that takes the key, or by the type that a call asks for.
     ///
-    /// A type whose alias is not here counts as Sensitive, as does a parameter whose default names
-    /// `Sensitive`: a secret that is shown cannot be taken back. All environments count,
+    /// A type whose alias is not here counts as Sensitive, except for those of the module stdlib
+    /// ([`types::may_be_sensitive`]), as does a parameter whose default names `Sensitive`: a secret that is shown cannot be taken back. All environments count,
     /// whichever reads the key.
     pub fn may_be_sensitive(&self, root: &str) -> bool {
         if root == LOOKUP_OPTIONS {
@@ -47,8 +47,8 @@ impl ManifestIndex {
             || default.is_some_and(|written| written.text.contains("Sensitive"))
     }
 
-    /// Returns whether a call that reads a root key asks for a Sensitive value, or is the default of
-    /// a parameter that may be Sensitive.
+    /// Returns whether a call that reads a root key asks for a Sensitive value, is wrapped in
+    /// `Sensitive`, or is the default of a parameter that may be Sensitive.
     fn is_read_as_sensitive(&self, root: &str) -> bool {
         self.readers_of_key(root).any(|one| {
             let value_type = one.reader.value_type.as_ref();
@@ -59,7 +59,8 @@ impl ManifestIndex {
                     .as_ref()
                     .is_some_and(|default| default.range.contains_range(one.reader.range))
             };
-            value_type.is_some_and(|written| self.is_sensitive_type(&written.text))
+            one.reader.is_wrapped
+                || value_type.is_some_and(|written| self.is_sensitive_type(&written.text))
                 || around
                     .into_iter()
                     .flat_map(|definition| &definition.parameters)

@@ -93,7 +93,7 @@ fn wrong_parts(
 ) -> Vec<(Span, Vec<WrongPart>)> {
     let name = &wanted.parameter.parameter.name;
     let key = LookupKey::of_root(key);
-    let found = match value_treatment(context, &key) {
+    let mut found = match value_treatment(context, &key) {
         Treatment::AsWritten => {
             let found = check_partial(name, &wanted.data_type, &member.value, &as_written);
             let is_certain = found.is_empty() || !may_be_treated(context, &key);
@@ -102,6 +102,12 @@ fn wrong_parts(
         Treatment::Final => final_parts(context, &key, wanted),
         Treatment::Unknown => Vec::new(),
     };
+    // Puppet's words quote values and keys.
+    if !found.is_empty() && context.file.snapshot.may_be_sensitive(&key.root_text()) {
+        for part in &mut found {
+            part.message = format!("parameter '{name}' expects {}", wanted.data_type);
+        }
+    }
     let mut by_place: Vec<(Span, Vec<WrongPart>)> = Vec::new();
     for part in found {
         let Some(span) = part.origin.filter(|span| span.file == context.file.file.id) else {

@@ -61,7 +61,8 @@ pub(super) fn key_item(ctx: &CompletionContext<'_>, key: &str) -> Option<Item> {
     let (path, member) = ctx.first_other(key)?;
     let data_type = ctx.type_of(key);
     let parameter = ctx.snapshot.manifests(ctx.environment).asking_parameter(key);
-    let default = parameter.and_then(|found| found.parameter.value.as_ref());
+    let default = parameter.filter(|_| ctx.may_show(key));
+    let default = default.and_then(|found| found.parameter.value.as_ref());
     let shape = match ValueShape::of_type(data_type.as_deref(), default) {
         ValueShape::Unknown => ValueShape::of_value(&member.value),
         known => known,

@@ -91,7 +91,8 @@ pub(super) fn parameter_item(
     let text = parameter.data_type.as_ref().map(|excerpt| excerpt.text.as_str());
     let data_type = text
         .and_then(|text| index.judged_type(text).or_else(|| types::parse(text).ok().map(Arc::new)));
-    let shape = ValueShape::of_type(data_type.as_deref(), parameter.value.as_ref());
+    let default = parameter.value.as_ref().filter(|_| ctx.may_show(key));
+    let shape = ValueShape::of_type(data_type.as_deref(), default);
     let mut item = ctx.key_item(ItemKind::Parameter, key, &shape);
     item.topic = Some(Topic::Key(key.to_owned()));
     item

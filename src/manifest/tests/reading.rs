@@ -323,6 +323,20 @@ fn values_that_name_classes_are_known() {
 }
 
 #[test]
+fn values_that_are_wrapped_are_known() {
+    for (text, expected) in [
+        ("$x = Sensitive(lookup('k'))", true),
+        ("$x = Sensitive.new(lookup('k', String))", true),
+        ("$x = lookup('k')", false),
+        ("lookup('k')", false),
+        ("new(lookup('k'))", false),
+        ("Secret.new(lookup('k'))", false),
+    ] {
+        assert_eq!(reader(text).is_wrapped, expected, "{text}");
+    }
+}
+
+#[test]
 fn node_blocks_yield_names_and_includes() {
     let text = "node 'a.example.net', web01.example.net, /^db\\d+\\/x$/ inherits base {\n  $role = 'web'\n  include role::web\n  role('db', 3)\n  lookup('k')\n}\nnode default { }\nnode \"b\" { class { 'x': } }\n";
     let manifest = parse(text, None);

@@ -18,15 +18,21 @@ const KEYS: usize = 8;
 /// Writes a repository: a class whose parameters take marked keys, and data with mistakes, so that
 /// findings are reported at the lines of these keys.
 fn write(folder: std::path::PathBuf, random: &mut Random) -> Repository {
-    let mut head = String::new();
+    let (mut head, mut body) = (String::new(), String::new());
     let (mut common, mut role) = (String::new(), String::new());
     for n in 0..KEYS {
         let spelling = random.pick(&SENSITIVE);
-        let parameter = match random.below(6) {
+        let parameter = match random.below(10) {
             0 => format!("$p{n} = Sensitive('{TEXT}0'),"),
             1 => format!("Sensitive[String] $p{n} = Sensitive('{TEXT}0'),"),
             2 => format!("{spelling} $q{n} = lookup('app::p{n}'),"),
             3 => format!("$q{n} = lookup('app::p{n}', {spelling}),"),
+            4 => format!("Sensitive[String] $p{n} = '{TEXT}0',"),
+            5 => format!("Variant[Sensitive[Integer], Enum[a]] $p{n},"),
+            6 => {
+                body.push_str(&format!("  $v{n} = Sensitive(lookup('app::p{n}'))\n"));
+                String::new()
+            }
             _ => format!("{spelling} $p{n},"),
         };
         head.push_str(&format!("  {}\n", parameter.trim()));
@@ -47,7 +53,7 @@ fn write(folder: std::path::PathBuf, random: &mut Random) -> Repository {
     }
     let files = [
         ("hiera.yaml", "version: 5\nhierarchy:\n  - {name: Role, path: 'role/%{role}.yaml'}\n  - {name: Common, path: common.yaml}\n".to_owned()),
-        ("modules/app/manifests/init.pp", format!("class app (\n{head}) {{\n}}\n")),
+        ("modules/app/manifests/init.pp", format!("class app (\n{head}) {{\n{body}}}\n")),
         ("modules/app/types/secret.pp", "type App::Secret = Variant[Sensitive[String], Integer]\n".to_owned()),
         ("data/common.yaml", format!("{common}url: \"%{{lookup('app::p0')}}\"\n")),
         ("data/role/web.yaml", role),

@@ -122,11 +122,24 @@ mod tests {
             ("$password = Sensitive('x')", "app::password"),
             ("Sensitive $x = lookup('deep::password')", "deep::password"),
             ("$x = lookup('deep::password', Sensitive[String])", "deep::password"),
+            (") { $x = Sensitive(lookup('deep::password')) } class b (", "deep::password"),
         ] {
             let fixture = Fixture::new(&format!(
                 "#- levels Common\n#- /modules/app/types/secret.pp\n{code}\
                  #- /modules/app/manifests/init.pp\nclass app ({head}) {{}}\n\
                  #- /data/common.yaml\n{key}: \"hunter2%{{lookup( 'x' )}}\"\nopen: \"%{{lookup( 'x' )}}\"\n"
+            ));
+            let told = fixture.rendered_findings();
+            assert!(!told.contains("hunter2") && told.contains("| open: "), "{head}: {told}");
+        }
+    }
+
+    #[test]
+    fn lines_of_parameters_in_broken_headers_are_not_quoted() {
+        for head in ["$a = [, Sensitive[String] $password) {}", "Sensitive[String $password) {}"] {
+            let fixture = Fixture::new(&format!(
+                "#- levels Common\n#- /modules/app/manifests/init.pp\nclass app ({head}\n\
+                 #- /data/common.yaml\napp::password: \"hunter2%{{lookup( 'x' )}}\"\nopen: \"%{{lookup( 'x' )}}\"\n"
             ));
             let told = fixture.rendered_findings();
             assert!(!told.contains("hunter2") && told.contains("| open: "), "{head}: {told}");

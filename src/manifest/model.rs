@@ -23,6 +23,9 @@ pub struct Manifest {
     /// Whether a limit ended the reading, so that declarations and calls may be missing which are
     /// sound.
     pub is_cut: bool,
+    /// Whether the manifest is not complete and its text has the word `Sensitive`: a parameter of
+    /// such a type may be missing.
+    pub may_lack_sensitive: bool,
 }
 
 /// A part of the text.

@@ -20,6 +20,11 @@ const MAX_RESTARTS: usize = 50;
 
 /// Reads a file.
 pub(super) fn walk(text: &str, module: Option<&str>, language: Language) -> Manifest {
+    let found = find_declarations(text, module, language);
+    Manifest { may_lack_sensitive: !found.complete && text.contains("Sensitive"), ..found }
+}
+
+fn find_declarations(text: &str, module: Option<&str>, language: Language) -> Manifest {
     let mut walker = Walker {
         text,
         module,

@@ -36,7 +36,15 @@ impl ManifestIndex {
                 .filter_map(|one| one.definition.find_parameter(name))
                 .any(|parameter| self.is_sensitive_parameter(parameter))
         });
-        by_parameter || self.is_read_as_sensitive(root)
+        by_parameter || self.is_read_as_sensitive(root) || self.may_lack_parameter(root)
+    }
+
+    /// Returns whether Puppet looks for the class of a root key in a file that does not parse and
+    /// names `Sensitive`: the declaration of the parameter may be missing or wrong.
+    fn may_lack_parameter(&self, root: &str) -> bool {
+        let Some((class, _)) = root.rsplit_once("::") else { return false };
+        let mut files = self.lacking.iter().filter_map(|path| self.file(path));
+        files.any(|file| file.place.autoload_rank(class).is_some())
     }
 
     /// Returns whether the values of a parameter may be Sensitive, by its type or its default.

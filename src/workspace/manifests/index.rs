@@ -71,6 +71,8 @@ pub struct ManifestIndex {
     pub(super) installed: Arc<BTreeSet<Arc<str>>>,
     /// The files whose reading a limit ended.
     pub(super) cut: Arc<BTreeSet<FilePath>>,
+    /// The files that may lack declarations of Sensitive parameters.
+    pub(in crate::workspace) lacking: Arc<BTreeSet<FilePath>>,
     /// Types that were read; the same as long as the aliases are.
     pub(super) types: Arc<TypeTable>,
 }
@@ -179,11 +181,8 @@ impl ManifestIndex {
         patch(uses, path, gone.uses, come.uses);
         patch_list(&mut self.patterns, path, &gone.patterns, come.patterns);
         patch_list(&mut self.dynamic, path, &gone.dynamic, come.dynamic);
-        if !(gone.cut.is_empty() && come.cut.is_empty()) {
-            let cut = Arc::make_mut(&mut self.cut);
-            cut.retain(|path| !gone.cut.contains(path));
-            cut.extend(come.cut);
-        }
+        patch_set(&mut self.cut, &gone.cut, come.cut);
+        patch_set(&mut self.lacking, &gone.lacking, come.lacking);
         if gone.installed != come.installed {
             self.installed = Arc::new(
                 self.files.values().flat_map(|file| file.installs.iter().cloned()).collect(),
@@ -204,6 +203,7 @@ struct Collected {
     uses: Named,
     installed: BTreeSet<Arc<str>>,
     cut: BTreeSet<FilePath>,
+    lacking: BTreeSet<FilePath>,
 }
 
 type Named = foldhash::HashMap<Arc<str>, Vec<DefinitionRef>>;
@@ -239,6 +239,7 @@ impl Collected {
         }
         self.installed.extend(file.installs.iter().cloned());
         self.cut.extend(manifest.is_cut.then(|| file.path.clone()));
+        self.lacking.extend(manifest.may_lack_sensitive.then(|| file.path.clone()));
     }
 
     fn add_reader(&mut self, reader: &ReaderCall, place: &DefinitionRef) {
@@ -270,6 +271,7 @@ impl Collected {
         index.dynamic = Arc::new(self.dynamic);
         index.installed = Arc::new(self.installed);
         index.cut = Arc::new(self.cut);
+        index.lacking = Arc::new(self.lacking);
     }
 }
 
@@ -306,6 +308,18 @@ fn put_places(places: &mut Places, path: &FilePath, name: Arc<str>, new: Vec<Def
     } else {
         places.insert(name, all.into())
     };
+}
+
+fn patch_set(
+    set: &mut Arc<BTreeSet<FilePath>>,
+    gone: &BTreeSet<FilePath>,
+    come: BTreeSet<FilePath>,
+) {
+    if *gone != come {
+        let set = Arc::make_mut(set);
+        set.retain(|path| !gone.contains(path));
+        set.extend(come);
+    }
 }
 
 fn patch_list(

@@ -65,7 +65,9 @@ impl Audience {
                 reads: is_config || is_code || snapshot.reads_file(environment, scope, path),
             };
         }
-        if let Some(kind) = snapshot.selected_in(environment).filter(|it| it.name == scope.name) {
+        if let Some(kind) =
+            snapshot.selected_reader(environment, path).filter(|it| it.name == scope.name)
+        {
             return Audience::Kind {
                 name: kind.name.to_string(),
                 reads: is_code || snapshot.may_read(environment, scope, path),

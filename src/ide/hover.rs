@@ -138,7 +138,7 @@ pub fn describe(
         SubjectKind::Backend(level) => writer.render_backend(level),
         SubjectKind::Alias { .. } => return None,
     };
-    Some(text + &writer.render_actions())
+    Some(text + &writer.choice_note() + &writer.render_actions())
 }
 
 /// Whether a lookup of the root key at `subject`, made in `scope`, gives the same value without the
@@ -286,7 +286,7 @@ impl HoverWriter<'_> {
         if let Some(answers) = self.answers_by_kind(asked) {
             return answers;
         }
-        let scope = &*self.scope_of_kinds();
+        let scope = self.scope;
         let resolution = self.resolve(&asked.root, scope);
         let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
         let head = self.head_of_key(asked, &title, &self.scope_audience());

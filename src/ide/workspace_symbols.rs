@@ -79,7 +79,7 @@ pub(in crate::ide) fn key_symbol(
     let environment = environments.find(|environment| environment.reaches_file(path))?;
     let place = snapshot.view(environment).data_of(path)?.definition_span(key)?;
     let file = PlaceNames { snapshot, root: &environment.root }.short_path(path);
-    let container = match environment.path_matches(path).next() {
+    let container = match environment.literal_matches(path).first() {
         Some((reach, _)) => format!("{} · {file}", level_title(&reach.layer, &reach.level.name)),
         None => file.to_owned(),
     };

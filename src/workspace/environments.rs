@@ -387,6 +387,16 @@ impl Environment {
         self.reach.iter().filter_map(move |reach| Some((reach, reach.pattern.bind(path.as_str())?)))
     }
 
+    /// Returns the locations with the most literal bytes among those that can name a file, in the
+    /// order of the levels. A literal folder or name is no value of a variable of another location.
+    pub fn literal_matches<'a>(&'a self, path: &'a FilePath) -> Vec<(&'a Reach, PatternMatch)> {
+        let mut matches: Vec<_> = self.path_matches(path).collect();
+        let literal_len = |(reach, _): &(&Reach, PatternMatch)| reach.pattern.literal_len();
+        let most = matches.iter().map(literal_len).max();
+        matches.retain(|found| Some(literal_len(found)) == most);
+        matches
+    }
+
     /// Whether the path of a file shows the environment of the nodes that read it.
     pub fn tells_environment(&self, path: &FilePath) -> bool {
         let has_it =
@@ -395,9 +405,10 @@ impl Environment {
             && self.agreed_variables(path).contains_key("environment")
     }
 
-    /// Returns the variables that are the same in all ways in which its levels can name a file.
+    /// Returns the variables that are the same in the most literal ways in which its levels can name
+    /// a file.
     fn agreed_variables(&self, path: &FilePath) -> Bindings {
-        let mut matches = self.path_matches(path);
+        let mut matches = self.literal_matches(path).into_iter();
         let mut agreed = matches.next().map(|(_, it)| it.bindings().clone()).unwrap_or_default();
         for (_, other) in matches {
             agreed.retain(|name, value| other.bindings().get(name) == Some(value));
@@ -413,7 +424,7 @@ impl Environment {
     pub(super) fn infer_scope(&self, path: &FilePath) -> Scope {
         let mut scope = Scope::open(path.relative_to(&self.root).unwrap_or(path.as_str()));
         scope.set_variable("environment", Value::from_argument(&self.name));
-        let matches: Vec<(&Reach, PatternMatch)> = self.path_matches(path).collect();
+        let matches = self.literal_matches(path);
         let agreed = self.agreed_variables(path);
         // The environment's name in the path wins over the name of the environment's folder.
         for (name, value) in &agreed {
@@ -424,8 +435,7 @@ impl Environment {
         };
         if !matches.iter().any(|found| settled(&found)) {
             // Of several locations with equally many literal bytes the first one counts.
-            let closest = matches.iter().rev().max_by_key(|(reach, _)| reach.pattern.literal_len());
-            scope.pinned = closest.map(|(reach, _)| PinnedFile {
+            scope.pinned = matches.first().map(|(reach, _)| PinnedFile {
                 template: reach.template.text.clone(),
                 path: path.clone(),
             });

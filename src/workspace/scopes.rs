@@ -29,8 +29,9 @@ impl Snapshot {
         is_own.then_some(node)
     }
 
-    /// Returns the scope that values are shown for in a file: the chosen node's, or that of the
-    /// only known node that reads the file, or the one that follows from the file's own path.
+    /// Returns the scope that values are shown for in a file: the chosen node's or kind's, or that
+    /// of the only known node that reads the file, or the one that follows from the file's own path.
+    /// A data file that the chosen node does not read has the scope that it has without a choice.
     pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
         let scope = self.find_scope_for(environment, path);
         // Callers look several keys up in one scope.
@@ -39,7 +40,7 @@ impl Snapshot {
     }
 
     fn find_scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
-        if let Some(node) = self.selected_in(environment) {
+        if let Some(node) = self.selected_reader(environment, path) {
             return node.scope_in(&environment.name);
         }
         let inferred = self.inferred_scope(environment, path);
@@ -52,6 +53,19 @@ impl Snapshot {
         }
     }
 
+    /// Returns the chosen node or kind, unless `path` is a data file that the node does not read, or
+    /// that the variables of the kind exclude.
+    pub fn selected_reader<'a>(
+        &self,
+        environment: &'a Environment,
+        path: &FilePath,
+    ) -> Option<&'a Node> {
+        let selected = self.selected_in(environment)?;
+        let scope = selected.scope_in(&environment.name);
+        let is_read = !environment.reaches_file(path) || self.may_read(environment, &scope, path);
+        is_read.then_some(selected)
+    }
+
     /// Returns the scope of a node of which only the environment is known.
     pub fn any_scope(&self, environment: &Environment) -> Scope {
         let mut scope = Scope::open("any node");
@@ -60,10 +74,16 @@ impl Snapshot {
     }
 
     /// Returns the scope that follows from a file's path, with the variables that the rules derive
-    /// from it.
+    /// from it. `environment` is unknown where the path does not show it and the files of several
+    /// environments lie here.
     pub fn inferred_scope(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
         let infer = || {
             let mut scope = environment.infer_scope(path);
+            if !environment.tells_environment(path)
+                && self.kinds_of(environment).variables.iter().any(|it| it == "environment")
+            {
+                scope.forget("environment");
+            }
             scope.derive(self.config_of(environment).nodes.derive.clone());
             scope
         };

@@ -67,9 +67,9 @@ fn a_path_implies_variables_and_rules_derive_more() {
             r#"id="53" location="bgo" role="compute" variant="vgpu" verified_host="bgo-compute-vgpu-53""#,
         ),
         ("bgo/roles/api.yaml", r#"location="bgo" role="api""#),
-        // Two locations can name it, as role compute-vgpu and as its variant: only the variables on
-        // which both agree are known.
-        ("bgo/roles/compute-vgpu.yaml", r#"location="bgo""#),
+        // Two locations can name the file, as role compute-vgpu and as a variant of role compute: the
+        // location with more literal text counts.
+        ("bgo/roles/compute-vgpu.yaml", r#"location="bgo" role="compute" variant="vgpu""#),
         // The path does not show where the first variable's value ends.
         ("bgo/platform/el8.yaml", r#"location="bgo""#),
         ("bgo/modules/ntp.yaml", r#"location="bgo""#),
@@ -814,7 +814,8 @@ a: 1
         ("staging", "staging"),
         ("production", "production"),
         ("sites/staging/west", "staging"),
-        ("common", "production"),
+        // The path does not show the environment, and files of two environments lie here.
+        ("common", ""),
     ] {
         let scope = snapshot.inferred_scope(environment, &path(file));
         assert_eq!(known_environment(&scope), expected, "{file}");

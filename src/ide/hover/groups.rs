@@ -1,7 +1,6 @@
 //! The answers of the nodes that read a shared file: one where they agree, or a line for each
 //! value.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::answer::ShownPart;
@@ -10,7 +9,6 @@ use super::markup::count_phrase;
 use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::fleet::groups::{FleetQuestion, Group, group_by_answer};
 use crate::hiera::resolution::{Resolution, Unsettled};
-use crate::hiera::scope::Scope;
 use crate::ide::audience::Audience;
 
 /// The most lookups for a hover. Nodes beyond them are counted and not compared.
@@ -118,10 +116,10 @@ impl HoverWriter<'_> {
     /// Returns the values for nodes with the variables of the file's path, where unknown variables
     /// make a difference.
     pub(super) fn answers_by_kind(&self, asked: &HoverQuestion<'_>) -> Option<String> {
-        let scope = self.scope_of_kinds();
-        let resolution = self.resolve(&asked.root, &scope);
+        let scope = self.scope;
+        let resolution = self.resolve(&asked.root, scope);
         let mut trying = CaseSearch::default();
-        let rows = self.find_cases(asked, (&scope, &resolution), &mut trying);
+        let rows = self.find_cases(asked, (scope, &resolution), &mut trying);
         if rows.len() < 2 {
             return None;
         }
@@ -130,25 +128,9 @@ impl HoverWriter<'_> {
         let mut out = head.written_above_list(&self.markup, "");
         out.push_str(&self.render_rows(&rows, asked, ""));
         out.push_str(&self.assumed_names(&rows));
-        let found = HoverAnswer::from_lookup(&resolution, &scope, false);
+        let found = HoverAnswer::from_lookup(&resolution, scope, false);
         out.push_str(&self.render_below(&found, asked));
         Some(out + &self.render_strategy(&resolution))
-    }
-
-    /// Returns the scope of the file. The environment in it, where it is only assumed and files of
-    /// several ones lie here, is one of the variables that are unknown.
-    pub(super) fn scope_of_kinds(&self) -> Cow<'_, Scope> {
-        let (snapshot, environment) = (self.snapshot, &self.subject.environment);
-        let is_assumed = !self.scope.is_node
-            && snapshot.selected_in(environment).is_none()
-            && !environment.tells_environment(&self.subject.path)
-            && snapshot.kinds_of(environment).variables.iter().any(|it| it == "environment");
-        if !is_assumed {
-            return Cow::Borrowed(self.scope);
-        }
-        let mut scope = self.scope.clone();
-        scope.forget("environment");
-        Cow::Owned(scope)
     }
 
     /// Returns the answer for nodes that read the file and have none of their own; `None` where the

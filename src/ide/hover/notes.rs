@@ -7,6 +7,7 @@ use crate::hiera::config::Layer;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::{Outcome, Resolution, Unsettled};
 use crate::hiera::scope::Scope;
+use crate::ide::cursor::Subject;
 use crate::ide::phrases::level_title;
 use crate::puppet::value::Data;
 
@@ -45,6 +46,25 @@ impl HoverWriter<'_> {
         let name = folder.and_then(|folder| config.path.relative_to(folder));
         let name = name.unwrap_or(config.path.as_str());
         format!("\ngoverned by {}\n", self.markup.render_file(name, &config.path))
+    }
+
+    /// Returns a line that the chosen node, or nodes of the chosen kind, do not read the file, so that
+    /// the hover shows the values of other nodes; empty where no choice is made, or the choice holds.
+    pub(super) fn choice_note(&self) -> String {
+        let Subject { environment, path, .. } = self.subject;
+        let chosen = self.snapshot.selected_in(environment);
+        let Some(chosen) = chosen.filter(|it| *it.name != *self.scope.name) else {
+            return String::new();
+        };
+        if self.snapshot.selected_reader(environment, path).is_some() {
+            return String::new();
+        }
+        let name = self.markup.render_code(&chosen.name);
+        if chosen.is_kind() {
+            format!("\nnodes with {name}, which you chose, do not read this file\n")
+        } else {
+            format!("\n{name}, which you chose, does not read this file\n")
+        }
     }
 
     /// Returns a note about a null for a class parameter: Puppet takes the class's default, or

@@ -51,8 +51,8 @@ impl<'a> HoverWriter<'a> {
             names.remove(&*self.scope.name);
             return names;
         }
-        let is_of_kind = self.snapshot.selected_in(environment).is_some();
-        if is_of_kind || !environment.reaches_file(&self.subject.path) {
+        let chosen = self.snapshot.selected_reader(environment, &self.subject.path);
+        if chosen.is_some() || !environment.reaches_file(&self.subject.path) {
             return HashSet::new();
         }
         let readers = self.snapshot.readers_of(environment, &self.subject.path);

@@ -71,10 +71,14 @@ motd: welcome
         expect![[r#"
             <motd>
             motd
-            node web01, which does not read this file
-            from Common data/common.yaml:1
+            for nodes with role = db
+            from Role data/roles/db.yaml:1
 
-              welcome
+              db
+
+            - overrides Common data/common.yaml:1: welcome
+
+            web01, which you chose, does not read this file
         "#]],
     );
 }
@@ -266,7 +270,7 @@ a: 2
 }
 
 #[test]
-fn a_file_that_two_locations_name_is_shown_for_each_reading_of_its_path() {
+fn a_file_that_two_locations_name_belongs_to_the_most_literal_one() {
     check(
         "
 #- /hiera.yaml
@@ -283,7 +287,7 @@ a: 2
         expect![[r#"
             <a>
             a
-            for nodes with facts.os.name = Debian, role = web, or with role = web-Debian
+            for nodes with facts.os.name = Debian, role = web
             from Role and system data/web-Debian.yaml:1
 
               1
@@ -404,6 +408,98 @@ mo$0td: welcome
               welcome
 
             could be overridden by data/zones/west/lan.yaml:1 where zone = lan, data/zones/east/dmz.yaml:1 where zone = dmz
+        "#]],
+    );
+}
+
+/// A file that the chosen node does not read shows the values of the nodes that read the file.
+#[test]
+fn a_chosen_node_that_does_not_read_the_file_is_left_out() {
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Nodes, path: 'nodes/%{site}/%{trusted.certname}.yaml'}
+- {name: Site, path: '%{site}/common.yaml'}
+#- scope west-db-01 trusted.certname=west-db-01 site=west
+#- /data/nodes/east/east-api-01.yaml
+net::addr: "%{lookup('net_$0prefix')}.7"
+#- /data/east/common.yaml
+net_prefix: '10.1.0'
+#- /data/west/common.yaml
+net_prefix: '10.2.0'
+"#,
+        expect![[r#"
+            <net_prefix>
+            net_prefix
+            node east-api-01
+            from Site data/east/common.yaml:1
+
+              10.1.0
+
+            west-db-01, which you chose, does not read this file
+        "#]],
+    );
+}
+
+/// Only files of several environments lie here, so that no environment is assumed.
+#[test]
+fn an_environment_that_no_path_shows_is_unknown() {
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Keys, path: '%{environment}_keys.yaml'}
+- {name: Environment, path: '%{environment}.yaml'}
+- {name: Common, path: common.yaml}
+#- /data/box_keys.yaml
+shop::secret: box
+#- /data/box.yaml
+shop::se$0cret: plain
+#- /data/common.yaml
+a: 1
+"#,
+        expect![[r#"
+            <shop::secret>
+            shop::secret
+            for nodes with environment = box
+            from Keys data/box_keys.yaml:1
+
+              box
+
+            - overrides the value here: plain
+        "#]],
+    );
+}
+
+/// A literal folder is no value of a variable.
+#[test]
+fn a_literal_folder_is_no_value_of_a_variable() {
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Site roles, path: '%{location}/roles/%{role}.yaml'}
+- {name: Common roles, path: 'common/roles/%{role}.yaml'}
+#- /data/common/roles/api.yaml
+po$0rt: 1
+#- /data/east/roles/api.yaml
+port: 2
+"#,
+        expect![[r#"
+            <port>
+            port
+            by kind of node with role = api:
+
+            - 2 where location = east ← Site roles data/east/roles/api.yaml:1
+            - 1 otherwise
+
+            location is unknown: the values are those in the names of files
+
+            first value found
         "#]],
     );
 }

@@ -99,7 +99,7 @@ async def test_a_key_is_explained_when_it_is_looked_at(session: Session) -> None
     assert explained.label == item.label and explained.text_edit == item.text_edit
     pin = (await items(session, ROLE, "a: \"%{lookup('profile::base::console$0')}\""))["profile::base::console_pin"]
     explained = await session.request(lsp.COMPLETION_ITEM_RESOLVE, pin)
-    assert "4711" not in words(explained) and "4711" not in (pin.detail or "")
+    assert "47kx" not in words(explained) and "47kx" not in (pin.detail or "")
 
 
 async def test_tokens(session: Session) -> None:

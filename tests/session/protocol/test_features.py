@@ -156,7 +156,7 @@ async def test_sensitive_values_stay_masked(session: Session) -> None:
     """Nor is one that lookup_options call Sensitive."""
     session.open(COMMON)
     assert "profile::base::console_pin" in plain(await session.hover(COMMON, "profile::base::console_pin: "))
-    assert "4711" not in repr(session.client.received)
+    assert "47kx" not in repr(session.client.received)
 
 
 async def test_progress_begins_and_ends(session: Session) -> None:

@@ -110,7 +110,7 @@ async def test_all_data_of_a_node_without_its_secrets(session: Session) -> None:
     data = await view(session, "effectiveData", COMMON)
     assert data.scope == "node web-01.oslo.example.net"
     assert f"\n# merged deep: {NODE}:3, {ROLE}:9, {COMMON}:65\n{VHOSTS}:\n" in data.text
-    assert "\ncompany: Fjordkaffe\n" in data.text and "4711" not in data.text and "ENC[PKCS7" not in data.text
+    assert "\ncompany: Fjordkaffe\n" in data.text and "47kx" not in data.text and "ENC[PKCS7" not in data.text
     assert await view(session, "effectiveData", "README.md") is None
 
 

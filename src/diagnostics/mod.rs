@@ -19,6 +19,7 @@ use std::time::Instant;
 
 pub use anchors::carries_anchor;
 pub use rule::{Finding, Related, Rule, Severity, Suggestion, Tag};
+pub(crate) use rules::unknown_key::describe_absent_files;
 pub use session::{Findings, ReportedFindings};
 
 use crate::hiera::config::{HieraConfig, Layer};

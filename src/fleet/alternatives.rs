@@ -4,7 +4,7 @@
 //! The values of the variables come from the names of the files. The answers do not describe a
 //! node: each answer states its assumption.
 
-use super::groups::FleetQuestion;
+use super::groups::{Assumed, Case, FleetQuestion};
 use crate::hiera::config::Locations;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::resolution::{Outcome, Resolution, Unevaluated, Unsettled};
@@ -17,18 +17,6 @@ use crate::workspace::nodes::same_fact;
 const MAX_BRANCHES: usize = 12;
 /// The most files that unknown variables may lead to; beyond, no alternative is looked up.
 const MAX_OPEN_FILES: usize = 256;
-
-/// An assumption: variables with their values, in the order in which the levels ask for them.
-pub type Assumed = Vec<(String, String)>;
-
-/// An answer under an assumption. Of several, the first one whose assumption holds is the answer.
-#[derive(Debug)]
-pub struct Case {
-    /// The assumption; empty for the last one, which holds where no other does.
-    pub when: Assumed,
-    /// The lookup; `None` where none was made, as there were too many.
-    pub resolution: Option<Resolution>,
-}
 
 /// Returns the answers to `question` in a scope in which `resolution` leaves files open: the last
 /// one is for nodes that read none of these files. Empty where there are fewer than two cases.
@@ -214,7 +202,8 @@ impl AlternativeSearch<'_> {
         self.question.environment.reach.iter().find_map(|reach| {
             let values = reach.pattern.variables().iter().filter_map(known).collect();
             let pattern = reach.pattern.fill_variables(&values)?;
-            let found = pattern.bind(unsettled.path.as_str())?;
+            let path = unsettled.path.as_str();
+            let found = pattern.bind(path).or_else(|| pattern.bind_nested(path))?;
             let is_it = pattern.literal_len() == unsettled.literal_len
                 && *found.bindings() == unsettled.when;
             let is_bound = matches!(found, PatternMatch::Bound(_));

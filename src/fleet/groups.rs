@@ -4,6 +4,7 @@
 //! have the same values of the variables that the data use. So one lookup serves a group of any
 //! size.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -16,6 +17,18 @@ use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 
+/// An assumption: variables with their values, in the order in which the levels ask for them.
+pub type Assumed = Vec<(String, String)>;
+
+/// An answer under an assumption. Of several, the first one whose assumption holds is the answer.
+#[derive(Debug)]
+pub struct Case {
+    /// The assumption; empty for the last one, which holds where no other does.
+    pub when: Assumed,
+    /// The lookup; `None` where none was made, as there were too many.
+    pub resolution: Option<Resolution>,
+}
+
 /// Nodes with one answer.
 #[derive(Debug)]
 pub struct Group {
@@ -25,6 +38,18 @@ pub struct Group {
     pub scope: Arc<Scope>,
     /// The lookup for the first of them, which is the lookup for all of them.
     pub resolution: Resolution,
+    /// The answers by the variables that are unknown for them, as
+    /// `find_alternatives` gives them; empty where they make
+    /// no difference, or were not asked for.
+    pub cases: Vec<Case>,
+}
+
+impl Group {
+    /// Returns the answers that the nodes may get: those of the cases, or the only one.
+    pub fn resolutions(&self) -> impl Iterator<Item = &Resolution> {
+        let only = self.cases.is_empty().then_some(&self.resolution);
+        only.into_iter().chain(self.cases.iter().filter_map(|case| case.resolution.as_ref()))
+    }
 }
 
 /// The nodes of a question in groups.
@@ -72,7 +97,8 @@ pub fn group_by_answer(question: &FleetQuestion<'_>, nodes: &[usize]) -> Groups 
         found.groups.push(group);
         waiting.push(others);
     }
-    found.groups.sort_by_key(|group| std::cmp::Reverse(group.nodes.len()));
+    let rank = |group: &Group| (Reverse(group.nodes.len()), group.nodes.first().copied());
+    found.groups.sort_by_key(rank);
     found.rest.sort_unstable();
     found
 }
@@ -110,7 +136,7 @@ fn answer_class(
             .iter()
             .partition(|number| read.get(*number) == first && values(&scope_of(**number)) == known)
     };
-    (Group { nodes, scope, resolution }, others)
+    (Group { nodes, scope, resolution, cases: Vec::new() }, others)
 }
 
 /// Returns the variables that may decide whether the files that an answer leaves open are read. For

@@ -1,5 +1,6 @@
 //! Lookups for many nodes at once: one lookup for all nodes that have the same answer.
 
 pub mod alternatives;
+pub mod audience;
 pub mod compare;
 pub mod groups;

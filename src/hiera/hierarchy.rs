@@ -603,7 +603,9 @@ fn match_candidate(
     let when = match pattern.bind(path.as_str()) {
         Some(found) => found.bindings().clone(),
         None if pattern.can_name(path.as_str()) && !sources.is_named_plainly(path) => {
-            Bindings::new()
+            // Where the pattern has an empty value for the path, no variable is told.
+            let nested = pattern.bind_nested(path.as_str());
+            nested.map_or_else(Bindings::new, |found| found.bindings().clone())
         }
         None => return None,
     };

@@ -162,7 +162,20 @@ impl Pattern {
     ///
     /// A variable that occurs twice must be the same in both places.
     pub fn bind(&self, path: &str) -> Option<PatternMatch> {
-        let mut ways = self.alternatives.iter().filter_map(|parts| self.bind_parts(parts, path));
+        self.bind_with(path, [MatchManner::Greedy, MatchManner::Lazy])
+    }
+
+    /// How the path matches when each variable is a non-empty text, which may have slashes: `web/edge`
+    /// is a role of `role/%{role}.yaml`. `None` when it does not.
+    pub fn bind_nested(&self, path: &str) -> Option<PatternMatch> {
+        self.bind_with(path, [MatchManner::NestedGreedy, MatchManner::NestedLazy])
+    }
+
+    /// How the path matches when each variable takes as much and as little as these two manners let
+    /// it.
+    fn bind_with(&self, path: &str, manners: [MatchManner; 2]) -> Option<PatternMatch> {
+        let mut ways =
+            self.alternatives.iter().filter_map(|parts| self.bind_parts(parts, path, manners));
         let (mut bindings, mut is_only_way) = ways.next()?;
         for (other, is_settled) in ways {
             is_only_way &= is_settled && other == bindings;
@@ -177,9 +190,14 @@ impl Pattern {
 
     /// Returns the bindings that one alternative settles, and whether these are all of its
     /// variables.
-    fn bind_parts(&self, parts: &[PatternPart], path: &str) -> Option<(Bindings, bool)> {
-        let most = self.find(parts, path, MatchManner::Greedy)?;
-        let least = self.find(parts, path, MatchManner::Lazy)?;
+    fn bind_parts(
+        &self,
+        parts: &[PatternPart],
+        path: &str,
+        [most, least]: [MatchManner; 2],
+    ) -> Option<(Bindings, bool)> {
+        let most = self.find(parts, path, most)?;
+        let least = self.find(parts, path, least)?;
         let mut bindings = Bindings::new();
         let mut open = Vec::new();
         for part in parts {
@@ -314,6 +332,10 @@ enum MatchManner {
     Greedy,
     /// As little as possible, at least one character, no slash.
     Lazy,
+    /// As much as possible, at least one character, slashes included.
+    NestedGreedy,
+    /// As little as possible, at least one character, slashes included.
+    NestedLazy,
     /// Anything, or nothing.
     Loose,
     /// Anything, or nothing; an empty text between two slashes removes one of them.
@@ -395,11 +417,16 @@ impl<'p> PatternMatcher<'p> {
             {
                 boundaries(slash).filter(|end| *end > 0).collect()
             }
+            PatternPart::Variable(_)
+                if matches!(self.manner, MatchManner::NestedGreedy | MatchManner::NestedLazy) =>
+            {
+                boundaries(text.len()).filter(|end| *end > 0).collect()
+            }
             PatternPart::Star => boundaries(slash).collect(),
             _ => boundaries(text.len()).collect(),
         };
         // Wildcards beside a variable leave it less or more.
-        if self.manner == MatchManner::Greedy {
+        if matches!(self.manner, MatchManner::Greedy | MatchManner::NestedGreedy) {
             ends.reverse();
         }
         ends

@@ -8,7 +8,6 @@ mod overrides;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::cursor::{KeyPath, Subject, SubjectKind};
 use super::phrases::PlaceNames;
 use super::readers::{ReaderKind, readers_of};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
@@ -73,6 +72,7 @@ pub fn code_lenses(snapshot: &Snapshot, path: &FilePath, config: LensConfig) -> 
         snapshot.environments().governing_environments(path).find(|it| it.reaches_file(path));
     let Some(environment) = environment else { return Vec::new() };
     let Some(data) = snapshot.view(environment).data_of(path) else { return Vec::new() };
+    let mut shared = overrides::SharedReaders::new(snapshot, environment, path);
     let mut all = Vec::new();
     if config.nodes && !snapshot.nodes_of(environment).is_empty() {
         all.push(Lens { range: TextRange::new_empty(0), key: "".into(), kind: LensKind::Nodes });
@@ -87,7 +87,7 @@ pub fn code_lenses(snapshot: &Snapshot, path: &FilePath, config: LensConfig) -> 
             continue;
         }
         let mut add = |kind| all.push(Lens { range, key: key.clone(), kind });
-        if config.overrides && overrides::has_others(snapshot, environment, path, key) {
+        if config.overrides && shared.has_definition(key) {
             add(LensKind::Overrides);
         }
         if config.readers && has_readers(snapshot, environment, key) {
@@ -111,12 +111,8 @@ pub fn lens_text(
         LensKind::Nodes => Some(node_text(snapshot, environment, path)),
         LensKind::Readers => Some(reader_text(snapshot, environment, key)),
         LensKind::Overrides => {
-            let data = snapshot.view(environment).data_of(path)?;
-            let range = data.part_bytes(data.definition_span(key)?)?;
-            let kind = SubjectKind::Key(KeyPath { root: key.clone(), steps: Vec::new() });
-            let environment = environment.clone();
-            let subject = Subject { environment, path: path.clone(), range, kind };
-            Some(overrides::override_text(snapshot, &subject, key))
+            snapshot.view(environment).data_of(path)?.definition_span(key)?;
+            overrides::override_text(snapshot, environment, path, key)
         }
     }
 }

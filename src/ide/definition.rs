@@ -1,8 +1,10 @@
-//! Go to definition: from a key, or a token that asks for one, to every place that defines it; the
-//! one that counts first.
+//! Go to definition: from a key, or a token that asks for one, to the places that its value comes
+//! from. Go to implementation: to every place that defines the key; the one that counts first.
 
 use super::code;
 use super::cursor::{KeyStep, Subject, SubjectKind, part_of, under_cursor};
+use super::value_sources::{Narrow, add_sources, value_sources};
+use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::Outcome;
@@ -26,13 +28,79 @@ pub struct DefinitionTarget {
 pub struct Definitions {
     /// The bytes that were asked about.
     pub origin: TextRange,
-    /// The definitions: for a key first the one that its value comes from, then those of the other
-    /// levels in order of priority, then those that other nodes see.
+    /// The definitions. Of all definitions of a key, the one that its value comes from is the first,
+    /// then come those of the other levels in order of priority, then those that other nodes see.
     pub targets: Vec<DefinitionTarget>,
 }
 
-/// Returns the definitions of the subject at `position`; `None` where there is none.
+/// Returns the places that the value of the key at `position` comes from, for the nodes that read
+/// the file: the place that wins, or all that are merged. A key whose value comes from its own place
+/// leads to the parameter that takes the value. Where no place is known, and for any other subject,
+/// all definitions; `None` where there is none.
 pub fn find_definitions(snapshot: &Snapshot, position: FilePosition) -> Option<Definitions> {
+    let all = find_implementations(snapshot, position)?;
+    let subject = under_cursor(snapshot, position);
+    let names_class = |subject: &Subject| class_in_data(snapshot, position, subject).is_some();
+    let Some(subject) = subject.filter(|subject| !names_class(subject)) else {
+        return Some(all);
+    };
+    let places =
+        |root: &LookupKey, narrow: Narrow<'_>| Some(value_places(snapshot, &subject, root, narrow));
+    let spans = match &subject.kind {
+        SubjectKind::Key(path) => {
+            let root = LookupKey::of_root(&path.root);
+            places(&root, &|value, key| path.find_within(snapshot, value, key))
+        }
+        SubjectKind::Reference(key) => {
+            let root = LookupKey::of_root(&key.root_text());
+            places(&root, &|value, root_key| part_of_reference(key, value, root_key))
+        }
+        _ => None,
+    };
+    let Some(spans) = spans else { return Some(all) };
+    let is_own = |target: &DefinitionTarget| {
+        target.path == subject.path && target.range.contains_range(subject.range)
+    };
+    let mut targets: Vec<DefinitionTarget> =
+        spans.into_iter().filter_map(|span| target_of(snapshot, span)).collect();
+    if let (SubjectKind::Key(path), true) = (&subject.kind, targets.iter().all(is_own)) {
+        let place = code::parameter_place(snapshot, &subject.environment, &path.root);
+        let parameter = place.filter(|_| path.steps.is_empty());
+        targets.splice(0..0, parameter.and_then(|place| target_of(snapshot, place)));
+        targets.truncate(1);
+    }
+    if targets.is_empty() { Some(all) } else { Some(Definitions { origin: all.origin, targets }) }
+}
+
+/// Returns the places that the value of a part of a root key comes from, for all answers that the
+/// audience of the subject's file gets; each once, those of most nodes first.
+fn value_places(
+    snapshot: &Snapshot,
+    subject: &Subject,
+    root: &LookupKey,
+    narrow: Narrow<'_>,
+) -> Vec<Span> {
+    let audience = FileAudience::new(snapshot, &subject.environment, &subject.path);
+    let value = audience.effective_value(root, ValueLimits::OF_KEY, false);
+    let mut sources = Vec::new();
+    for resolution in value.groups.iter().flat_map(|group| group.resolutions()) {
+        add_sources(&mut sources, value_sources(snapshot, resolution, narrow));
+    }
+    sources.into_iter().filter_map(|source| source.place).collect()
+}
+
+/// Returns the part of a root value that a key names, with the place of its key.
+fn part_of_reference(
+    key: &LookupKey,
+    value: &Value,
+    root_key: Option<Span>,
+) -> Option<(Option<Span>, Value)> {
+    let (place, value) = part_of(key, value)?;
+    Some((if key.subkeys.is_empty() { root_key } else { place }, value))
+}
+
+/// Returns all definitions of the subject at `position`; `None` where there is none.
+pub fn find_implementations(snapshot: &Snapshot, position: FilePosition) -> Option<Definitions> {
     let subject = under_cursor(snapshot, position).or_else(|| code::in_code(snapshot, position));
     let Some(subject) = subject else {
         let (origin, place) = code::named_definition(snapshot, position)?;
@@ -67,8 +135,7 @@ pub fn find_definitions(snapshot: &Snapshot, position: FilePosition) -> Option<D
         SubjectKind::Reference(key) => {
             let root = LookupKey::of_root(&key.root_text());
             key_targets(snapshot, &subject, &root, &|value, root_key| {
-                let (key_place, value) = part_of(key, value)?;
-                Some((if key.subkeys.is_empty() { root_key } else { key_place }, value))
+                part_of_reference(key, value, root_key)
             })
         }
         SubjectKind::Variable(_) => Vec::new(),
@@ -114,9 +181,6 @@ fn class_in_data(
     let origin = part.tree.node(located.node).span.shift_left(part.start);
     Some(Definitions { origin, targets: vec![target_of(snapshot, place)?] })
 }
-
-/// The target part of a root value, with the place of its key.
-type Narrow<'a> = &'a dyn Fn(&Value, Option<Span>) -> Option<(Option<Span>, Value)>;
 
 fn key_targets(
     snapshot: &Snapshot,

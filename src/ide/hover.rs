@@ -24,14 +24,15 @@ use super::code::in_code;
 use super::cursor::{KeyPath, Subject, SubjectKind, part_of, under_cursor};
 use super::evaluation::Evaluations;
 use super::phrases::PlaceNames;
-use crate::hiera::eyaml::Decryptor;
+use super::value_sources::{Narrow, ValueSource, value_sources};
+use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{Context, LOOKUP_OPTIONS, Resolver};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::hiera::scope::Scope;
 use crate::puppet::print::PrintOptions;
 use crate::puppet::value::Value;
-use crate::text::{FilePath, FilePosition, Span, TextRange};
+use crate::text::{FilePath, FilePosition, TextRange};
 use crate::workspace::Snapshot;
 use markup::Markup;
 
@@ -119,10 +120,11 @@ pub fn describe(
     subject: &Subject,
     config: &HoverConfig<'_>,
 ) -> Option<String> {
-    let scope = snapshot.scope_for(&subject.environment, &subject.path);
+    let audience = FileAudience::new(snapshot, &subject.environment, &subject.path);
     let names = PlaceNames { snapshot, root: &subject.environment.root };
     let markup = Markup { snapshot, config, names };
-    let writer = HoverWriter { snapshot, subject, scope: &scope, markup };
+    let writer =
+        HoverWriter { snapshot, subject, scope: &audience.scope, audience: &audience, markup };
     let text = match &subject.kind {
         SubjectKind::Key(path) => writer.render_key(path) + &writer.render_config(),
         SubjectKind::Reference(key) => {
@@ -141,40 +143,15 @@ pub fn describe(
     Some(text + &writer.choice_note() + &writer.render_actions())
 }
 
-/// Whether a lookup of the root key at `subject`, made in `scope`, gives the same value without the
-/// key in the subject's file.
-pub(super) fn is_redundant(
-    snapshot: &Snapshot,
-    subject: &Subject,
-    scope: &Scope,
-    resolution: &Resolution,
-) -> bool {
-    let SubjectKind::Key(path) = &subject.kind else { return false };
-    let config = &HoverConfig { max_value_lines: 0, max_locations: 0, ..HoverConfig::default() };
-    let names = PlaceNames { snapshot, root: &subject.environment.root };
-    let markup = Markup { snapshot, config, names };
-    let asked = HoverQuestion {
-        root: LookupKey::of_root(&path.root),
-        is_whole: path.steps.is_empty(),
-        is_own: true,
-        is_parameter: false,
-        title: &|_| path.dotted_key(),
-        narrow: &|value, key| path.find_within(snapshot, value, key),
-    };
-    HoverWriter { snapshot, subject, scope, markup }.is_redundant(resolution, scope, &asked)
-}
-
 /// Writes one hover.
 struct HoverWriter<'a> {
     snapshot: &'a Snapshot,
     subject: &'a Subject,
     /// The scope of the file: that of a node, or the variables that the file's path implies.
     scope: &'a Scope,
+    audience: &'a FileAudience<'a>,
     markup: Markup<'a>,
 }
-
-/// The part of a root value that a hover is about, with the place of its key.
-type Narrow<'a> = &'a dyn Fn(&Value, Option<Span>) -> Option<(Option<Span>, Value)>;
 
 /// A lookup that a hover asks for.
 struct HoverQuestion<'a> {
@@ -195,6 +172,8 @@ struct HoverQuestion<'a> {
 /// The result of a lookup for the nodes that a hover shows.
 struct HoverAnswer<'a> {
     resolution: &'a Resolution,
+    /// The lookups of other nodes, which give the same value, perhaps from other files.
+    others: Vec<&'a Resolution>,
     /// The files that could change it for one of these nodes, if unknown variables were known.
     unsettled: &'a [Unsettled],
     /// The scope that it was made in.
@@ -213,7 +192,8 @@ impl<'a> HoverAnswer<'a> {
         is_redundant: bool,
     ) -> HoverAnswer<'a> {
         let unsettled = &resolution.unsettled;
-        HoverAnswer { resolution, unsettled, scope, is_redundant, is_evaluated: false }
+        let (others, is_evaluated) = (Vec::new(), false);
+        HoverAnswer { resolution, others, unsettled, scope, is_redundant, is_evaluated }
     }
 }
 
@@ -277,41 +257,25 @@ impl HoverWriter<'_> {
 
     /// Returns the answers without those of functions of levels.
     fn answers_of_data(&self, asked: &HoverQuestion<'_>) -> String {
-        if !self.scope.is_node {
-            let readers = self.reading_nodes();
-            if !readers.is_empty() {
-                return self.answers_in_nodes(asked, &readers);
-            }
+        let value = self.audience.effective_value(&asked.root, ValueLimits::OF_KEY, true);
+        if !self.audience.readers().is_empty() {
+            return self.answers_in_nodes(asked, &value);
         }
-        if let Some(answers) = self.answers_by_kind(asked) {
+        let Some(group) = value.groups.first() else { return String::new() };
+        if let Some(answers) = self.answers_by_kind(asked, group) {
             return answers;
         }
-        let scope = self.scope;
-        let resolution = self.resolve(&asked.root, scope);
+        let (scope, resolution) = (&*group.scope, &group.resolution);
         let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
         let head = self.head_of_key(asked, &title, &self.scope_audience());
-        let is_redundant = self.is_redundant(&resolution, scope, asked);
-        let found = HoverAnswer::from_lookup(&resolution, scope, is_redundant);
+        let is_redundant = self.is_redundant(resolution, scope, asked);
+        let found = HoverAnswer::from_lookup(resolution, scope, is_redundant);
         self.render_answer(head, &found, asked)
     }
 
-    fn resolve(&self, root: &LookupKey, scope: &Scope) -> Resolution {
-        let environment = &self.subject.environment;
-        let view = self.snapshot.view(environment);
-        let keys = self.snapshot.eyaml_decryptor(environment);
-        let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
-        let context = self.snapshot.lookup_context(environment, &view, scope);
-        let resolver = Resolver::new(Context { decryptor, ..context });
-        self.snapshot.lookup_as_called(environment, &resolver, root)
-    }
-
-    /// Returns the numbers of the known nodes that certainly read the file.
-    fn reading_nodes(&self) -> Vec<usize> {
-        let environment = &self.subject.environment;
-        if !environment.reaches_file(&self.subject.path) {
-            return Vec::new();
-        }
-        self.snapshot.readers_of(environment, &self.subject.path).certainly.clone()
+    /// Returns the places that have the part, highest priority first.
+    fn part_sources(&self, resolution: &Resolution, narrow: Narrow<'_>) -> Vec<ValueSource> {
+        value_sources(self.snapshot, resolution, narrow)
     }
 
     fn scope_audience(&self) -> Audience {

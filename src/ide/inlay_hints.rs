@@ -2,9 +2,11 @@
 //! that a class declares for a key.
 
 use super::cursor::part_of;
+use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::hiera::data::{DataFile, Reference, TokenUse};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::{Scope, Variable};
 use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::value::Value;
@@ -58,8 +60,8 @@ pub fn inlay_hints(
         return Vec::new();
     };
     let scope = snapshot.scope_for(environment, path);
-    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
-    let hinting = Hinting { snapshot, environment, data: &data, scope: &scope, resolver };
+    let audience = FileAudience::new(snapshot, environment, path);
+    let hinting = Hinting { snapshot, environment, data: &data, scope: &scope, audience };
     let length = file.text().map_or(0, |text| text.len());
     let mut hints = Vec::new();
     for part in data.parts().iter() {
@@ -91,7 +93,7 @@ struct Hinting<'a> {
     environment: &'a Environment,
     data: &'a DataFile,
     scope: &'a Scope,
-    resolver: Resolver<'a>,
+    audience: FileAudience<'a>,
 }
 
 impl Hinting<'_> {
@@ -117,10 +119,23 @@ impl Hinting<'_> {
         Some(Hint { offset: place.end, text, is_type: false })
     }
 
-    /// Returns the value of a key, if it is settled and no secret.
+    /// Returns the value of a key, if it is settled and no secret, and the whole audience of the file
+    /// gets it.
     fn looked_up(&self, key: &LookupKey) -> Option<Value> {
         let root = LookupKey::of_root(&key.root_text());
-        let resolution = self.snapshot.lookup_as_called(self.environment, &self.resolver, &root);
+        let found = self.audience.effective_value(&root, ValueLimits::OF_KEY, false);
+        if !found.rest.is_empty() {
+            return None;
+        }
+        let others = self.audience.answer_of_unknown_nodes(&root, false);
+        let answers = found.groups.into_iter().map(|group| group.resolution).chain(others);
+        let mut values = answers.map(|answer| self.settled_part(key, answer));
+        let first = values.next()??;
+        values.all(|other| other.as_ref() == Some(&first)).then_some(first)
+    }
+
+    /// Returns the part of an answer that a key names, if the answer is settled and no secret.
+    fn settled_part(&self, key: &LookupKey, resolution: Resolution) -> Option<Value> {
         let is_settled = resolution.unsettled.is_empty() && resolution.unsettled_levels.is_empty();
         let mut read = resolution.reads.keys.iter().filter_map(|key| LookupKey::parse(key).ok());
         let is_sensitive = self.snapshot.may_be_sensitive(&key.root_text())
@@ -222,6 +237,32 @@ contact: "%{lookup('domain')} %{lookup('company')} %{role}"
                 company: Fjord
                 contact: "%{lookup('domain')} %{lookup('company')}‹ = Fjord› %{role}"
             "#]],
+        );
+    }
+
+    #[test]
+    fn a_value_that_all_readers_get_has_a_hint() {
+        let text = "
+#- node web1 role=web
+#- node web2 role=web
+#- node db1 role=db
+#- levels Role Common
+#- /data/roles/web.yaml
+domain: web.net
+port: 1
+#- /data/roles/db.yaml
+domain: db.net
+port: 1
+#- /data/common.yaml
+contact: \"%{lookup('domain')} %{lookup('port')}\"
+";
+        check(
+            text,
+            "/data/common.yaml",
+            HintConfig::default(),
+            expect![[r#"
+            contact: "%{lookup('domain')} %{lookup('port')}‹ = 1›"
+        "#]],
         );
     }
 

@@ -29,4 +29,6 @@ pub mod rename;
 pub mod selection;
 pub mod semantic_tokens;
 pub mod story;
+mod value_part;
+mod value_sources;
 pub mod workspace_symbols;

@@ -1,11 +1,13 @@
 //! Names of places and layers, and options in words, as people read them.
 
+use crate::diagnostics::describe_absent_files;
 use crate::hiera::config::{Backend, Layer};
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::{Resolution, Unevaluated, UnsettledLevel};
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::{Encoding, FilePath, Span};
 use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
 
 /// Names of places for people, relative to a folder.
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +113,15 @@ pub fn why_unevaluated(reason: &Unevaluated, path: impl Fn(&FilePath) -> String)
         Unevaluated::Encrypted(file) => {
             format!("its value in {} is encrypted, and was not decrypted", path(file))
         }
+    }
+}
+
+/// Returns the words that restrict `no value is found`: a level without files may have the value.
+/// Empty where each level has files.
+pub fn absence_reservation(snapshot: &Snapshot, environment: &Environment) -> String {
+    match snapshot.levels_without_files(environment) {
+        [] => String::new(),
+        levels => format!(", unless it is in the data of {}", describe_absent_files(levels)),
     }
 }
 

@@ -7,15 +7,19 @@ use super::audience::Audience;
 use super::cursor::{Subject, asked_key, part_of, under_cursor};
 use super::evaluation::{self, Evaluations};
 use super::phrases::PlaceNames;
+use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::hiera::explain::{self, ExplainOptions, Subject as Explained};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::request::LookupRequest;
 use crate::hiera::resolution::{MergeSource, Resolution};
-use crate::hiera::scope::Scope;
 use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
 use page::Page;
+
+/// The most groups of nodes that a page shows.
+const MAX_GROUPS: usize = 60;
+const LIMITS: ValueLimits = ValueLimits { groups: MAX_GROUPS, ..ValueLimits::OF_KEY };
 
 /// A page about a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,11 +62,12 @@ pub fn explain_key(
     evaluations: &Evaluations,
 ) -> Option<KeyExplanation> {
     let environment = snapshot.environments().governing_environments(path).next()?;
-    let scope = snapshot.scope_for(environment, path);
+    let file = FileAudience::new(snapshot, environment, path);
+    let value = file.effective_value(key, LIMITS, false);
+    let first = value.groups.first()?;
+    let (scope, resolution) = (&*first.scope, &first.resolution);
     let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
-    let lookup = |scope: &Scope| page::lookup(snapshot, environment, key, scope);
-    let resolution = lookup(&scope);
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, scope));
     let mut request = LookupRequest::for_name(&key.text);
     let mut asked = String::new();
     if matches!(resolution.merge_source, MergeSource::Argument) {
@@ -79,14 +84,17 @@ pub fn explain_key(
         cancel: Some(snapshot.cancel_token()),
         ..ExplainOptions::default()
     };
-    let readers = match scope.is_node {
-        false if environment.reaches_file(path) => {
-            snapshot.readers_of(environment, path).certainly.clone()
+    let explained = Audience::of_scope(snapshot, environment, scope, path).to_phrase(str::to_owned);
+    let readers = file.readers().len();
+    let audience = match readers {
+        0 => explained.clone(),
+        _ => {
+            let of = snapshot.nodes_of(environment).len();
+            let known = Audience::of_readers(environment, &file.scope, path, (readers, of));
+            known.to_phrase(str::to_owned)
         }
-        _ => Vec::new(),
     };
-    let audience = Audience::of_scope(snapshot, environment, &scope, path).to_phrase(str::to_owned);
-    let mut page = Page::new(snapshot, environment, key);
+    let mut page = Page::new(&file, key);
     page.add_line(&key.text);
     let root = LookupKey::of_root(&key.root_text());
     let evaluated_in = evaluation::scope_of(snapshot, environment, path);
@@ -96,25 +104,24 @@ pub fn explain_key(
         let whose = Audience::of_scope(snapshot, environment, &one.scope, path);
         (whose.to_phrase(str::to_owned), one.at.clone())
     });
-    let resolution =
-        evaluated.map_or(resolution, |one| narrow_to_part(key, one.resolution.clone()));
-    if let Some((whose, at)) = &at {
+    if let (Some(one), Some((whose, at))) = (evaluated, &at) {
+        let resolution = narrow_to_part(key, one.resolution.clone());
         page.add_line(whose);
         page.add_line(&format!("as evaluated at {at}"));
         page.add_result(&resolution);
-    } else if readers.is_empty() {
-        page.add_line(&audience);
-        page.add_result(&resolution);
+        page.add_table(&[(0, &resolution)]);
     } else {
-        let of = snapshot.nodes_of(environment).len();
-        let known = Audience::of_readers(environment, &scope, path, (readers.len(), of));
-        page.add_line(&known.to_phrase(str::to_owned));
-        page.add_results(&readers, &lookup);
+        page.add_line(&audience);
+        match readers {
+            0 => page.add_result(resolution),
+            _ => page.add_results(&value),
+        }
+        let answers = value.groups.iter().map(|group| (group.nodes.len(), &group.resolution));
+        page.add_table(&answers.collect::<Vec<_>>());
     }
-    page.add_table(&resolution);
     page.add_line("");
     let without = if at.is_some() { "; functions of levels are not called for this" } else { "" };
-    page.add_line(&format!("As puppet lookup {asked}--explain tells it, {audience}{without}"));
+    page.add_line(&format!("As puppet lookup {asked}--explain tells it, {explained}{without}"));
     page.add_line("");
     page.add_line(explain::render_text(&explanation.tree, shown).trim_end());
     let (text, links) = page.into_text();
@@ -304,7 +311,7 @@ port: 8080
                 ada: 1   # data/nodes/web01.yaml:1
 
             Places, in the order of the hierarchy
-              Node    data/nodes/web01.yaml:1  where trusted.certname = web01
+              Node    data/nodes/web01.yaml:1  merged
               Role    data/roles/web.yaml:1    where role = web
               Common  data/common.yaml:2       merged
             data/common.yaml:1 -> /data/common.yaml 1
@@ -356,6 +363,44 @@ port: 8080
             data/common.yaml:2 -> /data/common.yaml 2
         "#]]
         .assert_eq(&page(SITES, "/data/roles/web.yaml", "users"));
+    }
+
+    #[test]
+    fn the_table_has_the_places_of_the_nodes_that_read_the_file() {
+        let text = "
+#- node web1 role=web
+#- node web2 role=web
+#- node db1 role=db
+#- levels Node Role Common
+#- /data/nodes/web1.yaml
+users: {ada: 1}
+#- /data/nodes/db1.yaml
+users: {ada: 2}
+#- /data/roles/web.yaml
+users: {joan: 3}
+#- /data/common.yaml
+users: {ada: 1}
+";
+        expect![[r#"
+            users.ada
+            in the 2 known nodes that read this file (role = web)
+
+            1 node: web1
+              the first value found counts
+                1  # data/nodes/web1.yaml:1
+
+            1 node: web2
+              the first value found counts
+                no value is found
+
+            Places, in the order of the hierarchy
+              Node    data/nodes/web1.yaml:1  the value (1 node)
+              Common  data/common.yaml:1      overridden
+            data/nodes/web1.yaml:1 -> /data/nodes/web1.yaml 1
+            data/nodes/web1.yaml:1 -> /data/nodes/web1.yaml 1
+            data/common.yaml:1 -> /data/common.yaml 1
+        "#]]
+        .assert_eq(&page(text, "/data/roles/web.yaml", "users.ada"));
     }
 
     /// Puppet's words quote the files: these are links, too.

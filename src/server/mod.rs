@@ -303,6 +303,13 @@ impl LanguageServer for Backend {
         self.definition_at(params).await
     }
 
+    async fn goto_implementation(
+        &self,
+        params: lsp::request::GotoImplementationParams,
+    ) -> Result<Option<lsp::request::GotoImplementationResponse>> {
+        self.implementations_at(params).await
+    }
+
     async fn diagnostic(
         &self,
         params: lsp::DocumentDiagnosticParams,

@@ -46,6 +46,7 @@ pub(super) fn server_capabilities(encoding: Encoding) -> lsp::ServerCapabilities
         text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(sync)),
         hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
         definition_provider: Some(lsp::OneOf::Left(true)),
+        implementation_provider: Some(lsp::ImplementationProviderCapability::Simple(true)),
         completion_provider: Some(completion::completion_options()),
         workspace: Some(lsp::WorkspaceServerCapabilities {
             workspace_folders: Some(folders),

@@ -391,6 +391,12 @@ impl Environment {
     /// order of the levels. A literal folder or name is no value of a variable of another location.
     pub fn literal_matches<'a>(&'a self, path: &'a FilePath) -> Vec<(&'a Reach, PatternMatch)> {
         let mut matches: Vec<_> = self.path_matches(path).collect();
+        if matches.is_empty() {
+            // A value with slashes is thought of only where no location names the file without.
+            let nested =
+                |reach: &'a Reach| Some((reach, reach.pattern.bind_nested(path.as_str())?));
+            matches.extend(self.reach.iter().filter_map(nested));
+        }
         let literal_len = |(reach, _): &(&Reach, PatternMatch)| reach.pattern.literal_len();
         let most = matches.iter().map(literal_len).max();
         matches.retain(|found| Some(literal_len(found)) == most);

@@ -17,6 +17,7 @@ use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::PatternMatch;
 use crate::hiera::scope::{Scope, Variable};
+use crate::hiera::sources::Sources as _;
 use crate::text::FilePath;
 
 /// The routes in which the levels of an environment can name a file.
@@ -128,7 +129,11 @@ impl<'a> FileReaders<'a> {
             LevelTarget::Undetermined(undetermined) => undetermined
                 .pattern
                 .as_ref()
-                .and_then(|pattern| pattern.bind(self.path.as_str()))
+                .and_then(|pattern| {
+                    let path = self.path.as_str();
+                    let is_nested = || !view.is_named_plainly(self.path);
+                    pattern.bind(path).or_else(|| pattern.bind_nested(path).filter(|_| is_nested()))
+                })
                 .is_some_and(|found| scope.may_have(found.bindings())),
             _ => false,
         };

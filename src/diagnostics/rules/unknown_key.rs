@@ -77,7 +77,7 @@ fn undefined_finding(context: &EntryContext<'_>, token: &TokenUse, key: &LookupK
             let beside = if are_public { sibling_phrase(&siblings) } else { String::new() };
             format!(
                 "no file here defines '{root}'{place}{beside}: the token becomes an empty text, unless it is in the data of {}",
-                without_files(levels)
+                describe_absent_files(levels)
             )
         }
     };
@@ -143,7 +143,7 @@ fn sibling_phrase(siblings: &Siblings) -> String {
 }
 
 /// Describes the levels with a location that names no file.
-fn without_files(levels: &[String]) -> String {
+pub(crate) fn describe_absent_files(levels: &[String]) -> String {
     const SHOWN: usize = 3;
     let names = levels.iter().take(SHOWN).map(|name| format!("'{name}'")).collect::<Vec<_>>();
     let names = names.join(", ");

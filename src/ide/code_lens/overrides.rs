@@ -1,129 +1,212 @@
-//! The other definitions of a key, in the order in which its lookup in the file's scope finds them.
+//! The other definitions of a key, by the part that the definition in the file has in the effective
+//! values of the file's audience.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{LensText, list_or_count};
+use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::Resolver;
-use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
-use crate::ide::cursor::Subject;
-use crate::ide::hover;
+use crate::hiera::resolution::Resolution;
 use crate::ide::phrases::PlaceNames;
+use crate::ide::value_part::{MetDefinition, ValuePart, is_redundant, value_part};
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 
-/// Whether another file of the environment defines a key.
-pub(super) fn has_others(
-    snapshot: &Snapshot,
-    environment: &Environment,
-    path: &FilePath,
-    key: &str,
-) -> bool {
-    let mut files = snapshot.keys().definitions(key).iter();
-    files.any(|file| file != path && environment.reaches_file(file))
+/// The files that have readers in common with one file.
+pub(super) struct SharedReaders<'a> {
+    audience: FileAudience<'a>,
+    /// Whether a file has readers in common, for files that were asked about.
+    known: HashMap<&'a FilePath, bool>,
 }
 
-/// A definition that the lookup finds.
-struct LensDefinition<'a> {
-    path: &'a FilePath,
-    place: Option<Span>,
+impl<'a> SharedReaders<'a> {
+    /// Returns the files that share readers with the file at `path`.
+    pub(super) fn new(
+        snapshot: &'a Snapshot,
+        environment: &'a Environment,
+        path: &'a FilePath,
+    ) -> SharedReaders<'a> {
+        SharedReaders {
+            audience: FileAudience::new(snapshot, environment, path),
+            known: HashMap::new(),
+        }
+    }
+
+    /// Whether another file defines a key for readers of the file.
+    pub(super) fn has_definition(&mut self, key: &str) -> bool {
+        let FileAudience { snapshot, environment, path, .. } = self.audience;
+        let others = snapshot.keys().definitions(key).iter().filter(|file| *file != path);
+        others.filter(|file| environment.reaches_file(file)).any(|file| self.has_readers_of(file))
+    }
+
+    fn has_readers_of(&mut self, file: &'a FilePath) -> bool {
+        if let Some(known) = self.known.get(file) {
+            return *known;
+        }
+        let FileAudience { snapshot, environment, path, scope, .. } = &self.audience;
+        let own = self.audience.readers();
+        let is_shared = if scope.is_node {
+            snapshot.may_read(environment, scope, file)
+        } else if own.is_empty() {
+            snapshot.scope_reading(environment, &[*path, file]).is_some()
+        } else {
+            let readers = snapshot.readers_of(environment, file);
+            readers.all_nodes().any(|(number, _)| own.binary_search(&number).is_ok())
+        };
+        self.known.insert(file, is_shared);
+        is_shared
+    }
+}
+
+/// The part of a definition in all answers.
+#[derive(Default)]
+struct Overrides<'a> {
+    /// The files above, for nodes that get another value.
+    above: Vec<&'a FilePath>,
+    /// The number of these nodes, and of answers that hold for them.
+    overridden: (usize, usize),
+    /// The files that it overrides.
+    below: Vec<&'a FilePath>,
+    /// The files that it is merged with.
+    others: Vec<&'a FilePath>,
+    /// The files that may change the value of some nodes.
+    perhaps: Vec<&'a FilePath>,
+}
+
+impl<'a> Overrides<'a> {
+    fn add_part(&mut self, part: ValuePart<'a>, nodes: usize) {
+        match part {
+            ValuePart::NotRead => {}
+            ValuePart::Wins { below } => add_files(&mut self.below, below),
+            ValuePart::Merged { others } => add_files(&mut self.others, others),
+            ValuePart::Overridden { above } => {
+                self.overridden.0 += nodes;
+                self.overridden.1 += 1;
+                add_files(&mut self.above, above);
+            }
+        }
+    }
+
+    /// Adds the files that change an answer under an assumption.
+    fn add_case(&mut self, case: &'a Resolution, path: &FilePath) {
+        match value_part(case, path) {
+            ValuePart::Overridden { above: files } | ValuePart::Merged { others: files } => {
+                add_files(&mut self.perhaps, files);
+            }
+            ValuePart::Wins { .. } | ValuePart::NotRead => {}
+        }
+    }
+}
+
+fn add_files<'a>(files: &mut Vec<&'a FilePath>, met: Vec<MetDefinition<'a>>) {
+    for definition in met {
+        if !files.contains(&definition.path) {
+            files.push(definition.path);
+        }
+    }
 }
 
 /// Returns the definitions above and below the one in the file, or their number, and their effect
-/// on it.
-pub(super) fn override_text(snapshot: &Snapshot, subject: &Subject, key: &Arc<str>) -> LensText {
-    let Subject { environment, path, .. } = subject;
-    let view = snapshot.view(environment);
-    let scope = snapshot.scope_for(environment, path);
-    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
-    let root = LookupKey::of_root(key);
-    let resolution = snapshot.lookup_as_called(environment, &resolver, &root);
-    let met: Vec<LensDefinition<'_>> = resolution.steps.iter().filter_map(met_definition).collect();
-    let own = met.iter().position(|met| met.path == path);
-    let names = PlaceNames { snapshot, root: &environment.root };
-    let mut phrases = Vec::new();
-    if let Some(own) = own {
-        let (above, below) = (&met[..own], &met[own + 1..]);
-        let is_redundant = hover::is_redundant(snapshot, subject, &scope, &resolution);
-        phrases.extend(describe_effect(&names, &resolution, above, below, is_redundant));
-    }
-    phrases.extend(describe_unsettled(&resolution, key));
-    if phrases.is_empty() {
-        let others = snapshot.keys().definitions(key).iter();
-        let others: Vec<String> = others
-            .filter(|file| *file != path && environment.reaches_file(file))
-            .map(|file| names.short_path(file).to_owned())
-            .collect();
-        phrases.push(format!("also in {}", list_or_count(&others, "files")));
-    }
-    LensText { title: phrases.join(" · "), places: definition_spans(snapshot, environment, key) }
-}
-
-/// Returns where files of the environment define a key.
-fn definition_spans(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<Span> {
-    let view = snapshot.view(environment);
-    view.root_members(key).filter_map(|member| member.key_origin).collect()
-}
-
-/// Returns the definition at a location, if the file there has the key.
-fn met_definition(step: &LookupStep) -> Option<LensDefinition<'_>> {
-    match &step.outcome {
-        Outcome::Found { path, key, .. } => Some(LensDefinition { path, place: *key }),
-        Outcome::NotReached { path: Some(path), shadowed: Some((place, _)), .. } => {
-            Some(LensDefinition { path, place: *place })
+/// on it; `None` where no reader of the file meets another definition.
+pub(super) fn override_text(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    path: &FilePath,
+    key: &Arc<str>,
+) -> Option<LensText> {
+    let audience = FileAudience::new(snapshot, environment, path);
+    let value = audience.effective_value(&LookupKey::of_root(key), ValueLimits::OF_KEY, false);
+    let mut found = Overrides::default();
+    let mut is_without_effect = value.rest.is_empty();
+    for group in &value.groups {
+        let part = value_part(&group.resolution, path);
+        let is_overridden = matches!(part, ValuePart::Overridden { .. });
+        is_without_effect &=
+            is_redundant((snapshot, environment, path), &group.resolution, &group.scope);
+        found.add_part(part, group.nodes.len());
+        if is_overridden {
+            continue; // Files further above change nothing for this definition.
         }
-        _ => None,
+        group.cases.iter().filter_map(|case| case.resolution.as_ref()).for_each(|case| {
+            found.add_case(case, path);
+        });
+        if group.cases.iter().all(|case| case.resolution.is_some()) && !group.cases.is_empty() {
+            continue;
+        }
+        let open = group.resolution.unsettled.iter();
+        let open = open.filter(|file| *file.key == **key && !audience.is_foreign_file(file));
+        for file in open {
+            if !found.perhaps.contains(&&file.path) {
+                found.perhaps.push(&file.path);
+            }
+        }
     }
+    let certain = [&found.above[..], &found.below, &found.others].concat();
+    found.perhaps.retain(|file| !certain.contains(file));
+    let names = PlaceNames { snapshot, root: &environment.root };
+    let phrases =
+        describe_overrides(&names, &found, is_without_effect, value.groups.len(), &audience);
+    if phrases.is_empty() {
+        return None;
+    }
+    let named = [&certain[..], &found.perhaps, &[path]].concat();
+    let places = definition_spans(snapshot, environment, key, &named);
+    Some(LensText { title: phrases.join(" · "), places })
 }
 
-/// Returns the phrases about a definition with these above and below it.
-fn describe_effect(
+/// Returns the places in these files where they define a key.
+fn definition_spans(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    key: &str,
+    files: &[&FilePath],
+) -> Vec<Span> {
+    let view = snapshot.view(environment);
+    let is_in = |span: &Span| snapshot.path_of(span.file).is_some_and(|path| files.contains(&path));
+    view.root_members(key).filter_map(|member| member.key_origin).filter(is_in).collect()
+}
+
+/// Returns the phrases about a definition.
+fn describe_overrides(
     names: &PlaceNames<'_>,
-    resolution: &Resolution,
-    above: &[LensDefinition<'_>],
-    below: &[LensDefinition<'_>],
+    found: &Overrides<'_>,
     is_redundant: bool,
+    answers: usize,
+    audience: &FileAudience<'_>,
 ) -> Vec<String> {
-    let files = |met: &[LensDefinition<'_>]| {
-        let files: Vec<String> = met
-            .iter()
-            .filter(|met| met.place.is_some())
-            .map(|met| names.short_path(met.path).to_owned())
-            .collect();
-        list_or_count(&files, "levels")
+    let list = |files: &[&FilePath]| {
+        let files: Vec<String> =
+            files.iter().map(|path| names.short_path(path).to_owned()).collect();
+        list_or_count(&files, "files")
     };
-    let merges = !resolution.merge.stops_at_first();
-    if merges {
-        let others: Vec<String> =
-            above.iter().chain(below).map(|met| names.short_path(met.path).to_owned()).collect();
-        return match (others.is_empty(), is_redundant) {
-            (true, _) => Vec::new(),
-            (false, true) => {
-                vec![format!("adds nothing to {}: redundant", list_or_count(&others, "files"))]
-            }
-            (false, false) => vec![format!("merged with {}", list_or_count(&others, "files"))],
-        };
-    }
     let mut phrases = Vec::new();
-    if !above.is_empty() {
-        phrases.push(format!("overridden by {}", files(above)));
-    } else if let (Some(next), true) = (below.first(), is_redundant) {
-        phrases.push(format!("same as {}: redundant", names.short_path(next.path)));
-    } else if !below.is_empty() {
-        phrases.push(format!("overrides {}", files(below)));
+    if !found.above.is_empty() {
+        let (nodes, overridden) = found.overridden;
+        let for_whom = match overridden == answers {
+            true => String::new(),
+            false => format!(" for {nodes} of {} nodes", audience.readers().len()),
+        };
+        phrases.push(format!("overridden by {}{for_whom}", list(&found.above)));
+    }
+    match &found.below[..] {
+        [] => {}
+        [next, ..] if is_redundant => {
+            phrases.push(format!("same as {}: redundant", names.short_path(next)));
+        }
+        below => phrases.push(format!("overrides {}", list(below))),
+    }
+    match &found.others[..] {
+        [] => {}
+        others if is_redundant => {
+            phrases.push(format!("adds nothing to {}: redundant", list(others)));
+        }
+        others => phrases.push(format!("merged with {}", list(others))),
+    }
+    if !found.perhaps.is_empty() {
+        let verb = if found.others.is_empty() { "overridden by" } else { "merged with" };
+        phrases.push(format!("{verb} {} for some nodes", list(&found.perhaps)));
     }
     phrases
-}
-
-/// Returns the phrase about files that override the key for some nodes.
-fn describe_unsettled(resolution: &Resolution, key: &str) -> Option<String> {
-    let merges = !resolution.merge.stops_at_first();
-    let count = resolution.unsettled.iter().filter(|file| *file.key == *key).count();
-    let verb = if merges { "merged with" } else { "overridden in" };
-    match count {
-        0 => None,
-        1 => Some(format!("{verb} 1 file for some nodes")),
-        count => Some(format!("{verb} {count} files for some nodes")),
-    }
 }

@@ -63,7 +63,6 @@ fn a_key_is_overridden_by_those_above() {
         LensConfig::default(),
         expect![[r#"
             motd: overridden by data/nodes/web01.yaml, data/roles/web.yaml [3]
-            other: also in data/roles/db.yaml [2]
         "#]],
     );
 }
@@ -75,8 +74,8 @@ fn without_a_node_files_that_may_override_are_counted() {
         "/data/common.yaml",
         LensConfig::default(),
         expect![[r#"
-            motd: overridden in 2 files for some nodes [3]
-            other: overridden in 1 file for some nodes [2]
+            motd: overridden by data/nodes/web01.yaml, data/roles/web.yaml for 1 of 2 nodes [3]
+            other: overridden by data/roles/db.yaml for 1 of 2 nodes [2]
         "#]],
     );
 }
@@ -151,7 +150,154 @@ fn many_levels_are_counted() {
     with(
         4,
         expect![[r#"
-        k: overrides 4 levels [5]
+            k: overrides 4 files [5]
+        "#]],
+    );
+}
+
+/// Sites with roles, as many repositories have them: each node has a file of its own.
+const SITES: &str = "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Nodes, path: 'nodes/%{site}/%{trusted.certname}.yaml'}
+- {name: Site roles, path: '%{site}/roles/%{role}.yaml'}
+- {name: Site, path: '%{site}/common.yaml'}
+- {name: Common roles, path: 'common/roles/%{role}.yaml'}
+- {name: Common modules, glob: 'common/modules/*.yaml'}
+- {name: Common, path: common/common.yaml}
+#- node east-api-01 site=east role=api
+#- node west-api-01 site=west role=api
+#- node west-db-01 site=west role=db
+#- /data/nodes/east/east-api-01.yaml
+x: 1
+#- /data/nodes/west/west-api-01.yaml
+agent::tags: [west]
+#- /data/nodes/west/west-db-01.yaml
+agent::tags: [own]
+#- /data/east/common.yaml
+net_prefix: '10.1.0'
+#- /data/west/common.yaml
+net_prefix: '10.2.0'
+#- /data/common/common.yaml
+net_prefix: '10.0.0'
+agent::tags: [common]
+#- /data/common/roles/api.yaml
+agent::tags: [api]
+#- /data/common/roles/db.yaml
+agent::tags: [db]
+x: 1
+#- /data/common/modules/apache.yaml
+port: 1
+#- /data/common/modules/bird.yaml
+port: 1
+";
+
+#[test]
+fn only_files_that_readers_of_the_file_read_are_named() {
+    let lenses = |path: &str, expected: Expect| check(SITES, path, LensConfig::default(), expected);
+    lenses(
+        "/data/common/roles/api.yaml",
+        expect![[r#"
+        agent::tags: overridden by data/nodes/west/west-api-01.yaml for 1 of 2 nodes · overrides data/common/common.yaml [3]
+    "#]],
+    );
+    lenses(
+        "/data/common/roles/db.yaml",
+        expect![[r#"
+        agent::tags: overridden by data/nodes/west/west-db-01.yaml [2]
+    "#]],
+    );
+    lenses(
+        "/data/east/common.yaml",
+        expect![[r#"
+        net_prefix: overrides data/common/common.yaml [2]
+    "#]],
+    );
+    lenses(
+        "/data/common/common.yaml",
+        expect![[r#"
+        net_prefix: overridden by data/west/common.yaml, data/east/common.yaml [3]
+        agent::tags: overridden by 4 files [5]
+    "#]],
+    );
+    lenses(
+        "/data/common/modules/apache.yaml",
+        expect![[r#"
+        port: same as data/common/modules/bird.yaml: redundant [2]
+    "#]],
+    );
+    lenses("/data/nodes/east/east-api-01.yaml", expect![[r#""#]]);
+}
+
+/// Classes by stack and role, where no node is known.
+const STACKS: &str = "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Stack, path: 'class/%{stack}/%{role}.yaml'}
+- {name: Role, path: 'class/%{role}.yaml'}
+- {name: Common, path: common.yaml}
+#- /data/class/production/web.yaml
+shop::hosts: [db1]
+#- /data/class/staging/web.yaml
+shop::hosts: [db1]
+#- /data/class/web.yaml
+shop::hosts: [m1, m2]
+#- /data/common.yaml
+other: 1
+";
+
+#[test]
+fn a_value_that_deletion_would_change_is_not_redundant() {
+    let lenses =
+        |path: &str, expected: Expect| check(STACKS, path, LensConfig::default(), expected);
+    lenses(
+        "/data/class/staging/web.yaml",
+        expect![[r#"
+        shop::hosts: overrides data/class/web.yaml [2]
+    "#]],
+    );
+    lenses(
+        "/data/class/web.yaml",
+        expect![[r#"
+        shop::hosts: overridden by data/class/production/web.yaml, data/class/staging/web.yaml for some nodes [3]
+    "#]],
+    );
+}
+
+#[test]
+fn a_definition_is_redundant_only_for_all_readers() {
+    let text = "
+#- levels Role Node Common
+#- node db1 role=db
+#- node db2 role=db
+#- /data/roles/db.yaml
+net::mtu: 9000
+#- /data/nodes/db1.yaml
+net::mtu: 1500
+#- /data/roles/web.yaml
+net::mtu: 1400
+#- /data/common.yaml
+net::mtu: 9000
+";
+    let lenses = |path: &str, expected: Expect| check(text, path, LensConfig::default(), expected);
+    lenses(
+        "/data/roles/db.yaml",
+        expect![[r#"
+        net::mtu: overrides data/nodes/db1.yaml, data/common.yaml [3]
+    "#]],
+    );
+    lenses(
+        "/data/nodes/db1.yaml",
+        expect![[r#"
+        net::mtu: overridden by data/roles/db.yaml [2]
+    "#]],
+    );
+    lenses(
+        "/data/roles/web.yaml",
+        expect![[r#"
+        net::mtu: overrides data/common.yaml [2]
     "#]],
     );
 }

@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use super::find_definitions;
+use super::{find_definitions, find_implementations};
 use crate::fixture::Fixture;
 use crate::text::{Encoding, Span};
 
@@ -43,9 +43,6 @@ mo$0td: welcome
         expect![[r#"
             <motd>
             /data/nodes/web01.yaml:1:1 motd
-            /data/roles/web.yaml:1:1 motd
-            /data/common.yaml:1:1 motd
-            /data/roles/db.yaml:1:1 motd
         "#]],
     );
 }
@@ -62,7 +59,6 @@ mo$0td: welcome
 "#,
         expect![[r#"
             <motd>
-            /data/common.yaml:1:1 motd
             /data/nodes/web01.yaml:1:1 motd
         "#]],
     );
@@ -128,7 +124,6 @@ bb: 2
         expect![[r#"
             <bb>
             /data/roles/web.yaml:1:1 bb
-            /data/common.yaml:1:1 bb
         "#]],
     );
 }
@@ -251,7 +246,6 @@ ntp::servers: [ntp.example.net]
         expect![[r#"
             <ntp::servers>
             /data/common.yaml:1:1 ntp::servers
-            /modules/ntp/data/defaults.yaml:1:1 ntp::servers
         "#]],
     );
 }
@@ -413,10 +407,9 @@ fn a_key_leads_to_the_parameter_that_takes_it() {
     check(
         &in_code("web::port: 443", "web::po$0rt: 443"),
         expect![[r#"
-        <web::port>
-        /data/common.yaml:1:1 web::port
-        /modules/web/manifests/init.pp:1:23 port
-    "#]],
+            <web::port>
+            /modules/web/manifests/init.pp:1:23 port
+        "#]],
     );
 }
 
@@ -539,4 +532,89 @@ fn letters_of_several_bytes_before_a_word_of_a_type_are_no_part_of_the_word() {
     check(&manifest("class m (Enum['Bodø$0', 'Tromsø'] $a) {}\n"), expect!["-"]);
     check(&manifest("class m (Enum['Bodø', 'Tromsø😀$0'] $a) {}\n"), expect!["-"]);
     check(&manifest("class m (Enum['ø'$0] $a) {}\n"), expect!["-"]);
+}
+
+/// Levels of nodes, sites with roles, sites, roles and all nodes; each site has a prefix.
+const SITES: &str = "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Nodes, path: 'nodes/%{site}/%{trusted.certname}.yaml'}
+- {name: Site roles, path: '%{site}/roles/%{role}.yaml'}
+- {name: Site, path: '%{site}/common.yaml'}
+- {name: Common roles, path: 'common/roles/%{role}.yaml'}
+- {name: Common, path: common/common.yaml}
+#- /data/nodes/west/west-api-01.yaml
+x: 1
+#- /data/nodes/west/west-db-01.yaml
+agent::tags: [own]
+#- /data/nodes/east/east-db-01.yaml
+x: 1
+#- /data/east/common.yaml
+x: 1
+net_prefix: '10.1.0'
+#- /data/west/common.yaml
+net_prefix: '10.2.0'
+#- /data/common/common.yaml
+net_prefix: '10.0.0'
+agent::tags: [common]
+lookup_options: {agent::tags: {merge: unique}}
+#- /data/common/roles/db.yaml
+agent::tags: [db]
+#- /data/nodes/east/east-api-01.yaml
+net::addr: \"%{lookup('net_prefix')}.7\"
+";
+
+#[test]
+fn a_token_leads_to_the_place_that_its_value_comes_from() {
+    let text = SITES.replace("lookup('net_prefix", "lookup('net_pre$0fix");
+    check(
+        &text,
+        expect![[r#"
+        <net_prefix>
+        /data/east/common.yaml:2:1 net_prefix
+    "#]],
+    );
+    let fixture = Fixture::new(&text);
+    let all = find_implementations(&fixture.snapshot, fixture.position()).expect("definitions");
+    assert_eq!(all.targets.len(), 3);
+}
+
+#[test]
+fn a_merged_key_leads_to_all_places_that_are_merged() {
+    check(
+        &SITES.replace("agent::tags: [own]", "agent::ta$0gs: [own]"),
+        expect![[r#"
+            <agent::tags>
+            /data/nodes/west/west-db-01.yaml:1:1 agent::tags
+            /data/common/roles/db.yaml:1:1 agent::tags
+            /data/common/common.yaml:2:1 agent::tags
+        "#]],
+    );
+}
+
+/// Roles with a slash in their names.
+const NESTED_ROLES: &str = "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Role, path: 'role/%{role}.yaml'}
+- {name: Common, path: common.yaml}
+#- /data/role/db.yaml
+k: 2
+#- /data/role/web/edge.yaml
+k$0: 3
+#- /data/common.yaml
+k: 1
+";
+
+#[test]
+fn a_file_of_a_role_with_a_slash_is_the_place_of_its_own_value() {
+    check(
+        NESTED_ROLES,
+        expect![[r#"
+            <k>
+            /data/role/web/edge.yaml:1:1 k
+        "#]],
+    );
 }

@@ -1,10 +1,10 @@
 //! One answer of a hover: its provenance, the value, and its context.
 
 use super::head::Head;
-use super::provenance::Source;
-use super::{HoverAnswer, HoverQuestion, HoverWriter, Narrow};
+use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::hiera::resolution::Resolution;
-use crate::ide::phrases::open_levels;
+use crate::ide::phrases::{absence_reservation, open_levels};
+use crate::ide::value_sources::{Narrow, ValueSource};
 use crate::puppet::print;
 use crate::puppet::value::{Data, Value};
 use crate::text::Span;
@@ -40,7 +40,8 @@ impl HoverWriter<'_> {
     ) -> String {
         let (resolution, narrow) = (found.resolution, asked.narrow);
         let sources = self.part_sources(resolution, narrow);
-        head.add_line(self.render_provenance(resolution, &sources));
+        let others = self.sources_of_others(&sources, &found.others, narrow);
+        head.add_line(self.render_provenance(resolution, &sources, &others));
         let mut out = head.render_head(&self.markup);
         match self.shown_part(resolution, narrow) {
             ShownPart::Value(value) => out.push_str(&self.block_value(&value, &sources)),
@@ -85,7 +86,10 @@ impl HoverWriter<'_> {
             ShownPart::Value(value) => self.markup.render_code(&self.inline_value(value)),
             ShownPart::Secret => self.markup.render_code(print::REDACTED),
             ShownPart::NoPart => "This part is not in the effective value.".into(),
-            ShownPart::NotFound => "No value is found.".into(),
+            ShownPart::NotFound => {
+                let environment = &self.subject.environment;
+                format!("No value is found{}.", absence_reservation(self.snapshot, environment))
+            }
             ShownPart::NotSettled(levels) => {
                 let levels: Vec<String> =
                     levels.iter().map(|level| self.markup.render_bold(level)).collect();
@@ -130,7 +134,7 @@ impl HoverWriter<'_> {
     }
 
     /// Returns a value in lines. Where several files are merged, each leaf has its level behind it.
-    pub(super) fn block_value(&self, value: &Value, sources: &[Source]) -> String {
+    pub(super) fn block_value(&self, value: &Value, sources: &[ValueSource]) -> String {
         let level_of = |span: Span| {
             let path = self.snapshot.path_of(span.file)?;
             let at = sources.iter().find(|source| source.place == Some(span));

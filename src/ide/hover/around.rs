@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use super::answer::ShownPart;
 use super::markup::count_phrase;
-use super::provenance::Source;
 use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::ide::phrases::{level_title, not_evaluated};
+use crate::ide::value_sources::ValueSource;
 use crate::puppet::print;
 use crate::puppet::value::{Data, Value};
 use crate::text::FilePath;
@@ -77,17 +77,26 @@ impl HoverWriter<'_> {
             _ => None,
         };
         let mut lines = Vec::new();
+        let mut known = self.part_sources(resolution, asked.narrow);
         for step in &resolution.steps {
-            let Outcome::NotReached { shadowed: Some((key, value)), .. } = &step.outcome else {
+            let Outcome::NotReached { path: Some(path), shadowed: Some((key, value)), .. } =
+                &step.outcome
+            else {
                 continue;
             };
             let Some((place, part)) = (asked.narrow)(value, *key) else { continue };
             let place = place.or(*key);
-            let source = Source {
+            let source = ValueSource {
                 level: level_title(&step.layer, &step.level.name),
-                path: FilePath::new(""),
+                path: path.clone(),
                 place,
+                is_function: false,
             };
+            // Several levels may read one file.
+            if known.iter().any(|one| one.is_same_place(&source)) {
+                continue;
+            }
+            known.push(source.clone());
             let source = self.source_with_path(&source);
             let is_here = place.and_then(|place| self.snapshot.path_of(place.file))
                 == Some(&self.subject.path);

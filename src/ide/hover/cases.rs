@@ -1,149 +1,142 @@
 //! The values under assumptions, where the variables that decide are unknown: a line for each value
 //! that the names of files lead to.
 
-use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::answer::ShownPart;
 use super::markup::count_phrase;
 use super::{HoverQuestion, HoverWriter};
-use crate::fleet::alternatives::{Assumed, Case, find_alternatives};
-use crate::fleet::groups::FleetQuestion;
+use crate::fleet::groups::{Assumed, Case, Group};
 use crate::hiera::resolution::{Resolution, Unsettled};
-use crate::hiera::scope::Scope;
-use crate::workspace::nodes::InferStep;
 
-/// The most lookups with assumptions for one hover.
-const MAX_LOOKUPS: usize = 48;
 /// The most values to list for one node, or for nodes that agree.
 const MAX_VALUES: usize = 6;
+/// The most differences from a long value to list.
+const MAX_DIFFERENCES: usize = 3;
 /// The most assumptions to name beside a value.
 const MAX_ASSUMPTIONS: usize = 4;
 
 /// A value, and the assumptions under which it applies. The first row with an assumption that holds
 /// counts; an assumption of the last row always holds.
 #[derive(Clone)]
-pub(super) struct Row {
+pub(super) struct Row<'g> {
     when: Vec<Assumed>,
     /// The value; `None` where it was not looked up.
     pub(super) shown: Option<ShownPart>,
-    pub(super) resolution: Option<Resolution>,
+    pub(super) resolution: Option<&'g Resolution>,
     /// The number of files that may change it all the same.
     others: usize,
 }
 
-/// The state that all lookups with assumptions of one hover share.
-pub(super) struct CaseSearch<'a> {
-    /// How many lookups may still be made.
-    lookups: usize,
-    /// The names of the known nodes, once they were needed.
-    names: OnceCell<HashSet<&'a str>>,
-    /// The names of known nodes outside of the hover's audience, once they were needed.
-    elsewhere: OnceCell<HashSet<&'a str>>,
-}
-
-impl Default for CaseSearch<'_> {
-    fn default() -> Self {
-        CaseSearch { lookups: MAX_LOOKUPS, names: OnceCell::new(), elsewhere: OnceCell::new() }
-    }
-}
-
-impl PartialEq for Row {
-    fn eq(&self, other: &Row) -> bool {
+impl PartialEq for Row<'_> {
+    fn eq(&self, other: &Row<'_>) -> bool {
         (&self.when, &self.shown, self.others) == (&other.when, &other.shown, other.others)
     }
 }
 
-impl<'a> HoverWriter<'a> {
-    /// Returns the values to which a lookup in a scope may come: one row where unknown variables
-    /// make no difference. Values of variables that are names of known nodes are those of other
-    /// nodes.
-    pub(super) fn find_cases(
+impl HoverWriter<'_> {
+    /// Returns the values to which the lookup of a group may come: one row where unknown variables
+    /// make no difference.
+    pub(super) fn find_cases<'g>(
         &self,
         asked: &HoverQuestion<'_>,
-        (scope, resolution): (&Scope, &Resolution),
-        trying: &mut CaseSearch<'a>,
-    ) -> Vec<Row> {
-        let environment = &self.subject.environment;
-        let only = |others| Row {
-            when: vec![Assumed::new()],
-            shown: Some(self.shown_part(resolution, asked.narrow)),
-            resolution: None,
-            others,
-        };
-        if resolution.unsettled.is_empty() {
-            return vec![only(0)];
-        }
-        let is_on = self.snapshot.config_of(environment).nodes.infer.has_step(InferStep::Kinds);
-        let mut cases = Vec::new();
-        let names = trying.names.get_or_init(|| self.names_of_known());
-        let elsewhere = trying.elsewhere.get_or_init(|| self.names_elsewhere());
-        let is_foreign = |value: &str| names.contains(value);
-        if is_on {
-            let question = FleetQuestion {
-                snapshot: self.snapshot,
-                environment,
-                root: &asked.root.root_text(),
-                lookup: &|scope| self.resolve(&asked.root, scope),
-                max_lookups: 0,
-            };
-            cases =
-                find_alternatives(&question, scope, resolution, &is_foreign, &mut trying.lookups);
-        }
+        group: &'g Group,
+    ) -> Vec<Row<'g>> {
+        // Values of variables that are names of known nodes are those of other nodes.
         let others = |found: &Resolution| {
-            let is_own = |file: &&Unsettled| match scope.is_node {
-                true => !file.when.values().any(|value| is_foreign(value)),
-                false => !self.is_of(elsewhere, file),
+            let names = self.audience.names();
+            let is_own = |file: &&Unsettled| match group.scope.is_node {
+                true => !file.when.values().any(|value| names.contains(&**value)),
+                false => !self.audience.is_foreign_file(file),
             };
             found.unsettled.iter().filter(is_own).count()
         };
-        if cases.is_empty() {
-            return vec![only(others(resolution))];
+        if group.cases.is_empty() {
+            return vec![Row {
+                when: vec![Assumed::new()],
+                shown: Some(self.shown_part(&group.resolution, asked.narrow)),
+                resolution: Some(&group.resolution),
+                others: others(&group.resolution),
+            }];
         }
-        let row = |case: Case| {
+        let row = |case: &'g Case| {
             let shown = case.resolution.as_ref().map(|found| self.shown_part(found, asked.narrow));
             let others = case.resolution.as_ref().map_or(0, others);
-            Row { when: vec![case.when], shown, resolution: case.resolution, others }
+            Row {
+                when: vec![case.when.clone()],
+                shown,
+                resolution: case.resolution.as_ref(),
+                others,
+            }
         };
-        merge_rows(without_repeats(cases.into_iter().map(row).collect()))
+        merge_rows(without_repeats(group.cases.iter().map(row).collect()))
     }
 
-    /// Returns the names of the known nodes.
-    fn names_of_known(&self) -> HashSet<&'a str> {
-        let nodes = self.snapshot.nodes_of(&self.subject.environment);
-        nodes.iter().map(|node| &*node.name).collect()
+    /// Writes the value of the last of several rows in full where it is long, so that the lines of the
+    /// others tell how they differ. Returns the value, or `None` where it is short.
+    pub(super) fn render_last_row<'r>(
+        &self,
+        rows: &'r [Row<'_>],
+        asked: &HoverQuestion<'_>,
+        out: &mut String,
+    ) -> Option<&'r ShownPart> {
+        let Row { shown: Some(shown), resolution: Some(resolution), .. } = rows.last()? else {
+            return None;
+        };
+        let ShownPart::Value(value) = shown else { return None };
+        if !self.is_long(value) {
+            return None;
+        }
+        let sources = self.part_sources(resolution, asked.narrow);
+        let from = self.render_provenance(resolution, &sources, &[]);
+        let end = if from.is_empty() { "" } else { self.markup.line_end() };
+        writeln!(out, "without the files below{end}{from}\n").expect("writing to a string");
+        out.push_str(&self.block_value(value, &sources));
+        out.push('\n');
+        Some(shown)
     }
 
-    /// Returns a line for each row, each behind `indent`.
+    /// Returns a line for each row, each behind `indent`. A long value is told by its difference from
+    /// `base`; the last row is left out where it is `base`.
     pub(super) fn render_rows(
         &self,
-        rows: &[Row],
+        rows: &[Row<'_>],
+        base: Option<&ShownPart>,
         asked: &HoverQuestion<'_>,
         indent: &str,
     ) -> String {
         let mut out = String::new();
-        let is_all = rows.len() <= MAX_VALUES;
-        let shown = if is_all { rows.len() } else { MAX_VALUES - 1 };
+        let is_base = |row: &Row<'_>| base.is_some_and(|base| row.shown.as_ref() == Some(base));
+        let (listed, max) = match rows.split_last() {
+            Some((last, others)) if is_base(last) => (others, MAX_DIFFERENCES),
+            _ => (rows, MAX_VALUES),
+        };
+        let has_last = listed.len() == rows.len();
+        let is_all = listed.len() <= max;
+        let shown = if is_all { listed.len() } else { max - usize::from(has_last) };
         let line = |number: usize| {
             let row = &rows[number];
+            let condition = self.condition_phrase(rows, number) + &exception_phrase(row);
+            let difference = row
+                .shown
+                .as_ref()
+                .zip(row.resolution)
+                .and_then(|(shown, found)| self.describe_difference(base, shown, found, asked));
+            if let Some(difference) = difference {
+                return format!("{indent}- {condition} · {difference}\n");
+            }
             let value = match &row.shown {
                 Some(shown) => self.short_phrase(shown),
                 None => "not looked up".to_owned(),
             };
-            let place = row
-                .resolution
-                .as_ref()
-                .map_or_else(String::new, |resolution| self.other_source(resolution, asked));
-            format!(
-                "{indent}- {value} {}{}{place}\n",
-                self.condition_phrase(rows, number),
-                exception_phrase(row)
-            )
+            let place =
+                row.resolution.map_or_else(String::new, |found| self.other_source(&[found], asked));
+            format!("{indent}- {value} {condition}{place}\n")
         };
         (0..shown).for_each(|number| out.push_str(&line(number)));
         if !is_all {
-            let left_out = &rows[shown..rows.len() - 1];
+            let left_out = &listed[shown..listed.len() - usize::from(has_last)];
             let conditions: Vec<String> = left_out
                 .iter()
                 .take(MAX_ASSUMPTIONS)
@@ -153,13 +146,15 @@ impl<'a> HoverWriter<'a> {
             let values = count_phrase(left_out.len(), "other value");
             writeln!(out, "{indent}- {values} where {}{end}", conditions.join(", "))
                 .expect("writing to a string");
-            out.push_str(&line(rows.len() - 1));
+            if has_last {
+                out.push_str(&line(rows.len() - 1));
+            }
         }
         out
     }
 
     /// Returns the variables that rows assume, in words; empty where they assume none.
-    pub(super) fn assumed_names<'r>(&self, rows: impl IntoIterator<Item = &'r Row>) -> String {
+    pub(super) fn assumed_names<'r>(&self, rows: impl IntoIterator<Item = &'r Row<'r>>) -> String {
         let whens = rows.into_iter().flat_map(|row| row.when.iter().flatten());
         let names: BTreeSet<&str> = whens.map(|(name, _)| name.as_str()).collect();
         let names: Vec<String> =
@@ -176,7 +171,7 @@ impl<'a> HoverWriter<'a> {
 
     /// Returns `where role = web`; `otherwise where` in a row over which another one above it may
     /// take precedence.
-    fn condition_phrase(&self, rows: &[Row], number: usize) -> String {
+    fn condition_phrase(&self, rows: &[Row<'_>], number: usize) -> String {
         let row = &rows[number];
         if row.when.iter().any(Vec::is_empty) {
             return "otherwise".into();
@@ -186,7 +181,7 @@ impl<'a> HoverWriter<'a> {
         format!("{otherwise}where {}", self.assumption_phrase(row))
     }
 
-    fn assumption_phrase(&self, row: &Row) -> String {
+    fn assumption_phrase(&self, row: &Row<'_>) -> String {
         let text = |(name, value): &(String, String)| format!("{name} = {value}");
         let more = row.when.len().saturating_sub(MAX_ASSUMPTIONS);
         let end = if more > 0 { format!(" or {more} more") } else { String::new() };
@@ -213,7 +208,7 @@ impl<'a> HoverWriter<'a> {
     }
 }
 
-fn exception_phrase(row: &Row) -> String {
+fn exception_phrase(row: &Row<'_>) -> String {
     match row.others {
         0 => String::new(),
         1 => ", unless another file changes it".into(),
@@ -222,7 +217,7 @@ fn exception_phrase(row: &Row) -> String {
 }
 
 /// Whether an assumption of both rows may hold at once.
-fn are_compatible(one: &Row, other: &Row) -> bool {
+fn are_compatible(one: &Row<'_>, other: &Row<'_>) -> bool {
     let fits = |a: &Assumed, b: &Assumed| {
         !a.iter().any(|(name, value)| b.iter().any(|(known, it)| known == name && it != value))
     };
@@ -230,17 +225,17 @@ fn are_compatible(one: &Row, other: &Row) -> bool {
 }
 
 /// Whether some assumption of `other` holds wherever one of `row` does.
-fn covers_row(other: &Row, row: &Row) -> bool {
+fn covers_row(other: &Row, row: &Row<'_>) -> bool {
     row.when.iter().all(|own| other.when.iter().any(|when| when.iter().all(|it| own.contains(it))))
 }
 
-fn is_same_value(one: &Row, other: &Row) -> bool {
+fn is_same_value(one: &Row<'_>, other: &Row<'_>) -> bool {
     one.shown.is_some() && (&one.shown, one.others) == (&other.shown, other.others)
 }
 
 /// Drops rows that an earlier one takes precedence over, and rows that a later one repeats.
-fn without_repeats(all: Vec<Row>) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn without_repeats(all: Vec<Row<'_>>) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
     for row in all {
         if !rows.iter().any(|above| covers_row(above, &row)) {
             rows.push(row);
@@ -265,8 +260,8 @@ fn without_repeats(all: Vec<Row>) -> Vec<Row> {
 }
 
 /// Rows with the same value as one, where no row between them may take precedence.
-fn merge_rows(rows: Vec<Row>) -> Vec<Row> {
-    let mut all: Vec<Row> = Vec::new();
+fn merge_rows(rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
+    let mut all: Vec<Row<'_>> = Vec::new();
     for row in rows {
         let is_last = row.when.iter().any(Vec::is_empty);
         let between = all.iter().rev().take_while(|above| !are_compatible(above, &row)).count();

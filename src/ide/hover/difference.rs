@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use super::answer::{ShownPart, cut_text};
 use super::markup::count_phrase;
-use super::provenance::Source;
 use super::{HoverQuestion, HoverWriter};
 use crate::hiera::resolution::Resolution;
 use crate::ide::cursor::dotted_member;
+use crate::ide::value_sources::ValueSource;
 use crate::puppet::value::{Data, Hash, Value};
 use crate::text::{FilePath, Span};
 
@@ -120,11 +120,11 @@ impl HoverWriter<'_> {
             }
         }
         let Some((path, place)) = places.first() else {
-            return self.other_source(resolution, asked);
+            return self.other_source(&[resolution], asked);
         };
         let sources = self.part_sources(resolution, asked.narrow);
         let written = match sources.into_iter().find(|source| source.path == **path) {
-            Some(source) => self.source_with_path(&Source { place: Some(*place), ..source }),
+            Some(source) => self.source_with_path(&ValueSource { place: Some(*place), ..source }),
             None => self.markup.render_place(*place),
         };
         match places.len() {

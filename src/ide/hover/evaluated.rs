@@ -42,7 +42,7 @@ impl HoverWriter<'_> {
         let Some(all) = self.markup.config.evaluations else { return String::new() };
         let environment = &self.subject.environment;
         let nodes = self.snapshot.nodes_of(environment);
-        let readers = if self.scope.is_node { Vec::new() } else { self.reading_nodes() };
+        let readers = self.audience.readers();
         let reads = |name: &str| readers.iter().any(|number| &*nodes[*number].name == name);
         let own = self.own_outcome(asked);
         let mut lines = Vec::new();
@@ -58,7 +58,7 @@ impl HoverWriter<'_> {
             lines.push(match one.is_current(self.snapshot) {
                 true => {
                     let shown = self.short_phrase(&self.shown_part(&one.resolution, asked.narrow));
-                    let place = self.other_source(&one.resolution, asked);
+                    let place = self.other_source(&[&one.resolution], asked);
                     format!("{shown} in {node}{place}, {}", as_evaluated(one))
                 }
                 false => format!("{node}: evaluated at {}: {SINCE}", one.at),

@@ -4,29 +4,29 @@
 use std::fmt::Write as _;
 
 use super::answer::ShownPart;
-use super::cases::{CaseSearch, Row};
+use super::cases::Row;
 use super::markup::count_phrase;
 use super::{HoverAnswer, HoverQuestion, HoverWriter};
-use crate::fleet::groups::{FleetQuestion, Group, group_by_answer};
+use crate::fleet::groups::{Group, Groups};
 use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::ide::audience::Audience;
+use crate::ide::value_sources::{ValueSource, add_sources};
+use crate::text::FilePath;
 
-/// The most lookups for a hover. Nodes beyond them are counted and not compared.
-const MAX_LOOKUPS: usize = 24;
 /// The most values to list.
 const MAX_VALUES: usize = 6;
+/// The most files of several groups of nodes beside a value.
+const MAX_FILES: usize = 3;
 /// The most names of nodes beside a value.
 const MAX_NAMES: usize = 3;
 
 /// Nodes that get the same values, perhaps from different files.
-struct EqualGroups {
+struct EqualGroups<'g> {
     /// The values by the unknown variables of the nodes.
-    rows: Vec<Row>,
+    rows: Vec<Row<'g>>,
     nodes: Vec<usize>,
-    /// The largest group of them.
-    group: Group,
-    /// The other groups.
-    others: Vec<Group>,
+    /// The groups of the nodes, the largest one first.
+    groups: Vec<&'g Group>,
     /// The files that could change the value for one of them.
     unsettled: Vec<Unsettled>,
 }
@@ -39,7 +39,7 @@ struct Other {
     unless: String,
 }
 
-impl EqualGroups {
+impl EqualGroups<'_> {
     /// Returns the value where it depends on nothing that is unknown.
     fn only_value(&self) -> Option<&ShownPart> {
         match &self.rows[..] {
@@ -47,41 +47,41 @@ impl EqualGroups {
             _ => None,
         }
     }
+
+    /// Returns the lookup of the largest group.
+    fn resolution(&self) -> &Resolution {
+        &self.groups[0].resolution
+    }
+
+    /// Returns the lookups of the groups, that of the largest one first.
+    fn resolutions(&self) -> Vec<&Resolution> {
+        self.groups.iter().map(|group| &group.resolution).collect()
+    }
 }
 
 impl HoverWriter<'_> {
-    /// Returns the answers for the nodes with these numbers, which read the file.
-    pub(super) fn answers_in_nodes(&self, asked: &HoverQuestion<'_>, readers: &[usize]) -> String {
-        let environment = &self.subject.environment;
+    /// Returns the answers for the known nodes that read the file.
+    pub(super) fn answers_in_nodes(&self, asked: &HoverQuestion<'_>, found: &Groups) -> String {
+        let (environment, readers) = (&self.subject.environment, self.audience.readers());
         let of = self.snapshot.nodes_of(environment).len();
         let audience =
             Audience::of_readers(environment, self.scope, &self.subject.path, (readers.len(), of));
-        let found = group_by_answer(
-            &FleetQuestion {
-                snapshot: self.snapshot,
-                environment,
-                root: &asked.root.root_text(),
-                lookup: &|scope| self.resolve(&asked.root, scope),
-                max_lookups: MAX_LOOKUPS,
-            },
-            readers,
-        );
-        let answers = self.merge_equal(found.groups, asked);
+        let answers = self.merge_equal(&found.groups, asked);
         let Some(first) = answers.first() else { return String::new() };
-        let value = first.group.resolution.value.as_ref().ok().and_then(Option::as_ref);
+        let value = first.resolution().value.as_ref().ok().and_then(Option::as_ref);
         let title = (asked.title)(value);
         let other = self.in_other_nodes(asked);
         let is_same = other.as_ref().is_none_or(|other| Some(&other.shown) == first.only_value());
         let head = self.head_of_key(asked, &title, &audience);
         let is_one = answers.len() == 1 && found.rest.is_empty();
         if is_one && is_same && first.only_value().is_some() {
-            let EqualGroups { group, others, unsettled, .. } = first;
-            let is_redundant = std::iter::once(group)
-                .chain(others)
-                .all(|one| self.is_redundant(&one.resolution, &one.scope, asked));
+            let EqualGroups { groups, unsettled, .. } = first;
+            let is_redundant =
+                groups.iter().all(|one| self.is_redundant(&one.resolution, &one.scope, asked));
             let found = HoverAnswer {
                 unsettled,
-                ..HoverAnswer::from_lookup(&group.resolution, &group.scope, is_redundant)
+                others: first.resolutions().split_off(1),
+                ..HoverAnswer::from_lookup(first.resolution(), &groups[0].scope, is_redundant)
             };
             return self.render_answer(head, &found, asked);
         }
@@ -90,7 +90,8 @@ impl HoverWriter<'_> {
         let mut out = head.written_above_list(&self.markup, others);
         match &answers[..] {
             [only] if is_one && only.rows.len() > 1 => {
-                out.push_str(&self.render_rows(&only.rows, asked, ""));
+                let base = self.render_last_row(&only.rows, asked, &mut out);
+                out.push_str(&self.render_rows(&only.rows, base, asked, ""));
             }
             _ => self.list_answers(&answers, found.rest.len(), asked, &mut out),
         }
@@ -103,11 +104,11 @@ impl HoverWriter<'_> {
             writeln!(out, "- {line}").expect("writing to a string");
         }
         out.push_str(&self.assumed_names(answers.iter().flat_map(|answer| &answer.rows)));
-        out.push_str(&self.unread_levels(&first.group.resolution));
+        out.push_str(&self.unread_levels(first.resolution()));
         if !self.is_long_value(first) {
-            out.push_str(&self.render_strategy(&first.group.resolution));
+            out.push_str(&self.render_strategy(first.resolution()));
         }
-        if let Some(note) = self.open_strategy(&first.group.resolution, &first.group.scope) {
+        if let Some(note) = self.open_strategy(first.resolution(), &first.groups[0].scope) {
             writeln!(out, "\n{note}").expect("writing to a string");
         }
         out
@@ -115,38 +116,35 @@ impl HoverWriter<'_> {
 
     /// Returns the values for nodes with the variables of the file's path, where unknown variables
     /// make a difference.
-    pub(super) fn answers_by_kind(&self, asked: &HoverQuestion<'_>) -> Option<String> {
-        let scope = self.scope;
-        let resolution = self.resolve(&asked.root, scope);
-        let mut trying = CaseSearch::default();
-        let rows = self.find_cases(asked, (scope, &resolution), &mut trying);
+    pub(super) fn answers_by_kind(
+        &self,
+        asked: &HoverQuestion<'_>,
+        group: &Group,
+    ) -> Option<String> {
+        let (scope, resolution) = (&*group.scope, &group.resolution);
+        let rows = self.find_cases(asked, group);
         if rows.len() < 2 {
             return None;
         }
         let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
         let head = self.head_of_key(asked, &title, &self.scope_audience().of_kinds());
         let mut out = head.written_above_list(&self.markup, "");
-        out.push_str(&self.render_rows(&rows, asked, ""));
+        let base = self.render_last_row(&rows, asked, &mut out);
+        out.push_str(&self.render_rows(&rows, base, asked, ""));
         out.push_str(&self.assumed_names(&rows));
-        let found = HoverAnswer::from_lookup(&resolution, scope, false);
+        let found = HoverAnswer::from_lookup(resolution, scope, false);
         out.push_str(&self.render_below(&found, asked));
-        Some(out + &self.render_strategy(&resolution))
+        if base.is_none() {
+            out.push_str(&self.render_strategy(resolution));
+        }
+        Some(out)
     }
 
     /// Returns the answer for nodes that read the file and have none of their own; `None` where the
     /// settings name all nodes.
     fn in_other_nodes(&self, asked: &HoverQuestion<'_>) -> Option<Other> {
-        let nodes = self.snapshot.nodes_of(&self.subject.environment);
-        if nodes.iter().all(|node| node.is_given) {
-            return None;
-        }
-        let resolution = self.resolve(&asked.root, self.scope);
-        let is_of_known = |when: &str| nodes.iter().any(|node| &*node.name == when);
-        let others = resolution
-            .unsettled
-            .iter()
-            .filter(|file| !file.when.values().any(|value| is_of_known(value)));
-        let unless = match others.count() {
+        let resolution = self.audience.answer_of_unknown_nodes(&asked.root, true)?;
+        let unless = match resolution.unsettled.len() {
             0 => String::new(),
             1 => ", unless another file changes it".to_owned(),
             count => format!(", unless one of {count} files changes it"),
@@ -155,60 +153,79 @@ impl HoverWriter<'_> {
         Some(Other { shown, resolution, unless })
     }
 
-    fn is_long_value(&self, answer: &EqualGroups) -> bool {
+    fn is_long_value(&self, answer: &EqualGroups<'_>) -> bool {
         matches!(answer.only_value(), Some(ShownPart::Value(value)) if self.is_long(value))
     }
 
     /// Returns the groups with equal values as one, those with most nodes first.
-    fn merge_equal(&self, groups: Vec<Group>, asked: &HoverQuestion<'_>) -> Vec<EqualGroups> {
-        let mut answers: Vec<EqualGroups> = Vec::new();
-        let mut trying = CaseSearch::default();
+    fn merge_equal<'g>(
+        &self,
+        groups: &'g [Group],
+        asked: &HoverQuestion<'_>,
+    ) -> Vec<EqualGroups<'g>> {
+        let mut answers: Vec<EqualGroups<'g>> = Vec::new();
         for group in groups {
-            let rows = self.find_cases(asked, (&group.scope, &group.resolution), &mut trying);
+            let rows = self.find_cases(asked, group);
+            let unsettled = &group.resolution.unsettled;
             match answers.iter_mut().find(|answer| answer.rows == rows) {
                 Some(known) => {
                     known.nodes.extend(&group.nodes);
-                    for file in &group.resolution.unsettled {
+                    for file in unsettled {
                         if !known.unsettled.contains(file) {
                             known.unsettled.push(file.clone());
                         }
                     }
-                    known.others.push(group);
+                    known.groups.push(group);
                 }
-                None => {
-                    let (nodes, unsettled) =
-                        (group.nodes.clone(), group.resolution.unsettled.clone());
-                    answers.push(EqualGroups { rows, nodes, group, others: Vec::new(), unsettled });
-                }
+                None => answers.push(EqualGroups {
+                    rows,
+                    nodes: group.nodes.clone(),
+                    groups: vec![group],
+                    unsettled: unsettled.clone(),
+                }),
             }
         }
+        answers.iter_mut().for_each(|answer| answer.nodes.sort_unstable());
         answers.sort_by_key(|answer| std::cmp::Reverse(answer.nodes.len()));
         answers
     }
 
     fn list_answers(
         &self,
-        answers: &[EqualGroups],
+        answers: &[EqualGroups<'_>],
         rest: usize,
         asked: &HoverQuestion<'_>,
         out: &mut String,
     ) {
         let mut listed = answers;
         let first = &answers[0];
-        let resolution = &first.group.resolution;
-        let sources = self.part_sources(resolution, asked.narrow);
-        if let Some(ShownPart::Value(value)) = first.only_value()
-            && self.is_long(value)
-        {
-            let from = self.render_provenance(resolution, &sources);
-            let end = if from.is_empty() { "" } else { self.markup.line_end() };
-            writeln!(out, "{}{end}{from}\n", self.nodes_of(first)).expect("writing to a string");
-            out.push_str(&self.block_value(value, &sources));
-            out.push('\n');
-            listed = &answers[1..];
+        let mut base = first.only_value();
+        match base {
+            Some(ShownPart::Value(value)) if self.is_long(value) => {
+                let sources = self.part_sources(first.resolution(), asked.narrow);
+                let others = first.resolutions().split_off(1);
+                let others = self.sources_of_others(&sources, &others, asked.narrow);
+                let from = self.render_provenance(first.resolution(), &sources, &others);
+                let end = if from.is_empty() { "" } else { self.markup.line_end() };
+                writeln!(out, "{}{end}{from}\n", self.nodes_of(first))
+                    .expect("writing to a string");
+                out.push_str(&self.block_value(value, &sources));
+                out.push('\n');
+                listed = &answers[1..];
+            }
+            Some(_) => {}
+            None => {
+                let mut block = String::new();
+                base = self.render_last_row(&first.rows, asked, &mut block);
+                if base.is_some() {
+                    write!(out, "{}, {block}", self.nodes_of(first)).expect("writing to a string");
+                    out.push_str(&self.render_rows(&first.rows, base, asked, ""));
+                    listed = &answers[1..];
+                }
+            }
         }
         for answer in listed.iter().take(MAX_VALUES) {
-            let base = first.only_value().filter(|_| !std::ptr::eq(first, answer));
+            let base = base.filter(|_| !std::ptr::eq(first, answer));
             out.push_str(&self.line_of(answer, base, asked));
         }
         let (more, nodes) = listed
@@ -229,26 +246,26 @@ impl HoverWriter<'_> {
     /// Returns the value of some nodes: where it is long, how it differs from `base`.
     fn line_of(
         &self,
-        answer: &EqualGroups,
+        answer: &EqualGroups<'_>,
         base: Option<&ShownPart>,
         asked: &HoverQuestion<'_>,
     ) -> String {
         let nodes = self.nodes_of(answer);
-        let resolution = &answer.group.resolution;
+        let resolution = answer.resolution();
         let Some(shown) = answer.only_value() else {
-            return format!("- in {nodes}\n{}", self.render_rows(&answer.rows, asked, "  "));
+            return format!("- in {nodes}\n{}", self.render_rows(&answer.rows, base, asked, "  "));
         };
         match self.describe_difference(base, shown, resolution, asked) {
             Some(difference) => format!("- in {nodes} · {difference}\n"),
             None => {
-                let place = self.other_source(resolution, asked);
+                let place = self.other_source(&answer.resolutions(), asked);
                 format!("- {} in {nodes}{place}\n", self.short_phrase(shown))
             }
         }
     }
 
     /// Returns `57 nodes: edge01.west, edge02.west, …`, or the name of the only one.
-    fn nodes_of(&self, answer: &EqualGroups) -> String {
+    fn nodes_of(&self, answer: &EqualGroups<'_>) -> String {
         let all = self.snapshot.nodes_of(&self.subject.environment);
         let name = |number: &usize| self.markup.render_code(&all[*number].name);
         let mut names: Vec<String> = answer.nodes.iter().take(MAX_NAMES).map(name).collect();
@@ -261,22 +278,35 @@ impl HoverWriter<'_> {
         format!("{}: {}", count_phrase(answer.nodes.len(), "node"), names.join(", "))
     }
 
-    /// Returns the first file that the value comes from, unless it is the one of the hover.
+    /// Returns the files that lookups with one value take the value from, unless it is only the file
+    /// of the hover: the first file of one lookup with the number of the others, or the first files
+    /// of several lookups.
     pub(super) fn other_source(
         &self,
-        resolution: &Resolution,
+        resolutions: &[&Resolution],
         asked: &HoverQuestion<'_>,
     ) -> String {
-        let sources = self.part_sources(resolution, asked.narrow);
-        match sources.first() {
-            Some(source) if source.path != self.subject.path => {
-                let more = match sources.len() {
-                    1 => String::new(),
-                    count => format!(" and {} more", count - 1),
-                };
-                format!(" ← {}{more}", self.source_with_path(source))
-            }
-            _ => String::new(),
+        let mut sources = Vec::new();
+        for resolution in resolutions {
+            add_sources(&mut sources, self.part_sources(resolution, asked.narrow));
+        }
+        let is_here = |path: &FilePath| *path == self.subject.path;
+        let shown = if resolutions.len() == 1 { 1 } else { MAX_FILES };
+        let is_told = match shown {
+            1 => sources.first().is_some_and(|source| !is_here(&source.path)),
+            _ => sources.iter().any(|source| !is_here(&source.path)),
+        };
+        if !is_told {
+            return String::new();
+        }
+        let name = |source: &ValueSource| match is_here(&source.path) {
+            true => "this file".to_owned(),
+            false => self.source_with_path(source),
+        };
+        let names: Vec<String> = sources.iter().take(shown).map(name).collect();
+        match sources.len().saturating_sub(shown) {
+            0 => format!(" ← {}", names.join(", ")),
+            more => format!(" ← {} and {more} more", names.join(", ")),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The files that could change an answer if unknown variables were known, in groups that users know
 //! from their data: nodes, roles, files by other variables.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::around::with_more;
@@ -15,7 +15,7 @@ const FEW: usize = 2;
 /// The most examples of a group.
 const EXAMPLES: usize = 5;
 
-impl<'a> HoverWriter<'a> {
+impl HoverWriter<'_> {
     /// The files that could change the value if unknown variables were known, by variable.
     pub(super) fn render_unsettled(&self, found: &HoverAnswer<'_>, out: &mut String) {
         let resolution = found.resolution;
@@ -23,8 +23,7 @@ impl<'a> HoverWriter<'a> {
         if found.unsettled.is_empty() {
             return;
         }
-        let elsewhere = self.names_elsewhere();
-        let reachable = found.unsettled.iter().filter(|file| !self.is_of(&elsewhere, file));
+        let reachable = found.unsettled.iter().filter(|file| !self.audience.is_foreign_file(file));
         let (own, other): (Vec<&Unsettled>, Vec<&Unsettled>) =
             reachable.partition(|file| *file.key == *root);
         let merges = !resolution.merge.stops_at_first();
@@ -41,48 +40,13 @@ impl<'a> HoverWriter<'a> {
         }
     }
 
-    /// Returns the names of the known nodes for which an answer does not hold: all but the node
-    /// that is shown, or all but those that read the file, or may read it.
-    pub(super) fn names_elsewhere(&self) -> HashSet<&'a str> {
-        let environment = &self.subject.environment;
-        let nodes = self.snapshot.nodes_of(environment);
-        let mut names: HashSet<&str> = nodes.iter().map(|node| &*node.name).collect();
-        if self.scope.is_node {
-            names.remove(&*self.scope.name);
-            return names;
-        }
-        let chosen = self.snapshot.selected_reader(environment, &self.subject.path);
-        if chosen.is_some() || !environment.reaches_file(&self.subject.path) {
-            return HashSet::new();
-        }
-        let readers = self.snapshot.readers_of(environment, &self.subject.path);
-        let shown =
-            if readers.certainly.is_empty() { &readers.possibly } else { &readers.certainly };
-        for number in shown {
-            names.remove(&*nodes[*number].name);
-        }
-        names
-    }
-
-    /// Whether a file is that of a node with one of these names.
-    pub(super) fn is_of(&self, names: &HashSet<&str>, file: &Unsettled) -> bool {
-        !names.is_empty() && self.node_name(file).is_some_and(|name| names.contains(name))
-    }
-
-    /// Returns the name of the node that a file belongs to, where its location names the files of
-    /// nodes.
-    fn node_name<'f>(&self, file: &'f Unsettled) -> Option<&'f str> {
-        let variables = self.snapshot.node_variables(&self.subject.environment);
-        variables.iter().find_map(|name| file.when.get(name)).map(String::as_str)
-    }
-
     /// Files that unknown variables decide on, those of nodes first, then a text for each set of
     /// variables.
     pub(super) fn by_variable(&self, files: &[&Unsettled]) -> String {
         let mut of_nodes = Vec::new();
         let mut by_variable: BTreeMap<Vec<&str>, Vec<&Unsettled>> = BTreeMap::new();
         for file in files {
-            if self.node_name(file).is_some() {
+            if self.audience.node_name(file).is_some() {
                 of_nodes.push(*file);
                 continue;
             }
@@ -91,7 +55,11 @@ impl<'a> HoverWriter<'a> {
         }
         let mut texts = Vec::new();
         if !of_nodes.is_empty() {
-            texts.push(self.group(&of_nodes, || "nodes".into(), |file| self.node_name(file)));
+            texts.push(self.group(
+                &of_nodes,
+                || "nodes".into(),
+                |file| self.audience.node_name(file),
+            ));
         }
         for (names, files) in &by_variable {
             let noun = || self.file_noun(names);

@@ -2,58 +2,60 @@
 
 use std::fmt::Write as _;
 
+use super::HoverWriter;
 use super::markup::count_phrase;
-use super::{HoverWriter, Narrow};
-use crate::hiera::resolution::{LookupStep, MergeSource, Outcome, Resolution, Unapplied};
-use crate::ide::phrases::{level_title, option_phrase};
-use crate::text::{FilePath, Span};
+use crate::hiera::resolution::{MergeSource, Resolution, Unapplied};
+use crate::ide::phrases::option_phrase;
+use crate::ide::value_sources::{Narrow, ValueSource, add_sources};
+use crate::text::Span;
 use crate::workspace::manifests::{CalledMerge, ReaderAt, asked_strategy};
 
 /// The most files that a provenance names.
 const MAX_SOURCES: usize = 6;
-
-/// A file that a value comes from.
-pub(super) struct Source {
-    /// The level, with the layer where it is not the environment's.
-    pub(super) level: String,
-    pub(super) path: FilePath,
-    /// The place of the key, or of the part.
-    pub(super) place: Option<Span>,
-}
+/// The most files that a provenance names beside those of the largest group of nodes.
+const MAX_OTHERS: usize = 2;
 
 impl HoverWriter<'_> {
-    /// Returns the files that have the part, highest priority first.
-    pub(super) fn part_sources(&self, resolution: &Resolution, narrow: Narrow<'_>) -> Vec<Source> {
-        let source = |step: &LookupStep| match &step.outcome {
-            Outcome::Found { path, key, value } => {
-                let place = narrow(value, *key)?.0.or(*key);
-                Some(Source {
-                    level: level_title(&step.layer, &step.level.name),
-                    path: path.clone(),
-                    place,
-                })
-            }
-            // The place is that of the function's name.
-            Outcome::Answered { backend, value } => {
-                narrow(value, None)?;
-                Some(Source {
-                    level: level_title(&step.layer, &step.level.name),
-                    path: self.snapshot.path_of(backend.span?.file)?.clone(),
-                    place: backend.span,
-                })
-            }
-            _ => None,
-        };
-        resolution.steps.iter().filter_map(source).collect()
+    /// Returns the places that other nodes get the same value from, and that are not among `sources`.
+    pub(super) fn sources_of_others(
+        &self,
+        sources: &[ValueSource],
+        others: &[&Resolution],
+        narrow: Narrow<'_>,
+    ) -> Vec<ValueSource> {
+        let mut all = sources.to_vec();
+        for resolution in others {
+            add_sources(&mut all, self.part_sources(resolution, narrow));
+        }
+        all.split_off(sources.len())
+    }
+
+    /// Returns `, a, b and 4 more`: the places that other nodes get the same value from.
+    fn list_others(&self, others: &[ValueSource]) -> String {
+        let names = others.iter().take(MAX_OTHERS).map(|source| self.source_with_path(source));
+        let names: Vec<String> = names.collect();
+        match others.len().saturating_sub(MAX_OTHERS) {
+            0 => names.join(", "),
+            more => format!("{} and {more} more", names.join(", ")),
+        }
     }
 
     /// One line: the files that the value comes from, the merge strategy, the place that chose it,
     /// and the conversion; empty where there is none of them.
-    pub(super) fn render_provenance(&self, resolution: &Resolution, sources: &[Source]) -> String {
+    pub(super) fn render_provenance(
+        &self,
+        resolution: &Resolution,
+        sources: &[ValueSource],
+        others: &[ValueSource],
+    ) -> String {
         let merge = &resolution.merge;
         let mut line = match sources {
             [] => String::new(),
-            [only] => format!("from {}", self.source_with_path(only)),
+            [only] => {
+                let names = [self.source_with_path(only)].into_iter();
+                let others = (!others.is_empty()).then(|| self.list_others(others));
+                format!("from {}", names.chain(others).collect::<Vec<_>>().join(", "))
+            }
             several => {
                 let mut names: Vec<String> = several
                     .iter()
@@ -68,6 +70,10 @@ impl HoverWriter<'_> {
                 format!("merged {}{options} from {count}: {}", merge.name(), names.join(", "))
             }
         };
+        if sources.len() > 1 && !others.is_empty() {
+            write!(line, "; in other nodes also from {}", self.list_others(others))
+                .expect("writing to a string");
+        }
         let is_chosen = match &resolution.merge_source {
             MergeSource::Options(_) => true,
             MergeSource::Argument => !merge.stops_at_first(),
@@ -159,14 +165,14 @@ impl HoverWriter<'_> {
         format!("{} in {place}", self.markup.render_code(one.reader.function.name()))
     }
 
-    pub(super) fn render_source(&self, source: &Source) -> String {
+    pub(super) fn render_source(&self, source: &ValueSource) -> String {
         match source.place {
             Some(span) => self.markup.named_place(&source.level, span),
             None => self.markup.render_text(&source.level),
         }
     }
 
-    pub(super) fn source_with_path(&self, source: &Source) -> String {
+    pub(super) fn source_with_path(&self, source: &ValueSource) -> String {
         let place = match source.place {
             Some(span) => self.markup.render_place(span),
             None => self.markup.render_text(self.markup.names.short_path(&source.path)),

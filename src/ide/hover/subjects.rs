@@ -74,11 +74,11 @@ impl HoverWriter<'_> {
 
     /// The values that a variable has in the known nodes that read the file.
     fn values_in_nodes(&self, key: &LookupKey, out: &mut String) {
-        let numbers = self.reading_nodes();
+        let numbers = self.audience.readers();
         let nodes = self.snapshot.nodes_of(&self.subject.environment);
         let mut values: indexmap::IndexMap<String, usize> = indexmap::IndexMap::new();
         for number in numbers {
-            if let Variable::Known(value) = nodes[number].scope.get_path(&key.text) {
+            if let Variable::Known(value) = nodes[*number].scope.get_path(&key.text) {
                 let text = crate::puppet::print::print_inline(&value, &self.print_options());
                 *values.entry(text).or_default() += 1;
             }

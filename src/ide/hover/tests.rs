@@ -5,6 +5,7 @@ mod backends;
 mod calls;
 mod differences;
 mod governed;
+mod groups;
 mod layers;
 mod limits;
 mod locations;

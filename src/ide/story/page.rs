@@ -4,42 +4,48 @@
 use std::collections::HashMap;
 
 use super::PageLink;
-use crate::fleet::groups::{FleetQuestion, Group, group_by_answer};
+use crate::fleet::audience::FileAudience;
+use crate::fleet::groups::{Group, Groups};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::Resolver;
 use crate::hiera::pattern::condition_phrase;
-use crate::hiera::resolution::{LookupStep, MergeSource, Outcome, Resolution};
-use crate::hiera::scope::Scope;
+use crate::hiera::resolution::{LookupStep, MergeSource, Outcome, Resolution, Unsettled};
 use crate::ide::cursor::part_of;
-use crate::ide::phrases::{PlaceNames, level_title, not_evaluated, open_levels, option_phrase};
+use crate::ide::phrases::{
+    PlaceNames, absence_reservation, level_title, not_evaluated, open_levels, option_phrase,
+};
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{CalledMerge, MergingCall};
 
-/// The most lookups for the groups of nodes. Nodes beyond them are counted.
-const MAX_LOOKUPS: usize = 60;
 /// The most names of nodes of a group.
 const MAX_NAMES: usize = 20;
 
+/// A row of the table of places.
+struct TableRow {
+    level: String,
+    place: String,
+    /// What answers take from the place, with the number of nodes and of answers.
+    states: Vec<(String, usize, usize)>,
+}
+
 /// Writes a page and remembers the places in it.
 pub(super) struct Page<'a> {
-    pub(super) snapshot: &'a Snapshot,
-    pub(super) environment: &'a Environment,
-    pub(super) key: &'a LookupKey,
+    audience: &'a FileAudience<'a>,
+    snapshot: &'a Snapshot,
+    environment: &'a Environment,
+    key: &'a LookupKey,
     text: String,
     /// The files and lines of the places that the page names, by their names.
     places: HashMap<String, (FilePath, u32)>,
 }
 
 impl<'a> Page<'a> {
-    pub(super) fn new(
-        snapshot: &'a Snapshot,
-        environment: &'a Environment,
-        key: &'a LookupKey,
-    ) -> Page<'a> {
-        Page { snapshot, environment, key, text: String::new(), places: HashMap::new() }
+    pub(super) fn new(audience: &'a FileAudience<'a>, key: &'a LookupKey) -> Page<'a> {
+        let FileAudience { snapshot, environment, .. } = *audience;
+        let (text, places) = (String::new(), HashMap::new());
+        Page { audience, snapshot, environment, key, text, places }
     }
 
     fn place_names(&self) -> PlaceNames<'a> {
@@ -87,7 +93,10 @@ impl<'a> Page<'a> {
                 text
             }
             Ok(None) => match &open_levels(resolution)[..] {
-                [] => "no value is found".to_owned(),
+                [] => {
+                    let except = absence_reservation(self.snapshot, self.environment);
+                    format!("no value is found{except}")
+                }
                 levels => format!("not settled: {} could not be evaluated", levels.join(", ")),
             },
             Err(error) => format!("the lookup fails: {}", error.print_message(&printing)),
@@ -134,21 +143,22 @@ impl<'a> Page<'a> {
         self.add_value(resolution, "  ");
     }
 
-    /// Returns the results of the nodes that read a file, each value once.
-    pub(super) fn add_results(&mut self, readers: &[usize], lookup: &dyn Fn(&Scope) -> Resolution) {
-        let root = self.key.root_text();
-        let found = group_by_answer(
-            &FleetQuestion {
-                snapshot: self.snapshot,
-                environment: self.environment,
-                root: &root,
-                lookup,
-                max_lookups: MAX_LOOKUPS,
-            },
-            readers,
-        );
-        for Group { nodes, resolution, .. } in &found.groups {
-            let all = self.snapshot.nodes_of(self.environment);
+    /// Adds the results of the known nodes that read the file, each text once.
+    pub(super) fn add_results(&mut self, value: &Groups) {
+        let mut results: Vec<(Vec<usize>, String)> = Vec::new();
+        for Group { nodes, resolution, .. } in &value.groups {
+            let above = std::mem::take(&mut self.text);
+            let strategy = self.strategy_phrase(resolution);
+            self.add_line(&format!("  {strategy}"));
+            self.add_value(resolution, "    ");
+            let text = std::mem::replace(&mut self.text, above);
+            match results.iter_mut().find(|(_, known)| *known == text) {
+                Some((known, _)) => known.extend(nodes),
+                None => results.push((nodes.clone(), text)),
+            }
+        }
+        let all = self.snapshot.nodes_of(self.environment);
+        for (nodes, text) in results {
             let mut names: Vec<String> =
                 nodes.iter().take(MAX_NAMES).map(|node| all[*node].name.to_string()).collect();
             if nodes.len() > MAX_NAMES {
@@ -157,32 +167,35 @@ impl<'a> Page<'a> {
             let noun = if nodes.len() == 1 { "node" } else { "nodes" };
             self.add_line("");
             self.add_line(&format!("{} {noun}: {}", nodes.len(), names.join(", ")));
-            let strategy = self.strategy_phrase(resolution);
-            self.add_line(&format!("  {strategy}"));
-            self.add_value(resolution, "    ");
+            self.text.push_str(&text);
         }
-        if !found.rest.is_empty() {
+        if !value.rest.is_empty() {
             self.add_line("");
-            self.add_line(&format!("{} more nodes were not compared", found.rest.len()));
+            self.add_line(&format!("{} more nodes were not compared", value.rest.len()));
         }
     }
 
-    /// A table of the places that have the key, or may have it, in the order of the hierarchy.
-    pub(super) fn add_table(&mut self, resolution: &Resolution) {
-        let mut rows: Vec<[String; 3]> = Vec::new();
-        let is_first = resolution.merge.stops_at_first();
-        for step in &resolution.steps {
-            rows.extend(self.rows_of(step, is_first));
-        }
-        let seen: Vec<String> = rows.iter().map(|row| row[1].clone()).collect();
-        for file in &resolution.unsettled {
-            let place = match file.span {
-                Some(span) => self.add_place(span),
-                None => self.place_names().short_path(&file.path).to_owned(),
-            };
-            if !seen.contains(&place) {
-                let key = &file.key;
-                rows.push([format!("({key})"), place, condition_phrase(&file.when)]);
+    /// Adds a table of the places that have the key, or may have it, in the order of the hierarchy.
+    /// Each answer has the number of its nodes.
+    pub(super) fn add_table(&mut self, answers: &[(usize, &Resolution)]) {
+        let mut rows: Vec<TableRow> = Vec::new();
+        for (nodes, resolution) in answers {
+            let mut next = 0;
+            for [level, place, state] in self.rows_of_answer(resolution) {
+                let is_it = |row: &TableRow| (&row.level, &row.place) == (&level, &place);
+                let at = rows.iter().position(is_it).unwrap_or_else(|| {
+                    let (level, place) = (level.clone(), place.clone());
+                    rows.insert(next, TableRow { level, place, states: Vec::new() });
+                    next
+                });
+                let states = &mut rows[at].states;
+                match states.iter_mut().find(|(known, ..)| *known == state) {
+                    Some((_, count, answers)) => {
+                        (*count, *answers) = (*count + nodes, *answers + 1)
+                    }
+                    None => states.push((state, *nodes, 1)),
+                }
+                next = at + 1;
             }
         }
         if rows.is_empty() {
@@ -190,12 +203,65 @@ impl<'a> Page<'a> {
         }
         self.add_line("");
         self.add_line("Places, in the order of the hierarchy");
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-        let (level, place) = (width(0).unwrap_or(0), width(1).unwrap_or(0));
-        for [name, at, state] in &rows {
+        let width = |text: fn(&TableRow) -> &String| {
+            rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0)
+        };
+        let (level, place) = (width(|row| &row.level), width(|row| &row.place));
+        for row in &rows {
+            let states: Vec<String> = row
+                .states
+                .iter()
+                .map(|(state, nodes, number)| match (*number == answers.len(), nodes) {
+                    (true, _) => state.clone(),
+                    (false, 1) => format!("{state} (1 node)"),
+                    (false, nodes) => format!("{state} ({nodes} nodes)"),
+                })
+                .collect();
+            let (name, at, state) = (&row.level, &row.place, states.join(", "));
             let line = format!("  {name:level$}  {at:place$}  {state}");
             self.text.push_str(line.trim_end());
             self.text.push('\n');
+        }
+    }
+
+    /// Returns the rows of one answer: level, place, and what the answer takes from the place.
+    fn rows_of_answer(&mut self, resolution: &Resolution) -> Vec<[String; 3]> {
+        let mut rows: Vec<[String; 3]> = Vec::new();
+        let is_first = resolution.merge.stops_at_first();
+        for step in &resolution.steps {
+            for row in self.rows_of(step, is_first) {
+                // Several levels may read one file.
+                if row[1].is_empty() || !rows.iter().any(|known| known[1] == row[1]) {
+                    rows.push(row);
+                }
+            }
+        }
+        let open: Vec<&Unsettled> =
+            resolution.unsettled.iter().filter(|file| self.may_decide(file)).collect();
+        for file in open {
+            let place = self.place_of_file(file);
+            if !rows.iter().any(|row| row[1] == place) {
+                rows.push([format!("({})", file.key), place, condition_phrase(&file.when)]);
+            }
+        }
+        rows
+    }
+
+    /// Whether a file may decide about the key for the audience: a node that reads it is no known
+    /// node outside of the audience, and the file has the part that the key names.
+    fn may_decide(&self, file: &Unsettled) -> bool {
+        let root = self.key.root_text();
+        let has_part = || {
+            let data = self.snapshot.view(self.environment).data_of(&file.path)?;
+            part_of(self.key, &data.get(&root)?.value)
+        };
+        !self.audience.is_foreign_file(file) && (*file.key != *root || has_part().is_some())
+    }
+
+    fn place_of_file(&mut self, file: &Unsettled) -> String {
+        match file.span {
+            Some(span) => self.add_place(span),
+            None => self.place_names().short_path(&file.path).to_owned(),
         }
     }
 
@@ -219,12 +285,9 @@ impl<'a> Page<'a> {
                 row(place, "overridden")
             }
             Outcome::Undetermined { candidates, .. } => {
-                let candidates: Vec<_> = candidates.iter().collect();
-                let rows = candidates.into_iter().map(|file| {
-                    let place = match file.span {
-                        Some(span) => self.add_place(span),
-                        None => self.place_names().short_path(&file.path).to_owned(),
-                    };
+                let open: Vec<_> = candidates.iter().filter(|file| self.may_decide(file)).collect();
+                let rows = open.into_iter().map(|file| {
+                    let place = self.place_of_file(file);
                     [level.clone(), place, format!("where {}", condition_phrase(&file.when))]
                 });
                 rows.collect()
@@ -285,16 +348,4 @@ impl<'a> Page<'a> {
         let path = FilePath::new(path);
         self.snapshot.file(&path).is_some().then_some((quoted, path, line))
     }
-}
-
-/// Returns the lookup of a key, as a page shows it.
-pub(super) fn lookup(
-    snapshot: &Snapshot,
-    environment: &Environment,
-    key: &LookupKey,
-    scope: &Scope,
-) -> Resolution {
-    let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, scope));
-    snapshot.lookup_as_called(environment, &resolver, key)
 }

@@ -39,6 +39,7 @@ const CAPABILITIES: &[&str] = &[
     "experimental",
     "foldingRangeProvider",
     "hoverProvider",
+    "implementationProvider",
     "inlayHintProvider",
     "positionEncoding",
     "referencesProvider",
@@ -465,6 +466,7 @@ impl Asked {
                     let other = random.pick(&[
                         "textDocument/completion",
                         "textDocument/definition",
+                        "textDocument/implementation",
                         "hiera/explain",
                         "hiera/hierarchy",
                     ]);

@@ -218,6 +218,12 @@ class Session:
         answer = await self.request(lsp.TEXT_DOCUMENT_DEFINITION, lsp.DefinitionParams(self.document(file), position))
         return [self.place(item) for item in answer or []]
 
+    async def implementation(self, file: str, needle: str) -> list[tuple[str, str]]:
+        """The files that an implementation leads to, relative to the root, each with the text that it marks."""
+        params = lsp.ImplementationParams(self.document(file), self.position(file, needle))
+        answer = await self.request(lsp.TEXT_DOCUMENT_IMPLEMENTATION, params)
+        return [self.place(item) for item in answer or []]
+
     def place(self, item: lsp.Location | lsp.LocationLink) -> tuple[str, str]:
         linked = isinstance(item, lsp.LocationLink)
         uri, span = (item.target_uri, item.target_selection_range) if linked else (item.uri, item.range)

@@ -67,14 +67,17 @@ async def test_no_hover_between_keys(session: Session) -> None:
     assert await session.hover(NODE, "# The oldest", 5) is None
 
 
-async def test_definitions_with_the_winning_one_first(session: Session) -> None:
+async def test_definitions_are_the_places_that_are_merged(session: Session) -> None:
     session.open(NODE)
     found = await session.definition(NODE, VHOSTS)
-    mine = [(file, text) for file, text in found if file in (NODE, ROLE, COMMON)]
-    assert mine == [(file, VHOSTS) for file in (NODE, ROLE, COMMON)]
-    assert found[0] == (NODE, VHOSTS)
-    # What other nodes say of the key comes behind, and the parameter that takes it.
-    assert found[3:] == [(KYOTO, VHOSTS), (WEB_CLASS, "vhosts")]
+    assert found == [(file, VHOSTS) for file in (NODE, ROLE, COMMON)]
+
+
+async def test_implementations_are_all_definitions(session: Session) -> None:
+    session.open(NODE)
+    found = await session.implementation(NODE, VHOSTS)
+    # Behind those of the node come that of another node, and the parameter that takes the key.
+    assert found == [*((file, VHOSTS) for file in (NODE, ROLE, COMMON)), (KYOTO, VHOSTS), (WEB_CLASS, "vhosts")]
 
 
 async def test_a_token_leads_to_the_key_that_it_asks_for(session: Session) -> None:

@@ -163,9 +163,9 @@ nt$0p: {list}
               - ntp3.example.net
               - ntp4.example.net
 
-            - in mx01 · adds ntp1.example.net, ntp2.example.net; lacks ntp5.example.net ← Node data/nodes/mx01.yaml:3
             - in db01 · adds ntp2.example.net; lacks ntp5.example.net; the others in another order ← Node data/nodes/db01.yaml:1
             - in db02 · adds ntp2.example.net; lacks ntp5.example.net
+            - in mx01 · adds ntp1.example.net, ntp2.example.net; lacks ntp5.example.net ← Node data/nodes/mx01.yaml:3
         "#]],
     );
 }

@@ -358,8 +358,8 @@ us$0ers: {a: 1}
             users
             in all 2 known nodes:
 
-            - {b: 2} in db01.x ← Role data/roles/db.yaml:1
             - {a: 1} in web01.x
+            - {b: 2} in db01.x ← Role data/roles/db.yaml:1
 
             first value found
 

@@ -295,18 +295,18 @@ fn a_call_gets_no_default() {
             web::port · Integer · class web modules/web/manifests/init.pp:6
             node web01
 
-            No value is found.
+            No value is found, unless it is in the data of level 'Common', of which files are missing here.
         "#]],
     );
     check(
         &code("%{lookup('web::port')}", "%{lookup('web::po$0rt')}"),
         expect![[r#"
-        <web::port>
-        web::port · Integer · class web modules/web/manifests/init.pp:6
-        node web01
+            <web::port>
+            web::port · Integer · class web modules/web/manifests/init.pp:6
+            node web01
 
-        No value is found.
-    "#]],
+            No value is found, unless it is in the data of level 'Common', of which files are missing here.
+        "#]],
     );
 }
 

@@ -407,7 +407,7 @@ mo$0td: welcome
 
               welcome
 
-            could be overridden by data/zones/west/lan.yaml:1 where zone = lan, data/zones/east/dmz.yaml:1 where zone = dmz
+            could be overridden by data/zones/east/dmz.yaml:1 where zone = dmz, data/zones/west/lan.yaml:1 where zone = lan
         "#]],
     );
 }

@@ -1,0 +1,189 @@
+//! The audience of a file: the nodes for which features show the values in the file. Every feature
+//! reads the effective values of the audience from here, so that two features cannot contradict each
+//! other about the nodes or about their values.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::alternatives::find_alternatives;
+use super::groups::{FleetQuestion, Group, Groups, group_by_answer};
+use crate::hiera::eyaml::Decryptor;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{Context, Resolver};
+use crate::hiera::resolution::{Resolution, Unsettled};
+use crate::hiera::scope::Scope;
+use crate::text::FilePath;
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+use crate::workspace::nodes::InferStep;
+
+/// The audience of a file.
+pub struct FileAudience<'a> {
+    /// The snapshot.
+    pub snapshot: &'a Snapshot,
+    /// An environment that governs the file.
+    pub environment: &'a Environment,
+    /// The file.
+    pub path: &'a FilePath,
+    /// The scope of the file: that of the chosen node or of the only reader, or the variables that
+    /// the file's path implies.
+    pub scope: Arc<Scope>,
+    readers: OnceCell<Vec<usize>>,
+    /// The names of all known nodes.
+    names: OnceCell<HashSet<&'a str>>,
+    /// The names of the known nodes outside of the audience.
+    foreign_names: OnceCell<HashSet<&'a str>>,
+}
+
+/// How many lookups one effective value may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueLimits {
+    /// The most groups of nodes. The nodes of further groups are in [`Groups::rest`].
+    pub groups: usize,
+    /// The most lookups under assumptions, for all groups together.
+    pub cases: usize,
+}
+
+impl ValueLimits {
+    /// The limits of an answer about one key. All features share the limits, so that they have the
+    /// same groups.
+    pub const OF_KEY: ValueLimits = ValueLimits { groups: MAX_GROUPS, cases: MAX_CASES };
+}
+
+/// The most groups of nodes that an answer compares.
+const MAX_GROUPS: usize = 24;
+/// The most lookups under assumptions for an answer.
+const MAX_CASES: usize = 48;
+
+impl<'a> FileAudience<'a> {
+    /// Returns the audience of the file at `path` in an environment that governs the file.
+    pub fn new(
+        snapshot: &'a Snapshot,
+        environment: &'a Environment,
+        path: &'a FilePath,
+    ) -> FileAudience<'a> {
+        let scope = snapshot.scope_for(environment, path);
+        let (readers, names, foreign_names) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        FileAudience { snapshot, environment, path, scope, readers, names, foreign_names }
+    }
+
+    /// Returns the numbers of the known nodes that certainly read the file, in order; none where the
+    /// scope is that of one node, and for files that are not data.
+    pub fn readers(&self) -> &[usize] {
+        self.readers.get_or_init(|| {
+            if self.scope.is_node || !self.environment.reaches_file(self.path) {
+                return Vec::new();
+            }
+            self.snapshot.readers_of(self.environment, self.path).certainly.clone()
+        })
+    }
+
+    /// Looks a root key up in a scope, as the code asks for the key. Encrypted values are decrypted
+    /// if `decrypts`, and the user has switched decryption on.
+    pub fn look_up(&self, root: &LookupKey, scope: &Scope, decrypts: bool) -> Resolution {
+        let view = self.snapshot.view(self.environment);
+        let keys = decrypts.then(|| self.snapshot.eyaml_decryptor(self.environment)).flatten();
+        let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
+        let context = self.snapshot.lookup_context(self.environment, &view, scope);
+        let resolver = Resolver::new(Context { decryptor, ..context });
+        self.snapshot.lookup_as_called(self.environment, &resolver, root)
+    }
+
+    /// Returns the effective value of a root key: one group for each answer that known readers of
+    /// the file get, or one group without nodes for the scope of the file. Each group has the cases
+    /// that follow from the variables that are unknown in it.
+    pub fn effective_value(&self, root: &LookupKey, limits: ValueLimits, decrypts: bool) -> Groups {
+        let name = root.root_text();
+        let lookup = |scope: &Scope| self.look_up(root, scope, decrypts);
+        let question = FleetQuestion {
+            snapshot: self.snapshot,
+            environment: self.environment,
+            root: &name,
+            lookup: &lookup,
+            max_lookups: limits.groups,
+        };
+        let mut found = if self.readers().is_empty() {
+            let (nodes, scope, cases) = (Vec::new(), self.scope.clone(), Vec::new());
+            let group = Group { nodes, resolution: lookup(&scope), scope, cases };
+            Groups { groups: vec![group], rest: Vec::new() }
+        } else {
+            group_by_answer(&question, self.readers())
+        };
+        if self.snapshot.config_of(self.environment).nodes.infer.has_step(InferStep::Kinds) {
+            let mut lookups = limits.cases;
+            for group in &mut found.groups {
+                if group.resolution.unsettled.is_empty() {
+                    continue;
+                }
+                let names = self.names();
+                let is_foreign = |value: &str| names.contains(value);
+                let (scope, first) = (&group.scope, &group.resolution);
+                group.cases = find_alternatives(&question, scope, first, &is_foreign, &mut lookups);
+            }
+        }
+        found
+    }
+
+    /// Returns the answer for nodes that read the file and are not known, without the files of known
+    /// nodes among the unsettled ones. `None` where the settings name all nodes, or no known node
+    /// certainly reads the file.
+    pub fn answer_of_unknown_nodes(&self, root: &LookupKey, decrypts: bool) -> Option<Resolution> {
+        let nodes = self.snapshot.nodes_of(self.environment);
+        if self.readers().is_empty() || nodes.iter().all(|node| node.is_given) {
+            return None;
+        }
+        let mut resolution = self.look_up(root, &self.scope, decrypts);
+        let names = self.names();
+        let is_of_known = |file: &Unsettled| file.when.values().any(|it| names.contains(&**it));
+        resolution.unsettled.retain(|file| !is_of_known(file));
+        Some(resolution)
+    }
+
+    /// Returns the names of the known nodes.
+    pub fn names(&self) -> &HashSet<&'a str> {
+        self.names.get_or_init(|| {
+            let nodes = self.snapshot.nodes_of(self.environment);
+            nodes.iter().map(|node| &*node.name).collect()
+        })
+    }
+
+    /// Returns the names of the known nodes for which an answer does not hold: all but the node of
+    /// the scope, or all but those that read the file, or may read the file.
+    pub fn foreign_names(&self) -> &HashSet<&'a str> {
+        self.foreign_names.get_or_init(|| {
+            let mut names = self.names().clone();
+            if self.scope.is_node {
+                names.remove(&*self.scope.name);
+                return names;
+            }
+            let chosen = self.snapshot.selected_reader(self.environment, self.path);
+            if chosen.is_some() || !self.environment.reaches_file(self.path) {
+                return HashSet::new();
+            }
+            let nodes = self.snapshot.nodes_of(self.environment);
+            let readers = self.snapshot.readers_of(self.environment, self.path);
+            let shown = match readers.certainly.is_empty() {
+                true => &readers.possibly,
+                false => &readers.certainly,
+            };
+            for number in shown {
+                names.remove(&*nodes[*number].name);
+            }
+            names
+        })
+    }
+
+    /// Whether a file is that of a known node outside of the audience.
+    pub fn is_foreign_file(&self, file: &Unsettled) -> bool {
+        let names = self.foreign_names();
+        !names.is_empty() && self.node_name(file).is_some_and(|name| names.contains(name))
+    }
+
+    /// Returns the name of the node that a file belongs to, where the file's location names the
+    /// files of nodes.
+    pub fn node_name<'f>(&self, file: &'f Unsettled) -> Option<&'f str> {
+        let variables = self.snapshot.node_variables(self.environment);
+        variables.iter().find_map(|name| file.when.get(name)).map(String::as_str)
+    }
+}

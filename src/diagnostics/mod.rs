@@ -26,7 +26,7 @@ use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{
     DataFile, DataFormat, EntryData, Part, Problem, ProblemKind, Reference, TokenUse,
 };
-use crate::hiera::error::LookupErrorKind;
+use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::lookup_options::OptionsEntry;
@@ -250,15 +250,21 @@ impl FileCheck<'_> {
         let enabled = || enabled_rules(rules.severities_in(&environment.root));
         let resolver =
             LazyCell::new(|| Resolver::new(snapshot.lookup_context(environment, &view, &scope)));
-        let strategy = |key: &str| resolver.strategy_of_key(&LookupKey::of_root(key)).ok();
-        let options = |key: &LookupKey| resolver.options_entry(key);
         let exhausted = RefCell::new(Vec::new());
+        let note_limit = |error: &LookupError| {
+            if let LookupErrorKind::Exhausted(limit) = *error.kind {
+                exhausted.borrow_mut().push((limit, error.span));
+            }
+        };
+        let strategy = |key: &str| {
+            resolver.strategy_of_key(&LookupKey::of_root(key)).inspect_err(note_limit).ok()
+        };
+        let options =
+            |key: &LookupKey| resolver.options_entry(key).inspect_err(note_limit).ok().flatten();
         let lookup = |key: &LookupKey, merge: Option<&Strategy>| {
             let resolution = resolver.lookup(key, merge);
-            if let Err(error) = &resolution.value
-                && let LookupErrorKind::Exhausted(limit) = *error.kind
-            {
-                exhausted.borrow_mut().push((limit, error.span));
+            if let Err(error) = &resolution.value {
+                note_limit(error);
             }
             resolution
         };

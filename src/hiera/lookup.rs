@@ -328,11 +328,13 @@ impl<'a> Resolver<'a> {
         Ok(self.choose_strategy(&mut Invocation::for_key(key), key, None)?.merge?)
     }
 
-    /// Returns the entry of `lookup_options` that serves a key.
-    pub fn options_entry(&self, key: &LookupKey) -> Option<OptionsEntry> {
-        let KeySegment::Name(root) = &key.root else { return None };
-        let options = self.module_options(&mut Invocation::for_key(key), key.module_name()).ok()?;
-        Result::as_ref(&options).ok()?.find_entry(root)
+    /// Returns the entry of `lookup_options` that serves a key; an error if no options can be
+    /// assembled, or if their patterns need too many steps.
+    pub fn options_entry(&self, key: &LookupKey) -> Result<Option<OptionsEntry>, LookupError> {
+        let KeySegment::Name(root) = &key.root else { return Ok(None) };
+        let mut inv = Invocation::for_key(key);
+        let options = self.module_options(&mut inv, key.module_name())?;
+        Result::as_ref(&options).map_err(Clone::clone)?.find_entry(root, &inv.budget)
     }
 
     /// Every level of the layers that may hold `key`, located in the scope; the layers in order of

@@ -7,13 +7,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::config::Layer;
-use super::error::OptionsError;
+use super::error::{LookupError, OptionsError};
 use super::merge::{Strategy, parse_strategy};
 use crate::puppet::convert::ConvertTo;
 use crate::puppet::print::PrintOptions;
 use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::{Data, Hash, Key, Member, Secrecy, Value};
-use crate::text::Span;
+use crate::text::{Budget, Span};
 
 /// The assembled options of one layer stack, ready to be asked.
 #[derive(Debug, Default)]
@@ -70,17 +70,31 @@ impl LookupOptions {
     }
 
     /// Returns the entry for a root key: the literal one unless it is `null`, else the first
-    /// pattern that matches.
-    pub fn find_entry(&self, root: &str) -> Option<OptionsEntry> {
+    /// pattern that matches. Each pattern that is tried is paid for; an error names the one that
+    /// needs more steps than are left.
+    pub fn find_entry(
+        &self,
+        root: &str,
+        budget: &Budget,
+    ) -> Result<Option<OptionsEntry>, LookupError> {
         let literal = if root.starts_with('^') { None } else { self.entries.get_full(root) };
         if let Some((index, _, member)) = literal
             && !matches!(member.value.data(), Data::Null)
         {
-            return Some(self.entry_at(index, false));
+            return Ok(Some(self.entry_at(index, false)));
         }
-        let (_, index) =
-            self.patterns.iter().find(|(regex, _)| regex.is_match(root) == Some(true))?;
-        Some(self.entry_at(*index, true))
+        for (regex, index) in &self.patterns {
+            let verdict = regex.verdict(root);
+            let steps = verdict.is_match.map(|_| verdict.steps);
+            if let Err(limit) = budget.pay_match(steps) {
+                let entry = self.entry_at(*index, true);
+                return Err(LookupError::limit_reached(limit, entry.span));
+            }
+            if verdict.is_match == Some(true) {
+                return Ok(Some(self.entry_at(*index, true)));
+            }
+        }
+        Ok(None)
     }
 
     fn entry_at(&self, index: usize, pattern: bool) -> OptionsEntry {
@@ -156,11 +170,12 @@ impl WrittenOptions {
         !self.is_open && self.names.is_empty() && self.patterns.is_empty()
     }
 
-    /// Returns whether one of the entries may be that of a root key.
+    /// Returns whether one of the entries may be that of a root key. A pattern that the engine gave
+    /// up may match.
     pub fn may_concern(&self, root: &str) -> bool {
         self.is_open
             || self.names.contains(root)
-            || self.patterns.iter().any(|regex| regex.is_match(root) == Some(true))
+            || self.patterns.iter().any(|regex| regex.is_match(root) != Some(false))
     }
 }
 

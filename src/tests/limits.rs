@@ -7,6 +7,7 @@ use crate::hiera::lookup::Resolver;
 use crate::hiera::scope::Scope;
 use crate::puppet::print::{PrintOptions, YamlLine, print_json, with_comments};
 use crate::settings::{Origin, Settings};
+use crate::text::work;
 use crate::text::{FileId, FilePath, Span, TextRange};
 use crate::workspace::fs::{MemoryFs, OsFs};
 use crate::workspace::{Change, Workspace, scan};
@@ -324,4 +325,30 @@ fn long_lines_do_not_move_the_comments_of_others() {
         text.find('#').expect("a comment")
     };
     assert_eq!((with(48), with(49)), (50, 6));
+}
+
+#[test]
+fn the_steps_of_patterns_in_lookup_options_are_bounded_and_remembered() {
+    let entry = |n: usize| format!("  '^limited(?:a|a)*{n}$': {{merge: deep}}\n");
+    let entries: String = (100..200).map(entry).collect();
+    let key = format!("limited{}", "a".repeat(40));
+    let data = format!("lookup_options:\n{entries}{key}: {{a: 1}}\n");
+    work::take();
+    let told = answer(&data, &key);
+    assert!(told.contains("patterns of lookup_options"), "{told}");
+    assert!(work::take().matches <= 4, "the first pattern ends the lookup");
+    assert_eq!(answer(&data, &key), told);
+    assert_eq!(work::take().matches, 1, "the verdict is remembered");
+    let scalar = data.replace("deep", "hash").replace("{a: 1}", "1");
+    let scalar = format!(
+        "#- levels Role Common\n#- /data/roles/web.yaml\n{key}: 2\n#- /data/common.yaml\n{scalar}"
+    );
+    assert!(codes(&scalar).contains(&"limit-reached"), "{:?}", codes(&scalar));
+    // Fewer steps: each pattern is paid for.
+    let key = format!("limited{}", "a".repeat(16));
+    let data = data.replace(&format!("limited{}", "a".repeat(40)), &key);
+    let told = answer(&data, &key);
+    assert!(told.contains("patterns of lookup_options"), "{told}");
+    let few: String = (100..103).map(entry).collect();
+    assert_eq!(answer(&format!("lookup_options:\n{few}{key}: {{a: 1}}\n"), &key), "{\"a\":1}");
 }

@@ -26,6 +26,11 @@ pub const MAX_REQUEST_STEPS: u64 = 50_000_000;
 /// The nested lookups that one lookup may need.
 pub const MAX_LOOKUPS: u64 = 50_000;
 
+/// The steps back that the patterns of `lookup_options` may need for one lookup, those of nested
+/// lookups included; a match without many counts as one. A pattern that the engine gave up has
+/// spent all of them.
+pub const MAX_PATTERN_STEPS: u64 = 10_000_000;
+
 /// A limit that something ran into. `Display` gives it with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
@@ -41,6 +46,8 @@ pub enum Limit {
     Steps,
     /// [`MAX_LOOKUPS`].
     Lookups,
+    /// [`MAX_PATTERN_STEPS`], or the steps of one match.
+    PatternSteps,
     /// The deepest nesting of lookups: how many.
     NestedLookups(usize),
     /// The deepest value that an alias may stand for: how many collections.
@@ -62,6 +69,9 @@ impl fmt::Display for Limit {
             Limit::Bytes => write!(f, "more than {} MiB of text", MAX_REQUEST_BYTES >> 20),
             Limit::Steps => write!(f, "more than {MAX_REQUEST_STEPS} levels to go through"),
             Limit::Lookups => write!(f, "more than {MAX_LOOKUPS} nested lookups"),
+            Limit::PatternSteps => {
+                f.write_str("more steps than are tried to match patterns of lookup_options")
+            }
             Limit::NestedLookups(most) => write!(f, "lookups nested more than {most} deep"),
             Limit::Nesting(most) => write!(f, "a value nested more than {most} deep"),
             Limit::Glob(most) => {
@@ -88,6 +98,7 @@ pub struct Budget {
     bytes: RemainingBudget,
     steps: RemainingBudget,
     lookups: RemainingBudget,
+    pattern_steps: RemainingBudget,
 }
 
 /// A number that only falls, with the limit to name once it is spent.
@@ -122,6 +133,7 @@ impl Budget {
             bytes: RemainingBudget(Cell::new(MAX_REQUEST_BYTES), Limit::Bytes),
             steps: RemainingBudget(Cell::new(MAX_REQUEST_STEPS), Limit::Steps),
             lookups: RemainingBudget(Cell::new(MAX_LOOKUPS), Limit::Lookups),
+            pattern_steps: RemainingBudget(Cell::new(MAX_PATTERN_STEPS), Limit::PatternSteps),
         }
     }
 
@@ -151,6 +163,11 @@ impl Budget {
     /// Pays for so many steps of a search.
     pub fn pay_steps(&self, count: usize) -> Result<(), Limit> {
         self.steps.pay_count(count as u64)
+    }
+
+    /// Pays for the match of a pattern, `None` for one that was given up.
+    pub fn pay_match(&self, steps: Option<u32>) -> Result<(), Limit> {
+        self.pattern_steps.pay_count(steps.map_or(u64::MAX, u64::from))
     }
 
     /// Pays for a nested lookup.

@@ -21,6 +21,8 @@ pub(crate) enum Work {
     Layout,
     /// A step of a search whose cost must stay in proportion to its input.
     Step,
+    /// The engine for Ruby's patterns was started.
+    Match,
 }
 
 /// How much work was done.
@@ -41,6 +43,8 @@ pub(crate) struct Counts {
     pub(crate) layouts: usize,
     /// Steps of searches.
     pub(crate) steps: usize,
+    /// Matches of Ruby's patterns that were tried.
+    pub(crate) matches: usize,
 }
 
 #[cfg(test)]
@@ -54,6 +58,7 @@ thread_local! {
             lookups: 0,
             layouts: 0,
             steps: 0,
+            matches: 0,
         })
     };
 }
@@ -76,6 +81,7 @@ pub(crate) fn count_work(work: Work) {
             Work::Lookup => now.lookups += 1,
             Work::Layout => now.layouts += 1,
             Work::Step => now.steps += 1,
+            Work::Match => now.matches += 1,
         }
         counts.set(now);
     });

@@ -14,7 +14,7 @@ use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::{Outcome, Resolution};
 use crate::puppet::types::{DataType, Known, WrongPart, check_partial};
 use crate::puppet::value::{Data, Member, Value};
-use crate::text::Span;
+use crate::text::{Budget, Span};
 use crate::workspace::manifests::{ManifestIndex, ParameterAt};
 use crate::workspace::nodes::Node;
 
@@ -164,7 +164,9 @@ fn may_be_treated(context: &EntryContext<'_>, key: &LookupKey) -> bool {
             return true;
         }
         let Ok(options) = LookupOptions::new(Some(member.value)) else { return true };
-        options.find_entry(&root).is_some_and(|entry| {
+        // A pattern that needs too many steps may match.
+        let Ok(entry) = options.find_entry(&root, &Budget::of_request()) else { return true };
+        entry.is_some_and(|entry| {
             ["merge", "convert_to"].iter().any(|name| entry.value.get(name).is_some())
         })
     })

@@ -10,7 +10,7 @@ use crate::hiera::hierarchy::CandidateFile;
 use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
 use crate::hiera::lookup_options::{LookupOptions, OptionsEntry};
 use crate::hiera::resolution::{MergeSource, Resolution, Unsettled};
-use crate::text::FilePath;
+use crate::text::{Budget, FilePath};
 
 impl Resolver<'_> {
     /// Returns whether a location may have a root key, depending on unknown variables, an unknown
@@ -163,6 +163,6 @@ impl Resolver<'_> {
     fn entry_in(&self, path: &FilePath, reader: DataReader, root: &str) -> Option<OptionsEntry> {
         let data = self.ctx.sources.file_data(path, reader)?;
         let options = data.get(LOOKUP_OPTIONS)?.value.clone();
-        LookupOptions::new(Some(options)).ok()?.find_entry(root)
+        LookupOptions::new(Some(options)).ok()?.find_entry(root, &Budget::of_request()).ok()?
     }
 }

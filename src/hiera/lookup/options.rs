@@ -35,7 +35,7 @@ impl Resolver<'_> {
         let options = self.module_options(inv, key.module_name())?;
         let options = Result::as_ref(&options).map_err(Clone::clone)?;
         inv.note_secrecy(options.secrecy());
-        if let Some(entry) = options.find_entry(root) {
+        if let Some(entry) = options.find_entry(root, &inv.budget)? {
             choice.convert_to = entry.convert_to();
             if merge.is_none() {
                 choice.merge = entry.merge().map(Option::unwrap_or_default);

@@ -232,7 +232,7 @@ impl Resolver<'_> {
             let title = || Kind::Scope(format!("Searching for \"{}\"", frame.text));
             inv.record_part(title, |inv| {
                 // Only the default hierarchy's own settings for merging count in it.
-                let merge = match options.find_entry(root) {
+                let merge = match options.find_entry(root, &inv.budget)? {
                     Some(entry) => entry.merge()?.unwrap_or(Strategy::First),
                     None => Strategy::First,
                 };

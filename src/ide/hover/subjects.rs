@@ -49,7 +49,7 @@ impl HoverWriter<'_> {
             !self.snapshot.cancel_token().is_cancelled()
                 && resolver
                     .options_entry(&LookupKey::of_root(key))
-                    .is_some_and(|found| *found.key == *entry)
+                    .is_ok_and(|found| found.is_some_and(|found| *found.key == *entry))
         });
         keys
     }

@@ -16,11 +16,29 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use onig::{MatchParam, RegexOptions, Region, SearchOptions, Syntax};
 
+use crate::text::work::{Work, count_work};
+
 mod rewrite;
 
 /// A compiled pattern.
 #[derive(Clone, Debug)]
-pub struct RubyRegex(Arc<onig::Regex>);
+pub struct RubyRegex(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
+    regex: onig::Regex,
+    pattern: Box<str>,
+}
+
+/// Whether a pattern matches a text, and the steps back that this took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// `None` when the engine gave up.
+    pub is_match: Option<bool>,
+    /// The steps, rounded up to the next limit with which the engine was started; 1 for those that
+    /// the first one allows. The same whether the verdict was remembered or not.
+    pub steps: u32,
+}
 
 /// Why a pattern is no regular expression, in Ruby's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +56,16 @@ impl RegexError {
 /// How many times a match may step back before it is given up: far more than any sane pattern
 /// needs, a fraction of a second.
 const RETRY_LIMIT: u32 = 1_000_000;
+/// The limits with which [`RubyRegex::verdict`] tries one match after the other, as the engine does
+/// not tell how many steps it took. Sane patterns stay below the first.
+const RETRY_LIMITS: [u32; 4] = [1_000, 10_000, 100_000, RETRY_LIMIT];
+/// How many verdicts a pattern remembers.
+const MAX_VERDICTS: usize = 1024;
+/// Verdicts by the text that they are about.
+type VerdictsByText = HashMap<Box<str>, Verdict>;
+/// The verdicts that took many steps, by pattern.
+static VERDICTS: LazyLock<RwLock<HashMap<Box<str>, VerdictsByText>>> =
+    LazyLock::new(RwLock::default);
 
 /// Patterns that were compiled in this process.
 static COMPILED: LazyLock<RwLock<HashMap<Box<str>, RubyRegex>>> = LazyLock::new(RwLock::default);
@@ -58,7 +86,7 @@ impl RubyRegex {
                     .and_then(|again| compile_onig(&again).ok())
                     .ok_or(error)
             })
-            .map(|regex| RubyRegex(Arc::new(regex)))
+            .map(|regex| RubyRegex(Arc::new(Compiled { regex, pattern: pattern.into() })))
             .map_err(|error| RegexError::new(error.description(), pattern))?;
         if rewrite::has_reversed_count(pattern) {
             return Err(RegexError::new("upper is smaller than lower in repeat range", pattern));
@@ -72,9 +100,40 @@ impl RubyRegex {
     }
 
     /// Whether it matches anywhere in `text`; `None` when the engine gave up on a pattern that
-    /// explodes. For `lookup_options` and types it then does not match.
+    /// explodes. For types it then does not match.
     pub fn is_match(&self, text: &str) -> Option<bool> {
-        self.find(text, 0).map(|found| found.is_some())
+        self.verdict(text).is_match
+    }
+
+    /// Returns whether it matches anywhere in `text`, with the cost. Verdicts that took the engine
+    /// long are remembered in the process, so that no request waits for them again.
+    pub fn verdict(&self, text: &str) -> Verdict {
+        if let Some(found) = self.find_within(RETRY_LIMITS[0], text, 0) {
+            return Verdict { is_match: Some(found.is_some()), steps: 1 };
+        }
+        let pattern = &*self.0.pattern;
+        let known = VERDICTS.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(verdict) = known.get(pattern).and_then(|known| known.get(text)) {
+            return *verdict;
+        }
+        drop(known);
+        let mut limits = RETRY_LIMITS[1..].iter();
+        let verdict = limits
+            .find_map(|limit| {
+                let is_match = Some(self.find_within(*limit, text, 0)?.is_some());
+                Some(Verdict { is_match, steps: *limit })
+            })
+            .unwrap_or(Verdict { is_match: None, steps: RETRY_LIMIT });
+        let mut known = VERDICTS.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_COMPILED {
+            known.clear();
+        }
+        let of_pattern = known.entry(pattern.into()).or_default();
+        if of_pattern.len() >= MAX_VERDICTS {
+            of_pattern.clear();
+        }
+        of_pattern.insert(text.into(), verdict);
+        verdict
     }
 
     /// Returns the part of `text` that it matches first; the outer `None` when the engine gave up.
@@ -104,10 +163,17 @@ impl RubyRegex {
 
     /// Returns the first match from a place on; the outer `None` when the engine gave up.
     fn find(&self, text: &str, from: usize) -> Option<Option<(usize, usize)>> {
+        self.find_within(RETRY_LIMIT, text, from)
+    }
+
+    /// Returns the first match from a place on; the outer `None` when a match at some place needs
+    /// more steps back than `limit`.
+    fn find_within(&self, limit: u32, text: &str, from: usize) -> Option<Option<(usize, usize)>> {
+        count_work(Work::Match);
         let mut param = MatchParam::default();
-        param.set_retry_limit_in_match(RETRY_LIMIT);
+        param.set_retry_limit_in_match(limit);
         let mut region = Region::new();
-        let found = self.0.search_with_param(
+        let found = self.0.regex.search_with_param(
             text,
             from,
             text.len(),
@@ -132,6 +198,7 @@ impl fmt::Display for RegexError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::work;
 
     #[test]
     fn what_only_ruby_reads() {
@@ -171,11 +238,37 @@ mod tests {
     #[test]
     fn a_pattern_that_explodes_is_given_up() {
         let text = "a".repeat(40) + "!";
-        assert_eq!(RubyRegex::new("^(a|a)*$").unwrap().is_match(&text), None);
+        let verdict = Verdict { is_match: None, steps: RETRY_LIMIT };
+        assert_eq!(RubyRegex::new("^(a|a)*$").unwrap().verdict(&text), verdict);
         assert_eq!(RubyRegex::new("^(a|a)*$").unwrap().without_matches(&text), None);
         assert_eq!(
             RubyRegex::new("^-*|b").unwrap().without_matches("--a\n-ab"),
             Some("a\na".into())
         );
+    }
+
+    #[test]
+    fn a_costly_verdict_is_remembered_with_its_cost() {
+        let pattern = RubyRegex::new("^(?:b|b)*$").unwrap();
+        let text = "b".repeat(11) + "!";
+        work::take();
+        let verdict = pattern.verdict(&text);
+        assert_eq!(verdict, Verdict { is_match: Some(false), steps: 10_000 });
+        assert_eq!(work::take().matches, 2);
+        assert_eq!(pattern.verdict(&text), verdict);
+        assert_eq!(work::take().matches, 1);
+        assert_eq!(pattern.verdict("b"), Verdict { is_match: Some(true), steps: 1 });
+    }
+
+    #[test]
+    fn verdicts_stay_the_same_when_too_many_are_forgotten() {
+        let pattern = RubyRegex::new("^(?:c|c)*$").unwrap();
+        let verdict = Verdict { is_match: Some(false), steps: 10_000 };
+        for n in 0..=MAX_VERDICTS {
+            assert_eq!(pattern.verdict(&format!("{}!{n}", "c".repeat(11))), verdict);
+        }
+        work::take();
+        assert_eq!(pattern.verdict("ccccccccccc!0"), verdict);
+        assert_eq!(work::take().matches, 2, "the first verdict was forgotten");
     }
 }

@@ -12,6 +12,7 @@ use crate::typed;
 use hiera_ls::hiera::lookup_options::LookupOptions;
 use hiera_ls::puppet::convert::{Conversion, convert};
 use hiera_ls::puppet::print::{self, PrintOptions};
+use hiera_ls::text::Budget;
 use hiera_ls::workspace::nodes::from_json;
 use serde_json::{Value as Json, json};
 
@@ -35,7 +36,8 @@ fn puppet(cases: &[Json]) -> Vec<Json> {
 fn ours(case: &Json) -> Option<Json> {
     let options =
         LookupOptions::new(Some(from_json(&json!({"k": {"convert_to": case[1]}})))).unwrap();
-    let to = options.find_entry("k").unwrap().convert_to().unwrap()?;
+    let entry = options.find_entry("k", &Budget::of_request()).unwrap().unwrap();
+    let to = entry.convert_to().unwrap()?;
     let shown = PrintOptions { reveal_sensitive: true, ..PrintOptions::default() };
     Some(match convert(from_json(&case[0]), &to, |_| false) {
         Conversion::Done(value) => {

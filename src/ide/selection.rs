@@ -35,12 +35,23 @@ fn add_nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
     let tree = &part.tree;
     let Some(located) = tree.node_at(&part.text, offset - part.start) else { return };
     let Some(mut current) = tree.root else { return };
+    let entry_range = |(key, value): (NodeId, NodeId)| {
+        tree.whole_span(key).cover(tree.whole_span(value)).shift_left(part.start)
+    };
+    if let NodeKind::Mapping { entries, .. } = &tree.node(current).kind
+        && located.node == current
+    {
+        // The outermost collection has no range of its own: where a file is read by its entries,
+        // each entry has a collection around it alone.
+        let mut around = entries.iter().map(|entry| entry_range(*entry));
+        ranges.extend(around.find(|range| range.touches_offset(offset)));
+        return;
+    }
     for step in &located.path {
         match (step, &tree.node(current).kind) {
             (PathStep::Entry(n), NodeKind::Mapping { entries, .. }) => {
                 let Some((key, value)) = entries.get(*n).copied() else { return };
-                let entry = tree.whole_span(key).cover(tree.whole_span(value));
-                ranges.push(entry.shift_left(part.start));
+                ranges.push(entry_range((key, value)));
                 current = value;
             }
             (PathStep::Item(n), NodeKind::Sequence { items, .. }) => {

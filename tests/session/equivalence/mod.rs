@@ -19,7 +19,7 @@ use std::path::Path;
 
 use crate::support;
 use crate::support::random::{self, Random};
-use steps::{Case, Session};
+use steps::{Case, Edit, Session, Step};
 
 /// How many steps a repository lives for.
 const STEPS: usize = 30;
@@ -35,6 +35,61 @@ fn cases_hold() {
         })
         .collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Each edit breaks a config, or leaves it as it is for most readers, and is then undone.
+#[test]
+fn each_character_of_a_config_can_go_and_come() {
+    check_each_character(
+        "# The levels.\n---\nversion: 5\nhierarchy:\n  # Of one role.\n  # Few.\n  - name: Role\n    path: \"roles/%{role}.yaml\"\n  - {name: Common, path: common.yaml}\n",
+    );
+    check_each_character(
+        "version: 5\n\n# For all.\n# Or most.\ndefaults:\n  datadir: data\n\nhierarchy:\n  - name: All\n    paths: [\n      'roles/%{role}.yaml',\n      common.yaml,\n    ]\n# The end.\n# Of it.\n",
+    );
+}
+
+/// Removes each character of a config, and inserts one before it; compares the results before and
+/// after the file is saved.
+fn check_each_character(config: &str) {
+    let files = BTreeMap::from(
+        [
+            ("hiera.yaml", config),
+            ("data/common.yaml", "a: 1\nb: \"%{lookup('a')}\"\n"),
+            ("data/roles/web.yaml", "a: 2\n"),
+        ]
+        .map(|(path, text)| (path.to_owned(), text.to_owned())),
+    );
+    let mut session = Session::new(&files);
+    session.look(told::Width::Everything);
+    let mut failures = Vec::new();
+    let path = "hiera.yaml".to_owned();
+    let edit = |start, end, insert: &str| Step::Edit {
+        path: path.clone(),
+        edits: vec![Edit { start, end, insert: insert.to_owned() }],
+    };
+    for at in 0..config.len() {
+        let come = ["x", ":", "\"", "\n", " ", "#", "-", "{"][at % 8];
+        let gone = &config[at..=at];
+        for steps in
+            [[edit(at, at + 1, ""), edit(at, at, gone)], [edit(at, at, come), edit(at, at + 1, "")]]
+        {
+            for step in steps {
+                session.happen(&step);
+                let unsaved = session.difference_to_opened(told::Width::Everything);
+                let text = Some(session.open()[&path].clone());
+                session.happen(&Step::Disk { path: path.clone(), text });
+                let saved = session.difference(told::Width::Everything);
+                let differences = unsaved.into_iter().chain(saved);
+                failures.extend(differences.map(|difference| format!("{step:?}: {difference}")));
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} failures\n{}",
+        failures.len(),
+        failures[..failures.len().min(20)].join("\n")
+    );
 }
 
 #[test]

@@ -170,7 +170,8 @@ impl Session {
         }
     }
 
-    fn happen(&mut self, step: &Step) {
+    /// Applies a step, without saving the file.
+    pub fn happen(&mut self, step: &Step) {
         match step {
             Step::Edit { path, edits } => {
                 self.opened(path);
@@ -244,6 +245,20 @@ impl Session {
                 fresh.apply(Change::Open(in_repo(path), text.clone()));
             }
         }
+        self.difference_to(&fresh, width)
+    }
+
+    /// Returns the first line in which the results of the workspace differ from those of a new one
+    /// in which the open files were opened with their texts, without the edits before.
+    pub fn difference_to_opened(&mut self, width: Width) -> Option<String> {
+        let (_, mut fresh) = anew(&self.config, &self.disk);
+        for (path, text) in &self.open {
+            fresh.apply(Change::Open(in_repo(path), text.clone()));
+        }
+        self.difference_to(&fresh, width)
+    }
+
+    fn difference_to(&mut self, fresh: &Workspace, width: Width) -> Option<String> {
         let (paths, places) = (self.paths(width), self.places());
         let expected = told(&fresh.snapshot(), &paths, &places, &mut Last::default());
         let got = self.look(width);

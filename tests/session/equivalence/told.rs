@@ -7,9 +7,11 @@ use hiera_ls::diagnostics::{RulesConfig, Severity, check_file};
 use hiera_ls::hiera::data::{Borrowed, DataFile, Reference};
 use hiera_ls::ide::definition::find_definitions;
 use hiera_ls::ide::document_symbols::{FileSymbols, Symbol, document_symbols};
+use hiera_ls::ide::folding::file_folds;
 use hiera_ls::ide::hover::{HoverConfig, hover};
 use hiera_ls::ide::references::find_references;
 use hiera_ls::ide::rename::rename;
+use hiera_ls::ide::selection::selection_ranges;
 use hiera_ls::ide::semantic_tokens::{FileTokens, SemanticToken, file_tokens};
 use hiera_ls::puppet::value::{Data, Value};
 use hiera_ls::text::{FilePath, FilePosition, Span, TextRange};
@@ -66,6 +68,7 @@ pub fn told(
     for path in paths {
         tokens(&mut out, snapshot, path, last);
         symbols(&mut out, snapshot, path, last);
+        let _ = writeln!(out, "folds {path}: {:?}", file_folds(snapshot, path, None));
     }
     for (path, offset) in places {
         answers(&mut out, snapshot, path, *offset);
@@ -253,6 +256,7 @@ fn answers(out: &mut String, snapshot: &Snapshot, path: &FilePath, offset: u32) 
     };
     let _ = writeln!(out, "hover {path} {offset}: {:?}", hover(snapshot, position, &config));
     let _ = writeln!(out, "definition {path} {offset}: {:?}", find_definitions(snapshot, position));
+    let _ = writeln!(out, "selection {path} {offset}: {:?}", selection_ranges(snapshot, position));
     let renamed = rename(snapshot, position, "renamed_here");
     let _ = writeln!(out, "rename {path} {offset}: {renamed:?}");
     let _ = writeln!(

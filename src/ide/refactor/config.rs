@@ -114,27 +114,23 @@ impl<'a> ConfigFile<'a> {
     /// and when cancelled.
     fn offer_draft(&self, draft: Draft) -> Option<Refactoring> {
         let Draft { title, kind, change, remark, .. } = draft;
-        let refused = |reason| Refactoring {
-            title: title.clone(),
-            kind,
-            change: Err(reason),
-            is_neutral: true,
-        };
         let change = match change {
             Ok(change) => proof::with_own_line_ends(self.snapshot, self.wanted.path, change),
-            Err(reason) => return Some(refused(reason)),
+            Err(reason) => return Some(Refactoring::new_refused(kind, title, reason)),
         };
         let after = self.snapshot.after_change(&change)?;
         let environments = &after.environments().all;
         let later = environments.iter().find_map(|one| one.config_at(self.wanted.path))?;
         let known: Vec<&str> = self.config.problems.iter().map(|it| &*it.message).collect();
         if let Some(new) = later.problems.iter().find(|it| !known.contains(&&*it.message)) {
-            return Some(refused(format!("Puppet would refuse the result: {}", new.message)));
+            let reason = format!("Puppet would refuse the result: {}", new.message);
+            return Some(Refactoring::new_refused(kind, title, reason));
         }
         let found = self.comparer.compare(&after, &change, &[])?;
         let title = format!("{title}{}{remark}", proof::effect_phrase(&found));
         let is_neutral = found.is_neutral() && remark.is_empty();
-        Some(Refactoring { title, kind, change: Ok(change), is_neutral })
+        let changed = found.changed + found.left_out;
+        Some(Refactoring { title, kind, change: Ok(change), is_neutral, changed })
     }
 
     /// Returns the key and the value of an entry of a hash, by its name without the colon of a

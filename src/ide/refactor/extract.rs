@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The most names that are tried for a key.
 const MAX_NAMES: usize = 20;
-/// Shorter text is not worth a key.
+/// Selected text that is shorter is not worth a key.
 const SHORTEST: usize = 4;
 
 /// A value in the file, with the place of its key if it has one.
@@ -135,7 +135,7 @@ fn whole_value(context: &RefactorContext<'_>, entry: &DocumentEntry) -> Option<D
     Some(Draft::new(RefactoringKind::Extract, title, change, keys).with_new_key(name))
 }
 
-/// Whether a value is a collection with content, or a text of some length, that can be moved.
+/// Whether a value is a collection with content, or a text of more than a word, that can be moved.
 fn is_worth_it(document: &Document, node: NodeId) -> bool {
     let is_plain = document.nodes_in(node).all(|node| {
         let node = document.tree.node(node);
@@ -148,10 +148,19 @@ fn is_worth_it(document: &Document, node: NodeId) -> bool {
     let is_large = match &document.tree.node(node).kind {
         NodeKind::Sequence { items, .. } => !items.is_empty(),
         NodeKind::Mapping { entries, .. } => !entries.is_empty(),
-        NodeKind::Scalar { text, .. } => text.len() >= SHORTEST && !text.starts_with("%{alias("),
+        NodeKind::Scalar { style, text } => {
+            let is_string = *style != ScalarStyle::Plain || resolve_plain(text) == Resolved::String;
+            is_string && !is_word(text) && !text.starts_with("%{alias(")
+        }
         NodeKind::Alias { .. } => false,
     };
     is_plain && is_large
+}
+
+/// Whether a text is a single word or a number, or nothing.
+fn is_word(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    text.chars().all(is_part) || text.parse::<f64>().is_ok()
 }
 
 impl Document {

@@ -19,6 +19,7 @@ mod pull;
 mod quote;
 mod secrets;
 mod sort;
+mod targets;
 mod value;
 
 use std::sync::Arc;
@@ -45,6 +46,8 @@ pub struct Refactoring {
     pub change: Result<SourceChange, String>,
     /// Whether no node gets another value for any key.
     pub is_neutral: bool,
+    /// How many known nodes, or kinds of nodes, get another value, or may get one.
+    pub changed: usize,
 }
 
 /// The kinds of refactorings, as editors group them.
@@ -60,6 +63,13 @@ pub enum RefactoringKind {
     Rewrite,
     /// A whole file is put in order.
     Sort,
+}
+
+impl Refactoring {
+    /// Returns a refactoring that cannot be made for a reason.
+    fn new_refused(kind: RefactoringKind, title: String, reason: String) -> Refactoring {
+        Refactoring { title, kind, change: Err(reason), is_neutral: true, changed: 0 }
+    }
 }
 
 impl RefactoringKind {
@@ -98,10 +108,8 @@ pub fn find_refactorings(snapshot: &Snapshot, wanted: RefactoringRequest<'_>) ->
         return file.offer_all();
     }
     let Some(context) = RefactorContext::from_wanted(snapshot, wanted) else { return Vec::new() };
-    let mut drafts = Vec::new();
     type Draw = fn(&RefactorContext<'_>, &mut Vec<Draft>);
-    let sources: [(RefactoringKind, Draw); 9] = [
-        (RefactoringKind::Move, move_key::draft_moves),
+    let sources: [(RefactoringKind, Draw); 8] = [
         (RefactoringKind::Move, pull::draft_pull),
         (RefactoringKind::Extract, extract::draft_extraction),
         (RefactoringKind::Inline, inline::draft_inlining),
@@ -111,17 +119,24 @@ pub fn find_refactorings(snapshot: &Snapshot, wanted: RefactoringRequest<'_>) ->
         (RefactoringKind::Rewrite, encrypt::draft_encryption),
         (RefactoringKind::Sort, sort::draft_sorting),
     ];
+    let (mut moves, mut others) = (Vec::new(), Vec::new());
+    if (wanted.kinds)(RefactoringKind::Move) {
+        move_key::draft_moves(&context, &mut moves);
+    }
     for (kind, draw) in sources {
         if (wanted.kinds)(kind) && !snapshot.cancel_token().is_cancelled() {
-            draw(&context, &mut drafts);
+            draw(&context, &mut others);
         }
     }
-    let left = (1..=drafts.len()).rev();
-    let offers = drafts.into_iter().zip(left).filter_map(|(draft, left)| {
+    let mut left = moves.len() + others.len();
+    let mut offer = |draft: Draft| {
         context.comparer.begin_change(left);
-        context.offer_draft(draft)
-    });
-    offers.collect()
+        left -= 1;
+        Some((draft.is_likely, context.offer_draft(draft)?))
+    };
+    let moves = moves.into_iter().filter_map(&mut offer).collect();
+    let others = others.into_iter().filter_map(&mut offer).map(|(_, other)| other);
+    move_key::choose_moves(moves).into_iter().chain(others).collect()
 }
 
 /// A change that is not proved yet, or a reason against it.
@@ -134,6 +149,8 @@ struct Draft {
     keys: Vec<Arc<str>>,
     /// Those of them that it makes.
     new_keys: Vec<Arc<str>>,
+    /// Of a move: whether the level is likely to be meant.
+    is_likely: bool,
     /// A remark behind the title.
     remark: String,
     /// Whether the value is the same to Puppet although it is written as a ciphertext, which no lookup
@@ -149,8 +166,10 @@ impl Draft {
         keys: impl IntoIterator<Item = Arc<str>>,
     ) -> Draft {
         let keys = keys.into_iter().collect();
+        let change = Ok(change);
         let (new_keys, remark) = (Vec::new(), String::new());
-        Draft { title, kind, change: Ok(change), keys, new_keys, remark, is_encrypted: false }
+        let (is_likely, is_encrypted) = (false, false);
+        Draft { title, kind, change, keys, new_keys, is_likely, remark, is_encrypted }
     }
 
     fn new_refused(kind: RefactoringKind, title: String, reason: &str) -> Draft {

@@ -55,7 +55,7 @@ impl RefactorContext<'_> {
                 && matches!(reach.level.locations, Locations::Paths(_))
         });
         let own = is_for_all.then(|| self.wanted.path.clone());
-        let others = self.move_targets().into_iter().filter(|it| it.is_for_all && it.exists);
+        let others = self.located_targets().into_iter().filter(|it| it.is_for_all && it.exists);
         let all: Vec<FilePath> = own.into_iter().chain(others.map(|it| it.path)).collect();
         let has_options = |path: &&FilePath| index.definitions(LOOKUP_OPTIONS).contains(path);
         let found = all.iter().find(has_options).or(all.last());

@@ -15,12 +15,10 @@ impl RefactorContext<'_> {
     /// Returns the refactoring of a draft; `None` where its change would break a file or touch
     /// other keys, and when cancelled.
     pub(super) fn offer_draft(&self, draft: Draft) -> Option<Refactoring> {
-        let Draft { title, kind, change, keys, new_keys, remark, is_encrypted } = draft;
+        let Draft { title, kind, change, keys, new_keys, remark, is_encrypted, .. } = draft;
         let change = match change {
             Ok(change) => with_own_line_ends(self.snapshot, self.wanted.path, change),
-            Err(reason) => {
-                return Some(Refactoring { title, kind, change: Err(reason), is_neutral: true });
-            }
+            Err(reason) => return Some(Refactoring::new_refused(kind, title, reason)),
         };
         self.snapshot.allow_change(change.clone()).ok()?;
         let after = self.snapshot.after_change(&change)?;
@@ -30,7 +28,7 @@ impl RefactorContext<'_> {
         if is_encrypted {
             let is_neutral = remark.is_empty();
             let title = format!("{title}{remark}");
-            return Some(Refactoring { title, kind, change: Ok(change), is_neutral });
+            return Some(Refactoring { title, kind, change: Ok(change), is_neutral, changed: 0 });
         }
         let found = self.comparer.compare(&after, &change, &new_keys)?;
         // Values are read as far as they go; Puppet finds none of them.
@@ -47,7 +45,8 @@ impl RefactorContext<'_> {
             count => format!(", drops {count} comments"),
         };
         let title = format!("{title}{effect}{remark}{dropped}");
-        Some(Refactoring { title, kind, change: Ok(change), is_neutral })
+        let changed = found.changed + found.left_out;
+        Some(Refactoring { title, kind, change: Ok(change), is_neutral, changed })
     }
 
     /// Whether each file can be read as before, has no new problem, and differs in the data of

@@ -18,7 +18,7 @@ pub(super) fn draft_pull(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>)
         .iter()
         .filter(|path| context.environment.layer_of(path) == layer && layer.is_some())
         .collect();
-    let Some(target) = context.move_targets().into_iter().rev().find(|it| it.is_for_all) else {
+    let Some(target) = context.located_targets().into_iter().rev().find(|it| it.is_for_all) else {
         return;
     };
     let value = |path: &FilePath| -> Option<Value> {

@@ -6,6 +6,15 @@ use super::{DocumentEntry, RefactorContext};
 /// The reason against a change that would repeat a secret.
 pub(super) const REASON: &str = "the value is Sensitive, and the change would repeat it";
 
+/// Words in names of files and levels that hold secrets.
+const NAMES: [&str; 7] = ["secret", "eyaml", "vault", "encrypted", "private", "sops", "gpg"];
+
+/// Whether a name of a file or a level says that it holds secrets.
+pub(super) fn names_secrets(name: &str) -> bool {
+    let name = name.to_lowercase();
+    NAMES.iter().any(|word| name.contains(word))
+}
+
 impl RefactorContext<'_> {
     /// Whether the values of a root key may be Sensitive.
     pub(super) fn is_sensitive(&self, root: &str) -> bool {

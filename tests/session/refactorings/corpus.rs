@@ -8,7 +8,7 @@ use hiera_ls::workspace::fs::OsFs;
 use crate::support::{random, random::Random, require, variable};
 
 /// How many places are asked about.
-const PLACES: usize = 20;
+const PLACES: usize = 60;
 
 #[test]
 fn titles_on_the_corpus_state_counts() {

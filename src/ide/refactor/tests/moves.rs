@@ -1,4 +1,5 @@
 use super::*;
+use crate::text::work;
 
 const FLEET: &str = "#- levels Node Role Common\n#- scope web01 trusted.certname=web01 role=web\n#- node web02 trusted.certname=web02 role=web\n#- node db01 trusted.certname=db01 role=db\n";
 
@@ -11,15 +12,6 @@ fn a_key_moves_with_its_comments_to_each_level_of_the_node() {
     check_moves(
         "#- /data/roles/web.yaml\na: 1\n\n# of k\n$0k:\n  - 1 # one\n\nz: 1\n#- /data/common.yaml\nb: 1\nl: 1\nx: 1\n",
         expect![[r#"
-            Move `k` to the new file data/nodes/web01.yaml (changes 1 of 3 nodes)
-              /data/roles/web.yaml
-                a: 1
-
-                z: 1
-              /data/nodes/web01.yaml, new
-                # of k
-                k:
-                  - 1 # one
             Move `k` to data/common.yaml (changes 1 of 3 nodes)
               /data/common.yaml
                 b: 1
@@ -32,6 +24,15 @@ fn a_key_moves_with_its_comments_to_each_level_of_the_node() {
                 a: 1
 
                 z: 1
+            Move `k` to the new file data/nodes/web01.yaml (changes 1 of 3 nodes)
+              /data/roles/web.yaml
+                a: 1
+
+                z: 1
+              /data/nodes/web01.yaml, new
+                # of k
+                k:
+                  - 1 # one
         "#]],
     );
 }
@@ -74,12 +75,6 @@ fn a_shared_value_is_pulled_down_to_the_level_of_all_nodes() {
     check_moves(
         "#- /data/roles/web.yaml\n# of k\n$0k: [1, 2]\n#- /data/roles/db.yaml\ny: 1\nk:\n  - 1\n  - 2\n#- /data/common.yaml\nx: 1\n",
         expect![[r#"
-            Move `k` to the new file data/nodes/web01.yaml (changes 1 of 3 nodes)
-              /data/roles/web.yaml
-                {}
-              /data/nodes/web01.yaml, new
-                # of k
-                k: [1, 2]
             Move `k` to data/common.yaml (changes none of 3 nodes; others may change)
               /data/common.yaml
                 x: 1
@@ -87,6 +82,12 @@ fn a_shared_value_is_pulled_down_to_the_level_of_all_nodes() {
                 k: [1, 2]
               /data/roles/web.yaml
                 {}
+            Move `k` to the new file data/nodes/web01.yaml (changes 1 of 3 nodes)
+              /data/roles/web.yaml
+                {}
+              /data/nodes/web01.yaml, new
+                # of k
+                k: [1, 2]
             Move `k`, the same in 2 files, to data/common.yaml (changes none of 3 nodes; others may change)
               /data/common.yaml
                 x: 1
@@ -114,19 +115,83 @@ fn a_shared_value_is_pulled_down_to_the_level_of_all_nodes() {
 }
 
 #[test]
-fn more_levels_than_are_listed_are_counted() {
+fn at_most_four_levels_are_listed_of_eight_that_are_compared() {
     let levels: Vec<String> =
         (0..11).map(|n| format!("  - {{name: L{n}, path: l{n}.yaml}}\n")).collect();
     let files: Vec<String> = (1..11).map(|n| format!("#- /data/l{n}.yaml\nx: 1\n")).collect();
     let text = format!(
-        "#- /hiera.yaml\nversion: 5\nhierarchy:\n{}#- /data/l0.yaml\n$0k: 1\n{}",
+        "#- /hiera.yaml\nversion: 5\nhierarchy:\n{}#- /data/l0.yaml\n$0k: 1\n{}k: 2\n",
         levels.concat(),
         files.concat()
     );
     let fixture = Fixture::new(&text);
+    work::take();
     let all = found(&fixture, &[RefactoringKind::Move]);
-    assert_eq!(all.len(), 8);
-    assert_eq!(all[7].title, "Move `k` to data/l8.yaml (2 more levels are not listed)");
+    let titles: Vec<&str> = all.iter().map(|one| &*one.title).collect();
+    assert_eq!(
+        titles,
+        [
+            "Move `k` to data/l1.yaml",
+            "Move `k` to data/l2.yaml",
+            "Move `k` to data/l3.yaml",
+            "Move `k` to data/l4.yaml",
+        ]
+    );
+    // For each of eight changes three scopes before and after: that of any node, and those that
+    // the paths of the two files imply.
+    assert_eq!(work::take().lookups, 8 * 3 * 2);
+}
+
+/// Levels of nodes, of roles by site, of modules by a glob, and common ones.
+const SITES: &str = "#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Secret data, path: 'secrets/%{role}.secrets.yaml'}\n- {name: Nodes, path: 'nodes/%{trusted.certname}.yaml'}\n- {name: Roles, path: 'roles/%{role}.yaml'}\n- {name: Modules, glob: 'modules/*.yaml'}\n- {name: Common, path: common.yaml}\n#- node a1 trusted.certname=a1 role=api\n#- node a2 trusted.certname=a2 role=api\n#- node d1 trusted.certname=d1 role=db\n#- /data/nodes/a1.yaml\nx: 1\n#- /data/nodes/d1.yaml\nx: 1\n#- /data/modules/apache.yaml\nx: 1\n#- /data/modules/bird.yaml\ny: 1\n#- /data/modules/web.yaml\nweb::host: h\n#- /data/secrets/api.secrets.yaml\npassword: p\n";
+
+fn titles(text: &str) -> Vec<String> {
+    let fixture = Fixture::new(&format!("{SITES}{text}"));
+    found(&fixture, &[RefactoringKind::Move]).into_iter().map(|one| one.title).collect()
+}
+
+#[test]
+fn levels_are_offered_in_place_of_the_files_of_a_glob_and_never_those_of_secrets() {
+    let api = "#- /data/roles/api.yaml\n$0web::port: 1\n#- /data/common.yaml\nx: 1\n";
+    assert_eq!(
+        titles(api),
+        [
+            "Move `web::port` to data/modules/web.yaml (changes 1 of 3 nodes)",
+            "Move `web::port` to data/common.yaml (changes 1 of 3 nodes)",
+        ]
+    );
+    let other = "#- /data/roles/api.yaml\n$0motd: 1\n#- /data/common.yaml\nx: 1\n";
+    assert_eq!(titles(other), ["Move `motd` to data/common.yaml (changes 1 of 3 nodes)"]);
+}
+
+#[test]
+fn a_key_moves_down_to_levels_that_state_its_siblings() {
+    let common = "#- /data/roles/api.yaml\nweb::x: 1\n#- /data/roles/db.yaml\nz: 1\n#- /data/common.yaml\n$0web::port: 1\nx: 1\n";
+    assert_eq!(
+        titles(common),
+        [
+            "Move `web::port` to data/modules/web.yaml",
+            "Move `web::port` to data/roles/api.yaml (changes 1 of 3 nodes)",
+        ]
+    );
+    let role = "#- /data/roles/api.yaml\n$0web::port: 1\nl: 1\n#- /data/nodes/a2.yaml\nweb::x: 1\n#- /data/common.yaml\nweb::x: 1\n";
+    assert_eq!(
+        titles(role),
+        [
+            "Move `web::port` to data/modules/web.yaml (changes 1 of 3 nodes)",
+            "Move `web::port` to data/common.yaml (changes 1 of 3 nodes)",
+            "Move `web::port` to data/nodes/a2.yaml (changes 1 of 3 nodes)",
+        ]
+    );
+}
+
+#[test]
+fn plain_text_does_not_leave_a_file_of_secrets() {
+    let secrets = "#- /data/common.yaml\nx: 1\n#- /data/secrets/db.secrets.yaml\n$0password: 1\n";
+    assert_eq!(titles(secrets), [""; 0]);
+    let eyaml = "#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Role, path: 'roles/%{role}.yaml'}\n- {name: Mixed, path: mixed.yaml, lookup_key: eyaml_lookup_key, options: {pkcs7_private_key: a, pkcs7_public_key: b}}\n- {name: Common, path: common.yaml}\n#- node a role=api\n#- /data/roles/api.yaml\n$0k: 1\n#- /data/mixed.yaml\nx: 1\n#- /data/common.yaml\ns: ENC[PKCS7,aa]\n";
+    let fixture = Fixture::new(eyaml);
+    assert_eq!(found(&fixture, &[RefactoringKind::Move]), [], "one decrypts, one has ciphertext");
 }
 
 #[test]

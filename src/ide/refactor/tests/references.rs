@@ -53,6 +53,13 @@ fn a_repeated_value_becomes_a_key() {
 }
 
 #[test]
+fn booleans_numbers_and_single_words_are_not_extracted() {
+    for value in ["true", "12345", "1.25", "'8080'", "present", "\"a-long_word\"", "~", "0644"] {
+        check_extract(&format!("$0a: {value}\nb: {value}\nc: [{value}]\n"), expect![[r#""#]]);
+    }
+}
+
+#[test]
 fn selected_text_of_strings_becomes_a_key() {
     check_extract(
         "a: http://$0db.example.org$0/x\nb: 'db.example.org: 1'\nc: \"%{lookup('db.example.org')} db.example.org\"\n",

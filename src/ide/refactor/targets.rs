@@ -1,0 +1,218 @@
+//! The files that a key can move to: those that a node reads together with the key's file.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{DocumentEntry, RefactorContext, secrets};
+use crate::hiera::config::{DataReader, HieraConfig, Layer, Level, Locations, Template};
+use crate::hiera::data::DataFormat;
+use crate::hiera::hierarchy::locate_levels;
+use crate::hiera::hierarchy::located::LevelTarget;
+use crate::hiera::pattern::PatternMatch;
+use crate::text::FilePath;
+use crate::workspace::environments::Reach;
+use crate::workspace::index::key_prefix;
+
+/// The most other keys of a key's class or prefix whose files are searched.
+const MAX_SIBLINGS: usize = 1_000;
+
+/// A file that some level reads.
+#[derive(Clone)]
+pub(super) struct MoveTarget {
+    /// Its path.
+    pub(super) path: FilePath,
+    /// Whether it is there.
+    pub(super) exists: bool,
+    /// The level.
+    pub(super) level: Arc<Level>,
+    /// The location of the level that names the file, as written.
+    template: Option<Template>,
+    /// Whether every node reads it.
+    pub(super) is_for_all: bool,
+}
+
+/// The files with other keys of a key's class or prefix, each with their number.
+pub(super) type SiblingFiles = HashMap<FilePath, usize>;
+
+impl RefactorContext<'_> {
+    /// Returns the config and the layer that read this file.
+    fn reading_config(&self) -> Option<(Layer, &Arc<HieraConfig>)> {
+        let layer = self.environment.layer_of(self.wanted.path)?;
+        self.environment.all_configs().find(|(one, _)| one == layer)
+    }
+
+    /// Returns the other files of YAML that the scope of this file reads in its layer, in the order
+    /// of the levels. Those that would be created are among them where that is possible.
+    pub(super) fn located_targets(&self) -> Vec<MoveTarget> {
+        let Some((_, config)) = self.reading_config() else { return Vec::new() };
+        let scope = self.snapshot.scope_for(self.environment, self.wanted.path);
+        let view = self.snapshot.view(self.environment);
+        let creates = self.wanted.creates_files && self.wanted.is_by_user;
+        let mut targets: Vec<MoveTarget> = Vec::new();
+        for level in
+            locate_levels(config, &config.hierarchy, &scope, &view, None).unwrap_or_default()
+        {
+            let is_named = matches!(level.level.locations, Locations::Paths(_));
+            for location in &level.locations {
+                let LevelTarget::File { path, exists } = &location.place else { continue };
+                let is_known = targets.iter().any(|target| target.path == *path);
+                if !is_known && (*exists || creates && is_named) {
+                    let template = location.template.clone();
+                    targets.extend(self.target(path, *exists, &level.level, template));
+                }
+            }
+        }
+        targets
+    }
+
+    /// Returns an existing file as a target by the location that names it most literally; `None` for
+    /// one that no node reads together with this file.
+    fn target_at(&self, path: &FilePath) -> Option<MoveTarget> {
+        let matches = self.environment.path_matches(path);
+        let reach = matches.map(|(reach, _): (&Reach, PatternMatch)| reach);
+        let reach = reach.max_by_key(|reach| reach.pattern.literal_len())?;
+        if self.environment.layer_of(self.wanted.path) != Some(&reach.layer) {
+            return None;
+        }
+        let target = self.target(path, true, &reach.level, Some(reach.template.clone()))?;
+        (target.is_for_all || self.is_read_together(path)).then_some(target)
+    }
+
+    /// Returns the target of a file; `None` for this file, and for one that must not change or whose
+    /// level reads no YAML.
+    fn target(
+        &self,
+        path: &FilePath,
+        exists: bool,
+        level: &Arc<Level>,
+        template: Option<Template>,
+    ) -> Option<MoveTarget> {
+        let is_yaml = level.backend.data_reader().map(DataReader::format) == Some(DataFormat::Yaml);
+        if !is_yaml
+            || *path == *self.wanted.path
+            || self.snapshot.is_third_party(self.environment, path)
+            || !self.snapshot.may_change(path)
+        {
+            return None;
+        }
+        let has_token = |text: &str| text.contains("%{");
+        let is_for_all = !template.as_ref().is_some_and(|template| has_token(&template.text))
+            && !has_token(&level.datadir.text)
+            && matches!(level.locations, Locations::Paths(_));
+        Some(MoveTarget { path: path.clone(), exists, level: level.clone(), template, is_for_all })
+    }
+
+    /// Whether a node may read a file and this one: a known one, or any where none is known.
+    fn is_read_together(&self, path: &FilePath) -> bool {
+        let Self { snapshot, environment, wanted, .. } = self;
+        if snapshot.scope_reading(environment, &[wanted.path, path]).is_none() {
+            return false;
+        }
+        let readers = snapshot.readers_of(environment, path);
+        let own = snapshot.readers_of(environment, wanted.path);
+        let is_own = |node: usize| own.all_nodes().any(|(one, _)| one == node);
+        snapshot.nodes_of(environment).is_empty()
+            || readers.all_nodes().any(|(node, _)| is_own(node))
+    }
+
+    /// Returns the files that define other keys of the class or the prefix of a key.
+    pub(super) fn sibling_files(&self, key: &str) -> SiblingFiles {
+        let mut files = SiblingFiles::new();
+        let Some(prefix) = key_prefix(key) else { return files };
+        let index = self.snapshot.keys();
+        let siblings = index.keys_with_prefix(prefix).filter(|name| &***name != key);
+        for name in siblings.take(MAX_SIBLINGS) {
+            for path in index.definitions(name) {
+                *files.entry(path.clone()).or_default() += 1;
+            }
+        }
+        files
+    }
+
+    /// Returns the best target of each location of a level for a key, in the order of the levels:
+    /// files with other keys of its class or prefix before others. Of a glob, and of a location
+    /// whose file unknown variables decide, only such files count.
+    pub(super) fn best_targets(
+        &self,
+        entry: &DocumentEntry,
+        siblings: &SiblingFiles,
+    ) -> Vec<MoveTarget> {
+        let mut files: Vec<&FilePath> = siblings.keys().collect();
+        files.sort_unstable();
+        let more = files.into_iter().filter_map(|path| self.target_at(path));
+        let located = self.located_targets();
+        let is_path = |target: &MoveTarget| matches!(target.level.locations, Locations::Paths(_));
+        let located =
+            located.into_iter().filter(|it| is_path(it) || siblings.contains_key(&it.path));
+        let mut best: Vec<MoveTarget> = Vec::new();
+        for target in located.chain(more).filter(|target| self.can_take(target, entry)) {
+            let count =
+                |target: &MoveTarget| siblings.get(&target.path).copied().unwrap_or_default();
+            match best.iter_mut().find(|other| other.is_of_location(&target)) {
+                Some(known) if count(known) < count(&target) => *known = target,
+                Some(_) => {}
+                None => best.push(target),
+            }
+        }
+        best
+    }
+
+    /// Returns all targets that can take an entry: the files that the scope of this file reads, and
+    /// those that some of its nodes read, in the order of their paths.
+    pub(super) fn all_targets(&self, entry: &DocumentEntry) -> Vec<MoveTarget> {
+        let mut all = self.located_targets();
+        for path in self.snapshot.keys().files() {
+            if !all.iter().any(|known| known.path == *path) {
+                all.extend(self.target_at(path));
+            }
+        }
+        all.retain(|target| self.can_take(target, entry));
+        all
+    }
+
+    /// Whether a file can take an entry: it has no such key, reads encrypted text likewise, and does
+    /// not mix plain text with secrets.
+    fn can_take(&self, target: &MoveTarget, entry: &DocumentEntry) -> bool {
+        let view = self.snapshot.view(self.environment);
+        let data = view.data_of(&target.path);
+        if data.is_some_and(|data| data.get(&entry.name).is_some()) {
+            return false;
+        }
+        if self.is_encrypted(entry) { self.is_read_alike(target) } else { self.is_as_open(target) }
+    }
+
+    /// Whether a level decrypts as those do that read this file.
+    fn is_read_alike(&self, target: &MoveTarget) -> bool {
+        self.environment.path_matches(self.wanted.path).all(|(reach, _)| {
+            reach.level.backend == target.level.backend
+                && reach.level.options == target.level.options
+        })
+    }
+
+    /// Whether plain text of this file may stand in a target: either both are for secrets, or
+    /// neither is.
+    fn is_as_open(&self, target: &MoveTarget) -> bool {
+        let own = self.environment.path_matches(self.wanted.path).map(|(reach, _)| &reach.level);
+        let own: Vec<&Arc<Level>> = own.collect();
+        let decrypts = |level: &Level| level.backend.data_reader() == Some(DataReader::Eyaml);
+        let is_named = |path: &FilePath, level: &Level| {
+            secrets::names_secrets(self.short_path(path)) || secrets::names_secrets(&level.name)
+        };
+        let own_decrypts = own.iter().any(|level| decrypts(level));
+        let own_is_named = own.iter().any(|level| is_named(self.wanted.path, level));
+        let has_ciphertext = || {
+            let text = self.snapshot.file(&target.path).and_then(|file| file.text());
+            text.is_some_and(|text| text.to_str().contains("ENC["))
+        };
+        own_is_named == is_named(&target.path, &target.level)
+            && (own_decrypts || !decrypts(&target.level) && !has_ciphertext())
+    }
+}
+
+impl MoveTarget {
+    /// Whether both are named by one location of one level.
+    fn is_of_location(&self, other: &MoveTarget) -> bool {
+        let text = |target: &MoveTarget| target.template.as_ref().map(|it| it.text.clone());
+        self.level.name == other.level.name && text(self) == text(other)
+    }
+}

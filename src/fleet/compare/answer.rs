@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::ComparedSide;
 use crate::hiera::pattern::Bindings;
 use crate::hiera::resolution::{Resolution, Unsettled};
-use crate::puppet::value::{Data, Key, Value};
+use crate::puppet::value::{Data, Hash, Key, Value};
 use crate::text::FilePath;
 
 /// The beginning of a token, which stays in a text where its variable is unknown.
@@ -107,16 +107,26 @@ fn values_differ(one: &Option<Value>, other: &Option<Value>) -> bool {
 fn parts_differ(one: &Value, other: &Value) -> bool {
     match (one.data(), other.data()) {
         (Data::Hash(a), Data::Hash(b)) => {
-            let is_literal = |key: &Key| !key.to_text().contains(TOKEN);
-            let has_other_keys = a.len() != b.len() || a.keys().any(|key| !b.contains_key(key));
-            a.keys().chain(b.keys()).all(is_literal)
-                && (has_other_keys
-                    || a.iter().any(|(key, member)| parts_differ(&member.value, &b[key].value)))
+            a.keys().chain(b.keys()).any(|key| match (a.get(key), b.get(key)) {
+                _ if may_become(a, key) || may_become(b, key) => false,
+                (Some(one), Some(other)) => parts_differ(&one.value, &other.value),
+                _ => true,
+            })
         }
         (Data::String(a), Data::String(b)) => texts_differ(a, b),
         // Elements of lists may be united, and an alias may become anything.
         _ => one != other && !has_token(one) && !has_token(other),
     }
+}
+
+/// Whether a key with a token in it may become this key, or is it.
+fn may_become(hash: &Hash, key: &Key) -> bool {
+    let text = key.to_text();
+    let may_be = |other: &Key| {
+        let other = other.to_text();
+        other.contains(TOKEN) && !texts_differ(&other, &text)
+    };
+    hash.keys().any(may_be)
 }
 
 /// Whether two texts differ whatever the tokens in them become: before their first token, or behind
@@ -173,6 +183,7 @@ mod tests {
             (r#"{"k": "%{x}"}"#, r#"{"k": "%{x}", "l": 1}"#),
             (r#"{"k": "%{x}", "l": 1}"#, r#"{"k": "%{x}", "l": 2}"#),
             (r#"{"k": {"a": "%{x}.a"}}"#, r#"{"k": {"a": "%{x}.b"}}"#),
+            (r#"{"k%{x}": 1}"#, r#"{"k%{x}": 1, "other": 1}"#),
         ] {
             assert!(values_differ(&value(one), &value(other)), "{one} {other}");
             assert!(values_differ(&value(other), &value(one)), "{other} {one}");

@@ -9,6 +9,7 @@ use crate::hiera::data::DataFormat;
 use crate::hiera::hierarchy::locate_levels;
 use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::pattern::PatternMatch;
+use crate::hiera::scope::{Scope, Variable};
 use crate::text::FilePath;
 use crate::workspace::environments::Reach;
 use crate::workspace::index::key_prefix;
@@ -56,13 +57,32 @@ impl RefactorContext<'_> {
             for location in &level.locations {
                 let LevelTarget::File { path, exists } = &location.place else { continue };
                 let is_known = targets.iter().any(|target| target.path == *path);
-                if !is_known && (*exists || creates && is_named) {
-                    let template = location.template.clone();
+                let template = location.template.clone();
+                let is_new = || {
+                    let is_whole = template.as_ref().is_some_and(|it| {
+                        self.has_values(&level.level, it, &scope)
+                    });
+                    creates && is_named && is_whole
+                };
+                if !is_known && (*exists || is_new()) {
                     targets.extend(self.target(path, *exists, &level.level, template));
                 }
             }
         }
         targets
+    }
+
+    /// Whether each variable of a location has a value that is not empty.
+    fn has_values(&self, level: &Level, template: &Template, scope: &Scope) -> bool {
+        let is_it = |reach: &&Reach| {
+            reach.level.name == level.name && reach.template.text == template.text
+        };
+        let has_value = |name: &String| match scope.get_path(name.trim_start_matches(':')) {
+            Variable::Known(value) => !value.to_text().is_empty(),
+            Variable::Undefined | Variable::Unknown => false,
+        };
+        let reach = self.environment.reach.iter().find(is_it);
+        reach.is_some_and(|reach| reach.pattern.variables().iter().all(has_value))
     }
 
     /// Returns an existing file as a target by the location that names it most literally; `None` for

@@ -186,6 +186,15 @@ fn a_key_moves_down_to_levels_that_state_its_siblings() {
 }
 
 #[test]
+fn no_file_is_created_where_a_variable_of_its_path_has_no_value() {
+    let text = "#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Variants, path: '%{role}-%{variant}.yaml'}\n- {name: Roles, path: '%{role}.yaml'}\n- {name: Common, path: common.yaml}\n#- scope a role=api variant=''\n#- /data/api.yaml\n$0k: 1\n";
+    let fixture = Fixture::new(text);
+    let titles: Vec<String> =
+        found(&fixture, &[RefactoringKind::Move]).into_iter().map(|one| one.title).collect();
+    assert_eq!(titles, ["Move `k` to the new file data/common.yaml (changes none of 1 node; others may change)"]);
+}
+
+#[test]
 fn plain_text_does_not_leave_a_file_of_secrets() {
     let secrets = "#- /data/common.yaml\nx: 1\n#- /data/secrets/db.secrets.yaml\n$0password: 1\n";
     assert_eq!(titles(secrets), [""; 0]);

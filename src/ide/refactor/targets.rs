@@ -59,9 +59,9 @@ impl RefactorContext<'_> {
                 let is_known = targets.iter().any(|target| target.path == *path);
                 let template = location.template.clone();
                 let is_new = || {
-                    let is_whole = template.as_ref().is_some_and(|it| {
-                        self.has_values(&level.level, it, &scope)
-                    });
+                    let is_whole = template
+                        .as_ref()
+                        .is_some_and(|it| self.has_values(&level.level, it, &scope));
                     creates && is_named && is_whole
                 };
                 if !is_known && (*exists || is_new()) {
@@ -74,9 +74,8 @@ impl RefactorContext<'_> {
 
     /// Whether each variable of a location has a value that is not empty.
     fn has_values(&self, level: &Level, template: &Template, scope: &Scope) -> bool {
-        let is_it = |reach: &&Reach| {
-            reach.level.name == level.name && reach.template.text == template.text
-        };
+        let is_it =
+            |reach: &&Reach| reach.level.name == level.name && reach.template.text == template.text;
         let has_value = |name: &String| match scope.get_path(name.trim_start_matches(':')) {
             Variable::Known(value) => !value.to_text().is_empty(),
             Variable::Undefined | Variable::Unknown => false,
@@ -175,19 +174,6 @@ impl RefactorContext<'_> {
             }
         }
         best
-    }
-
-    /// Returns all targets that can take an entry: the files that the scope of this file reads, and
-    /// those that some of its nodes read, in the order of their paths.
-    pub(super) fn all_targets(&self, entry: &DocumentEntry) -> Vec<MoveTarget> {
-        let mut all = self.located_targets();
-        for path in self.snapshot.keys().files() {
-            if !all.iter().any(|known| known.path == *path) {
-                all.extend(self.target_at(path));
-            }
-        }
-        all.retain(|target| self.can_take(target, entry));
-        all
     }
 
     /// Whether a file can take an entry: it has no such key, reads encrypted text likewise, and does

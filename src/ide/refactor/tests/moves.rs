@@ -186,12 +186,26 @@ fn a_key_moves_down_to_levels_that_state_its_siblings() {
 }
 
 #[test]
+fn files_of_the_first_thousand_siblings_are_preferred() {
+    let glob = "Move `web::a` to data/modules/web.yaml (changes 1 of 3 nodes)";
+    for (count, is_offered) in [(999, true), (1_000, false)] {
+        let keys: String = (0..count).map(|n| format!("web::b{n:04}: 1\n")).collect();
+        let common = "#- /data/common.yaml\nx: 1\n";
+        let all = titles(&format!("#- /data/roles/api.yaml\n$0web::a: 1\n{keys}{common}"));
+        assert_eq!(all.iter().any(|title| title == glob), is_offered, "{all:?}");
+    }
+}
+
+#[test]
 fn no_file_is_created_where_a_variable_of_its_path_has_no_value() {
     let text = "#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Variants, path: '%{role}-%{variant}.yaml'}\n- {name: Roles, path: '%{role}.yaml'}\n- {name: Common, path: common.yaml}\n#- scope a role=api variant=''\n#- /data/api.yaml\n$0k: 1\n";
     let fixture = Fixture::new(text);
     let titles: Vec<String> =
         found(&fixture, &[RefactoringKind::Move]).into_iter().map(|one| one.title).collect();
-    assert_eq!(titles, ["Move `k` to the new file data/common.yaml (changes none of 1 node; others may change)"]);
+    assert_eq!(
+        titles,
+        ["Move `k` to the new file data/common.yaml (changes none of 1 node; others may change)"]
+    );
 }
 
 #[test]

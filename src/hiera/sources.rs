@@ -32,6 +32,10 @@ pub trait Sources {
     /// keys.
     fn is_unread(&self, path: &FilePath) -> bool;
 
+    /// Returns why nothing is known of a path: it, or a folder above it, could not be listed. `None`
+    /// where the listing is complete.
+    fn unlisted_reason(&self, path: &FilePath) -> Option<String>;
+
     /// Returns the files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
     fn glob_files(&self, pattern: &str) -> Arc<[FilePath]>;
 

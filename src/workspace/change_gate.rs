@@ -38,7 +38,7 @@ impl Snapshot {
                     && parts.all(|part| part != ".." && !SKIPPED_FOLDERS.contains(&part))
             })
         };
-        let is_unlisted = |path: &FilePath| self.unlisted.contains(path);
+        let is_unlisted = |path: &FilePath| self.unlisted.contains_key(path);
         self.folders().iter().any(is_inside)
             && !is_unlisted(path)
             && !path.ancestors().any(|folder| is_unlisted(&folder))

@@ -74,16 +74,18 @@ pub enum UnlistedReason {
 
 impl std::fmt::Display for Unlisted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.reason {
-            UnlistedReason::Io(error) => write!(f, "{}: cannot be listed: {error}", self.path),
-            UnlistedReason::TooDeep => {
-                write!(f, "{}: nested too deeply, its files are not read", self.path)
-            }
-            UnlistedReason::NotUtf8 => {
-                write!(f, "{}: not read, as its name is not UTF-8", self.path)
-            }
+        write!(f, "{}: {}", self.path, self.reason)
+    }
+}
+
+impl std::fmt::Display for UnlistedReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            UnlistedReason::Io(error) => write!(f, "cannot be listed: {error}"),
+            UnlistedReason::TooDeep => f.write_str("nested too deeply, its files are not read"),
+            UnlistedReason::NotUtf8 => f.write_str("not read, as its name is not UTF-8"),
             UnlistedReason::LeadsOut => {
-                write!(f, "{}: not read, as this link leads out of the repository", self.path)
+                f.write_str("not read, as this link leads out of the repository")
             }
         }
     }

@@ -297,7 +297,7 @@ impl Workspace {
             && scan.has_sources(&self.sources)
             && scan.has_names(&self.disk_entries);
         self.reconfigured = false;
-        let unlisted = scan.unlisted.into_iter().map(|one| one.path).collect();
+        let unlisted = scan.unlisted.into_iter().map(|one| (one.path, one.reason)).collect();
         self.current_state().snapshot.unlisted = Arc::new(unlisted);
         self.disk_entries = Arc::new(scan.entries);
         let mut disk = BTreeMap::new();

@@ -1,12 +1,13 @@
 //! An immutable view of one revision of the workspace. Requests are answered from it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::config::{EnvironmentConfig, WorkspaceConfig};
 use super::environments::{Environment, Environments};
 use super::eyaml::Keys;
 use super::file::File;
+use super::fs::UnlistedReason;
 use super::index::lazy::LazyIndex;
 use super::kinds::{code_language, is_puppetfile};
 use super::manifests::lazy::LazyManifests;
@@ -27,7 +28,7 @@ pub struct Snapshot {
     pub(super) files: imbl::OrdMap<FilePath, Arc<File>>,
     pub(super) names: Arc<DiskNames>,
     /// The files and folders that the scan passed over, such as links out of the folders.
-    pub(super) unlisted: Arc<BTreeSet<FilePath>>,
+    pub(super) unlisted: Arc<BTreeMap<FilePath, UnlistedReason>>,
     pub(super) ids: Arc<Vec<FilePath>>,
     pub(super) environments: Arc<Environments>,
     pub(super) nodes: Arc<Vec<Arc<Node>>>,

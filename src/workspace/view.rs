@@ -102,6 +102,15 @@ impl Sources for EnvironmentView<'_> {
         self.snapshot.file(path).is_some_and(|file| matches!(file.content, Content::Unreadable(_)))
     }
 
+    fn unlisted_reason(&self, path: &FilePath) -> Option<String> {
+        let unlisted = &self.snapshot.unlisted;
+        if unlisted.is_empty() {
+            return None;
+        }
+        let reason = |path: &FilePath| unlisted.get(path).map(ToString::to_string);
+        reason(path).or_else(|| path.ancestors().find_map(|folder| reason(&folder)))
+    }
+
     fn glob_files(&self, pattern: &str) -> Arc<[FilePath]> {
         self.snapshot.names.glob_files(pattern)
     }

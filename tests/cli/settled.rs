@@ -168,3 +168,19 @@ fn a_value_whose_options_may_be_in_a_file_that_is_not_read_is_not_settled() {
     let (_, _, err) = at(&root, &["lookup", "--explain", "list"], "");
     assert!(err.contains("asked for 'lookup_options'"), "{err}");
 }
+
+/// The folder of nodes is a link out of the repository, which hiera-ls does not follow.
+#[cfg(unix)]
+#[test]
+fn a_key_below_a_folder_that_cannot_be_listed_is_not_settled() {
+    let config = "version: 5\nhierarchy: [{name: Node, path: 'nodes/web01.yaml'}, {name: Common, path: common.yaml}]\n";
+    let root =
+        repo("cli-settled-unlisted", &[("hiera.yaml", config), ("data/common.yaml", "port: 80\n")]);
+    std::os::unix::fs::symlink("/usr/share", root.join("data/nodes")).expect("it can be linked");
+    let (status, out, err) = at(&root, &["lookup", "nowhere"], "");
+    assert_eq!((status, out.as_str()), (3, ""), "{err}");
+    assert!(err.contains("data/nodes/web01.yaml"), "{err}");
+    let (status, out, err) = at(&root, &["lookup", "port"], "");
+    assert_eq!((status, out.as_str()), (0, "80\n"), "{err}");
+    assert!(err.contains("may change the value"), "{err}");
+}

@@ -57,7 +57,15 @@ impl Resolver<'_> {
         let path = match &location.place {
             LevelTarget::File { path, exists: true } => path,
             LevelTarget::File { path, exists: false } => {
-                return Ok(Outcome::NoSuchFile(path.to_string()));
+                let Some(message) = self.ctx.sources.unlisted_reason(path) else {
+                    return Ok(Outcome::NoSuchFile(path.to_string()));
+                };
+                let reason = Unevaluated::Unread(path.clone(), message.clone());
+                if root == LOOKUP_OPTIONS {
+                    self.note_unread_options(layer, located, &reason);
+                }
+                inv.cannot_evaluate(layer, located, root, reason);
+                return Ok(Outcome::Unread { path: path.clone(), message });
             }
             LevelTarget::NoMatch { pattern } => return Ok(Outcome::NoSuchFile(pattern.clone())),
             LevelTarget::Undetermined(undetermined) => {

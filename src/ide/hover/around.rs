@@ -10,7 +10,6 @@ use crate::ide::phrases::{level_title, not_evaluated};
 use crate::ide::value_sources::ValueSource;
 use crate::puppet::print;
 use crate::puppet::value::{Data, Value};
-use crate::text::FilePath;
 
 /// The most keys of a hash that a line names.
 const MAX_KEYS: usize = 5;

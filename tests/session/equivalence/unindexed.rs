@@ -37,6 +37,10 @@ impl Sources for Unindexed<'_> {
         self.0.is_unread(path)
     }
 
+    fn unlisted_reason(&self, path: &FilePath) -> Option<String> {
+        self.0.unlisted_reason(path)
+    }
+
     fn glob_files(&self, pattern: &str) -> Arc<[FilePath]> {
         self.0.glob_files(pattern)
     }

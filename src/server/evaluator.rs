@@ -34,8 +34,8 @@ struct EvaluatorState {
     /// folder of the environment.
     named: Mutex<HashMap<FilePath, BTreeSet<FilePath>>>,
     outcomes: Mutex<Evaluations>,
-    /// The tokens of the progress that the client shows, each with whether it was cancelled.
-    under_way: Mutex<HashMap<lsp::ProgressToken, Arc<AtomicBool>>>,
+    /// The requests under way, by the token of the progress that the client shows.
+    under_way: Mutex<HashMap<lsp::ProgressToken, RequestState>>,
     numbers: AtomicU64,
     has_ended: AtomicBool,
     /// Held from the question to the outcome, so that the user is asked one question at a time.
@@ -50,6 +50,13 @@ struct Running {
     puppet: PuppetVersion,
     /// The state of the files when they were loaded.
     seen: Seen,
+}
+
+/// What can be asked of a request under way from outside of it.
+struct RequestState {
+    /// The folder of the environment whose functions it runs.
+    root: FilePath,
+    is_cancelled: Arc<AtomicBool>,
 }
 
 /// A request under way. The client can cancel it until this is dropped.
@@ -67,7 +74,7 @@ impl Drop for UnderWay {
 }
 
 impl UnderWay {
-    /// Whether the client cancelled the request, or the session has ended.
+    /// Whether the request was cancelled, or the session has ended.
     pub(super) fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::SeqCst) || self.evaluator.has_ended()
     }
@@ -105,20 +112,32 @@ impl Evaluator {
         lock(&self.0.named).get(root).cloned().unwrap_or_default()
     }
 
-    /// Begins a request.
-    pub(super) fn begin_request(&self) -> UnderWay {
+    /// Begins a request that runs functions of the environment in a folder.
+    pub(super) fn begin_request(&self, root: FilePath) -> UnderWay {
         let number = self.0.numbers.fetch_add(1, Ordering::Relaxed);
         let token = lsp::ProgressToken::String(format!("hiera-ls/evaluate/{number}"));
         let is_cancelled = Arc::<AtomicBool>::default();
-        lock(&self.0.under_way).insert(token.clone(), is_cancelled.clone());
+        let state = RequestState { root, is_cancelled: is_cancelled.clone() };
+        lock(&self.0.under_way).insert(token.clone(), state);
         UnderWay { evaluator: self.clone(), token, is_cancelled }
     }
 
     /// Cancels the request whose progress has this token, if there is one.
     pub(super) fn cancel(&self, token: &lsp::ProgressToken) {
-        if let Some(is_cancelled) = lock(&self.0.under_way).get(token) {
-            is_cancelled.store(true, Ordering::SeqCst);
+        if let Some(state) = lock(&self.0.under_way).get(token) {
+            state.is_cancelled.store(true, Ordering::SeqCst);
         }
+    }
+
+    /// Ends the processes of environments in none of the folders that are read, and cancels the
+    /// requests that use them. Waits for that.
+    pub(super) fn end_outside(&self, folders: &[FilePath]) {
+        let is_outside = |root: &FilePath| !folders.iter().any(|folder| root.is_within(folder));
+        for state in lock(&self.0.under_way).values().filter(|state| is_outside(&state.root)) {
+            state.is_cancelled.store(true, Ordering::SeqCst);
+        }
+        // The lock is free when the cancelled request has ended.
+        lock(&self.0.processes).retain(|root, _| !is_outside(root));
     }
 
     /// Looks a key up with functions, on a thread of its own, and keeps the outcome; also returns the

@@ -264,7 +264,7 @@ impl LanguageServer for Backend {
     }
 
     async fn did_change_workspace_folders(&self, params: lsp::DidChangeWorkspaceFoldersParams) {
-        self.shared.with(|state| {
+        let read = self.shared.with(|state| {
             let mut folders = state.folders.listed().to_vec();
             let removed: Vec<FilePath> = params
                 .event
@@ -277,8 +277,15 @@ impl LanguageServer for Backend {
                 params.event.added.iter().filter_map(|folder| from_lsp::path_of_uri(&folder.uri)),
             );
             state.list_folders(folders);
+            state.workspace.folders().to_vec()
         });
         self.shared.disk.ask_reading();
+        // The user removed the folder: its code must not run on.
+        let shared = self.shared.clone();
+        tokio::spawn(async move {
+            let evaluator = shared.evaluator.clone();
+            shared.slots.workers().run(move || evaluator.end_outside(&read)).await
+        });
     }
 
     async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {

@@ -158,7 +158,7 @@ async fn try_to_evaluate(
             evaluator.record_consent(permit, files);
             continue;
         }
-        let under_way = evaluator.begin_request();
+        let under_way = evaluator.begin_request(target.environment.root.clone());
         let key = target.key.text.clone();
         let shown = begin_progress(client, shared, &under_way.token, &key).await;
         let at = clock_time();

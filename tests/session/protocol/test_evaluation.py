@@ -369,6 +369,21 @@ async def test_the_user_cancels_the_progress(start, repo: pathlib.Path) -> None:
     assert len(processes(repo)) == 2
 
 
+@needs_puppet
+async def test_a_removed_folder_takes_its_functions_along(start, repo: pathlib.Path) -> None:
+    session = await start(repo, VSCODE, options={"runBackends": {"enabled": True, "timeout": 1000}})
+    User(session, "Run")
+    session.open(COMMON)
+    await choose(session, COMMON, "slow")
+    await until(lambda: (repo / "mark.slow").exists())
+    (process,) = processes(repo)
+    assert runs(process)
+    folder = lsp.WorkspaceFolder(repo.as_uri(), "repo")
+    event = lsp.WorkspaceFoldersChangeEvent(added=[], removed=[folder])
+    session.client.workspace_did_change_workspace_folders(lsp.DidChangeWorkspaceFoldersParams(event))
+    await until(lambda: not runs(process))
+
+
 async def until(condition: Callable[[], bool]) -> None:
     """Waits for a condition outside of the session."""
 

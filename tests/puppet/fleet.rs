@@ -11,8 +11,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hiera_ls::fleet::alternatives::{Assumed, Case, find_alternatives};
-use hiera_ls::fleet::groups::{FleetQuestion as GroupQuestion, Group, group_by_answer};
+use hiera_ls::fleet::alternatives::find_alternatives;
+use hiera_ls::fleet::groups::{
+    Assumed, Case, FleetQuestion as GroupQuestion, Group, group_by_answer,
+};
 use hiera_ls::hiera::error::LookupError;
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{LOOKUP_OPTIONS, Resolver};

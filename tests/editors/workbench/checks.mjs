@@ -129,7 +129,7 @@ const scenarios = {
       await window.go(COMMON, ...place(folder, COMMON, "ntp_servers"));
       const definition = await window.definition();
       const at = (file) => `${file}:${place(folder, file, "ntp_servers:").join(":")}`;
-      check(definition === at("data/sites/kyoto/network.yaml"), "F12 on an alias lands in the file and line of its key", definition);
+      check(definition === at("data/sites/oslo/network.yaml"), "F12 on an alias lands in the file and line of its key", definition);
       await window.screenshot("definition");
 
       await window.go(COMMON, ...place(folder, COMMON, "%{alias('ntp_servers')}"));

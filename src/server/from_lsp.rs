@@ -47,7 +47,7 @@ pub(super) fn client_features(capabilities: &lsp::ClientCapabilities) -> Feature
         .and_then(|hover| hover.content_format.clone())
         .unwrap_or_default();
     let workspace = capabilities.workspace.as_ref();
-    // The extensions of editors/PROTOCOL.md.
+    // The extensions of docs/protocol.md.
     let own = |name: &str| {
         capabilities.experimental.as_ref().and_then(|own| own["hiera"][name].as_bool())
     };

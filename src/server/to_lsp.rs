@@ -17,7 +17,7 @@ use crate::ide::hover::{Action, ActionCall, Hover};
 use crate::text::{Encoding, FileId, FilePath, LineCol, Positions, Span, TextRange};
 use crate::workspace::Snapshot;
 
-/// The server's own messages, without `hiera/`: see `editors/PROTOCOL.md`.
+/// The server's own messages, without `hiera/`: see `docs/protocol.md`.
 const OWN_MESSAGES: [&str; 6] =
     ["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
 

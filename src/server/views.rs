@@ -1,5 +1,5 @@
 //! The server's own requests, for views beside the text: the hierarchy, the explanation of a
-//! lookup, all data of a node. `editors/PROTOCOL.md` describes them.
+//! lookup, all data of a node. `docs/protocol.md` describes them.
 
 use std::collections::BTreeMap;
 

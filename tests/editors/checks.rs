@@ -1,5 +1,5 @@
 //! `hiera-ls check` where others run it: the hooks of `.pre-commit-hooks.yaml` in the real
-//! pre-commit, and the commands of `editors/CHECKS.md`.
+//! pre-commit, and the commands of `docs/checks.md`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ const SCHEMAS: &str = "check-jsonschema==0.39.0\n";
 
 /// The page's first block of code that has this text.
 fn block_with(text: &str) -> String {
-    let page = std::fs::read_to_string(support::in_package("editors/CHECKS.md"))
+    let page = std::fs::read_to_string(support::in_package("docs/checks.md"))
         .expect("a file of this package");
     let mut blocks = page.split("\n```").skip(1).step_by(2);
     let block = blocks.find(|block| block.contains(text)).expect("the page has it");
@@ -48,9 +48,8 @@ fn pre_commit_refuses_a_broken_alias() {
 
     support::copy(&support::in_package("tests/control-repo"), &repo);
     let address = format!("file://{}", hooks.display());
-    let config = block_with("repos:")
-        .replace("https://example.com/hiera-ls", &address)
-        .replace("v0.1.0", revision.trim());
+    let config =
+        block_with("repos:").replace("REPOSITORY", &address).replace("v0.1.0", revision.trim());
     std::fs::write(repo.join(".pre-commit-config.yaml"), config).expect("a file can be written");
     tools.commit_all(&repo);
     let (status, out) = tools.run(&repo, &["pre-commit", "run", "--all-files"]);
@@ -144,7 +143,7 @@ fn the_workflows_are_valid() {
 fn the_commands_of_the_page_run() {
     let temporary = support::scratch("checks-page");
     support::copy(&support::in_package("tests/control-repo"), &temporary);
-    let page = std::fs::read_to_string(support::in_package("editors/CHECKS.md"))
+    let page = std::fs::read_to_string(support::in_package("docs/checks.md"))
         .expect("a file of this package");
     let starts =
         ["      - run: hiera-ls ", "    - hiera-ls ", "hiera-ls ", "    lint-command: hiera-ls "];

@@ -140,8 +140,8 @@ fn vim_with_ale() {
         return;
     }
     let temporary = support::scratch("vim");
-    // The lines of CHECKS.md for the vimrc.
-    let page = std::fs::read_to_string(support::in_package("editors/CHECKS.md"))
+    // The lines of docs/checks.md for the vimrc.
+    let page = std::fs::read_to_string(support::in_package("docs/checks.md"))
         .expect("a file of this package");
     let snippet = page
         .split_once("```vim\n")

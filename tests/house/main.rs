@@ -1,5 +1,5 @@
-//! Rules about the sources and the documents: layers, citations, named files, the README's tables
-//! and examples, settings, workflows.
+//! Rules about the sources and the documents: layers, citations, links and named files, generated
+//! tables, examples, the README, settings, workflows.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -8,6 +8,8 @@ mod architecture;
 mod circles;
 mod citations;
 mod documents;
+mod examples;
+mod generated;
 mod limits;
 mod readme;
 mod settings;

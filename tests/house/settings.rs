@@ -1,58 +1,20 @@
-//! Where settings are shown beside the server: the README's table and the VS Code extension's
-//! manifest agree with the schema.
+//! Settings in the VS Code extension: its manifest, and the schema of the settings file that it
+//! brings, agree with the schema of the settings.
 //!
 //! `HIERA_LS_UPDATE=1 cargo test --test house settings` writes both anew.
-
-use std::path::PathBuf;
 
 use hiera_ls::diagnostics::{Rule, Severity, catalogue};
 use hiera_ls::settings::schema::{SCHEMA, Setting, SettingType, Who};
 use serde_json::{Map, Value, json};
 
+use crate::generated::{check_file, read};
+
 const MANIFEST: &str = "editors/vscode/package.json";
 const FILE_SCHEMA: &str = "editors/vscode/schemas/hiera-ls.schema.json";
 
-fn file(name: &str) -> (PathBuf, String) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name);
-    let text = std::fs::read_to_string(&path).expect("a file of this package");
-    (path, text)
-}
-
-/// Checks that a file has the expected text; with `HIERA_LS_UPDATE`, writes the text.
-fn same(name: &str, expected: &str) {
-    let (path, text) = file(name);
-    if std::env::var_os("HIERA_LS_UPDATE").is_some() {
-        std::fs::write(path, expected).expect("a file of this package can be written");
-    } else {
-        assert!(
-            text == expected,
-            "{name} is not current: run `HIERA_LS_UPDATE=1 cargo test --test house settings`"
-        );
-    }
-}
-
-#[test]
-fn the_readme_has_the_settings_of_the_schema() {
-    let (_, text) = file("README.md");
-    let (before, rest) = text.split_once("<!-- settings -->").expect("the start of the table");
-    let (_, after) = rest.split_once("<!-- /settings -->").expect("the end of the table");
-    let row = |setting: &Setting| {
-        let name =
-            if setting.kind == SettingType::Severities { "rules.CODE" } else { setting.name };
-        format!("| `{name}` | {} | {} |\n", setting.default_words(), setting.meaning)
-    };
-    let rows: String = SCHEMA.iter().map(row).collect();
-    same(
-        "README.md",
-        &format!(
-            "{before}<!-- settings -->\n| Setting | Default | Meaning |\n|---|---|---|\n{rows}<!-- /settings -->{after}"
-        ),
-    );
-}
-
 #[test]
 fn the_extension_has_the_settings_of_the_schema() {
-    let (_, text) = file(MANIFEST);
+    let text = read(MANIFEST);
     let mut manifest: Value = serde_json::from_str(&text).expect("the manifest is JSON");
     // One part of the manifest is the extension's own, about finding the server; the others are
     // made from the schema.
@@ -85,7 +47,7 @@ fn the_extension_has_the_settings_of_the_schema() {
     manifest["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"] = restricted.into();
     manifest["version"] = env!("CARGO_PKG_VERSION").into();
     let written = serde_json::to_string_pretty(&manifest).expect("JSON can be written");
-    same(MANIFEST, &(written + "\n"));
+    check_file(MANIFEST, |_| written + "\n");
 }
 
 #[test]
@@ -122,9 +84,9 @@ fn the_schema_of_the_settings_file_has_the_settings_of_the_schema() {
         rule["enum"].as_array_mut().expect("severities").push(false.into());
     }
     let written = serde_json::to_string_pretty(&schema).expect("JSON can be written");
-    same(FILE_SCHEMA, &(written + "\n"));
+    check_file(FILE_SCHEMA, |_| written + "\n");
     // The extension's manifest names the schema, and its package contains it.
-    let manifest: Value = serde_json::from_str(&file(MANIFEST).1).expect("the manifest is JSON");
+    let manifest: Value = serde_json::from_str(&read(MANIFEST)).expect("the manifest is JSON");
     let url = FILE_SCHEMA.strip_prefix("editors/vscode").expect("it is the extension's");
     let validation =
         json!([{"fileMatch": hiera_ls::settings::FILE_NAME, "url": format!(".{url}")}]);

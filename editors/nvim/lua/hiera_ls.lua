@@ -55,7 +55,7 @@ function M.root(path)
   end
 end
 
--- What editors/PROTOCOL.md adds to the capabilities. Neovim hides the addresses of links, and counts them when it wraps lines.
+-- What docs/protocol.md adds to the capabilities. Neovim hides the addresses of links, and counts them when it wraps lines.
 M.experimental = {
   hoverLinks = false,
   hoverActions = { explain = ':HieraExplain', selectNode = ':HieraNode', evaluate = ':HieraEvaluate' },

@@ -1,5 +1,5 @@
 /**
- * The server's own messages, beside those of the Language Server Protocol: `editors/PROTOCOL.md` of the repository.
+ * The server's own messages, beside those of the Language Server Protocol: `docs/protocol.md` of the repository.
  */
 import { NotificationType, RequestType } from "vscode-languageclient/node";
 import type { Location, Position, Range, TextDocumentIdentifier } from "vscode-languageclient/node";

@@ -38,10 +38,10 @@ pub(in crate::server) struct Announced {
     pub(in crate::server) creates_files: bool,
     /// It asks whether a name can be renamed.
     pub(in crate::server) prepares_renames: bool,
-    /// The client's own command that shows places, for lenses; see `editors/PROTOCOL.md`.
+    /// The client's own command that shows places, for lenses; see `docs/protocol.md`.
     pub(in crate::server) show_places: Option<String>,
     /// The addresses of the rules' pages that the client can open, with [`CODE`] in place of a
-    /// rule's code; see `editors/PROTOCOL.md`. `None` where it opens none.
+    /// rule's code; see `docs/protocol.md`. `None` where it opens none.
     rule_pages: Option<String>,
     /// It can be asked to ask again for hints.
     pub(in crate::server) refreshes_hints: bool,

@@ -1,4 +1,4 @@
--- :HieraExplain, :HieraEvaluate, :HieraData, :HieraHierarchy, :HieraNodes, :HieraNode, :HieraStatus, :HieraConfig. What they ask the server is in editors/PROTOCOL.md.
+-- :HieraExplain, :HieraEvaluate, :HieraData, :HieraHierarchy, :HieraNodes, :HieraNode, :HieraStatus, :HieraConfig. What they ask the server is in docs/protocol.md.
 
 local M = {}
 

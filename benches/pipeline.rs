@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hiera_ls::diagnostics::{RulesConfig, check_file};
+use hiera_ls::disk::MemoryFs;
 use hiera_ls::hiera::lookup::Resolver;
 use hiera_ls::hiera::merge::{DeepOptions, Strategy};
 use hiera_ls::ide::hover::{HoverConfig, hover};
 use hiera_ls::text::{FilePath, FilePosition, TextRange};
-use hiera_ls::workspace::fs::MemoryFs;
 use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig, scan};
 use hiera_ls::yaml;
 

@@ -28,9 +28,9 @@ use serde_json::{Map, Value as Json};
 
 use crate::diagnostics::render::{LineSpans, write_findings};
 use crate::diagnostics::{Finding, check_all};
+use crate::disk::MemoryFs;
 use crate::settings::{Origin, SettingProblem, Settings, SettingsFile, without_effect};
 use crate::text::{FilePath, FilePosition, Span, TextRange};
-use crate::workspace::fs::MemoryFs;
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
 const DEFAULT_FILE: &str = "/data/common.yaml";
@@ -358,7 +358,7 @@ motd: caf\u{e9}
 
     impl MemoryFs {
         fn read_text(&self, path: &str) -> Option<String> {
-            use crate::workspace::fs::FileSystem;
+            use crate::disk::FileSystem;
             String::from_utf8(self.read(&FilePath::new(path), 1 << 20).ok()?).ok()
         }
     }

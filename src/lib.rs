@@ -8,8 +8,10 @@
 //! - [`hiera`]: the rules of Hiera, pure. Its heart is [`hiera::lookup`].
 //! - [`manifest`]: manifests beside the data: declarations and calls that read data. Beside
 //!   [`hiera`]; neither uses the other.
-//! - [`workspace`]: many files over time; the only place with the disk and with the notion of
-//!   change.
+//! - [`disk`]: the only place that reads and writes files.
+//! - [`eyaml`]: the user's keys for encrypted values.
+//! - [`workspace`]: many files over time; the only place with the notion of change.
+//! - [`backends`]: the functions of levels, in a process that the user permits.
 //! - [`diagnostics`]: the rules' catalogue, one file a rule.
 //! - [`ide`]: hover, definition and their like, in editor words but without protocol types.
 //! - [`settings`]: settings as written, to the configs of the above.
@@ -25,8 +27,11 @@
 // Tests share sources with other crates, where this is not so.
 #![cfg_attr(not(test), warn(unreachable_pub))]
 
+pub mod backends;
 pub mod cli;
 pub mod diagnostics;
+pub mod disk;
+pub mod eyaml;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod fleet;

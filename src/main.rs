@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
     cli::logging::start(arguments.log);
     #[cfg(unix)]
-    hiera_ls::workspace::backends::own_all_children();
+    hiera_ls::backends::own_all_children();
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || run(arguments));
     match worker {
         // A panic has printed its place; its status must not look like a finding.

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use hiera_ls::diagnostics::{RulesConfig, check_file};
+use hiera_ls::disk::OsFs;
 use hiera_ls::settings::{FILE_NAME, Settings};
 use hiera_ls::text::{Encoding, FilePath};
-use hiera_ls::workspace::fs::OsFs;
 use hiera_ls::workspace::{Change, Snapshot, Workspace, scan};
 
 /// The workspace of a folder, as the command line opens it.

@@ -6,9 +6,9 @@ use super::{
     ArgumentSettings, CheckArguments, Failure, Opened, Status, absolute_path, open, report,
 };
 use crate::diagnostics::{Finding, Severity, catalogue, check_all, check_file};
+use crate::disk::{FileSystem, OsFs};
 use crate::settings::Settings;
 use crate::text::FilePath;
-use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::{Snapshot, Workspace, WorkspaceConfig, scan};
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {

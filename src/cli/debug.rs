@@ -5,9 +5,9 @@ use std::io::Write;
 use clap::ValueEnum;
 
 use super::{ArgumentSettings, Failure, RootArguments, Status, absolute_path, open};
+use crate::disk::{FileSystem, OsFs};
 use crate::ide::inspect::{self, inspect};
 use crate::text::escape::terminal_lines;
-use crate::workspace::fs::{FileSystem, OsFs};
 
 /// The aspect of a file to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -14,8 +14,8 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use super::print_note;
+use crate::disk::environment_variable;
 use crate::text::escape::escape_terminal;
-use crate::workspace::fs::environment_variable;
 
 /// Sets the level where `--log` does not.
 const VARIABLE: &str = "HIERA_LS_LOG";

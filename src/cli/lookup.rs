@@ -11,7 +11,10 @@ use super::{
     ArgumentSettings, Failure, LookupArguments, Opened, Places, Render, Status, absolute_path,
     explain, note_unapplied, open, print_note,
 };
+use crate::backends::{BackendsConfig, Functions, Permit};
 use crate::cli::settled::note_unsettled;
+use crate::disk::{FileSystem, OsFs};
+use crate::eyaml::EnvironmentKeys;
 use crate::hiera::backends::Backends;
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::lookup::{Context, Resolver};
@@ -25,10 +28,7 @@ use crate::puppet::types;
 use crate::puppet::value::{Hash, Value};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
-use crate::workspace::backends::{BackendsConfig, Functions, Permit};
 use crate::workspace::environments::Environment;
-use crate::workspace::eyaml::EnvironmentKeys;
-use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::nodes::{from_json, read_values, scope_of, scope_of_name};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -157,7 +157,7 @@ fn read_runnable(
         deadline: Duration::from_secs(arguments.backend_timeout),
     };
     let names = config.functions.as_deref();
-    let permit = opened.snapshot.permit(environment, names, &files?, &OsFs);
+    let permit = Permit::from_levels(&opened.snapshot, environment, names, &files?, &OsFs);
     let puppet = opened.snapshot.config_of(environment).puppet;
     Ok(Some(Runnable { config, permit, puppet }))
 }

@@ -20,11 +20,11 @@ use std::time::Instant;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::disk::{FileSystem, OsFs, Unlisted, UnlistedReason};
 use crate::hiera::resolution::Unapplied;
 use crate::settings::{self, Origin, SettingProblem, Settings};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
-use crate::workspace::fs::{FileSystem, OsFs, Unlisted, UnlistedReason};
 use crate::workspace::{Change, Snapshot, scan};
 
 /// How a command ended.
@@ -411,7 +411,7 @@ fn absolute_path(path: &str) -> Result<FilePath, Failure> {
     if Path::new(path).is_absolute() {
         return Ok(FilePath::new(path));
     }
-    let here = crate::workspace::fs::current_dir().ok_or("the current folder is gone")?;
+    let here = crate::disk::current_dir().ok_or("the current folder is gone")?;
     Ok(here.join(path))
 }
 

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::cursor::{asked_key, under_cursor};
+use crate::backends::Functions;
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, LOOKUP_OPTIONS, Resolver};
@@ -14,7 +15,6 @@ use crate::hiera::resolution::{Outcome, Resolution, Unevaluated};
 use crate::hiera::scope::Scope;
 use crate::text::{FilePath, FilePosition};
 use crate::workspace::Snapshot;
-use crate::workspace::backends::Functions;
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::Node;
 use crate::workspace::seen::Seen;

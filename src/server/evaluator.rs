@@ -11,12 +11,12 @@ use std::thread;
 use tokio::sync::oneshot;
 use tower_lsp::lsp_types as lsp;
 
+use crate::backends::{BackendsConfig, Functions, Permit};
 use crate::hiera::lookup::STACK;
 use crate::ide::evaluation::{self, Evaluation, EvaluationSubject, Evaluations};
 use crate::puppet::PuppetVersion;
 use crate::text::{CancelToken, FilePath};
 use crate::workspace::Snapshot;
-use crate::workspace::backends::{BackendsConfig, Functions, Permit};
 use crate::workspace::seen::Seen;
 
 /// The functions of all environments. Copies are the same.

@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::disk::OsFs;
 use crate::text::FilePath;
-use crate::workspace::fs::OsFs;
 use crate::workspace::scan;
 
 /// The most folders of a client, or environments of files in none of them, that are read. Real

@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::problem::SettingProblem;
 use super::reader::leaves_workspace;
 use super::{FILE_NAME, places};
+use crate::disk::FileSystem;
 use crate::hiera::data::DataFormat;
 use crate::text::similar::nearest_name;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
-use crate::workspace::fs::FileSystem;
 
 /// A settings file.
 pub(crate) struct SettingsFile {
@@ -162,8 +162,8 @@ impl Looking<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::MemoryFs;
     use crate::settings::{Settings, open};
-    use crate::workspace::fs::MemoryFs;
 
     const CONFIG: &str = "version: 5\nhierarchy: [{name: Node, path: 'nodes/%{trusted.certname}.yaml'}, {name: Common, path: common.yaml}]\n";
 

@@ -7,10 +7,10 @@ use super::effects::{SettingsFile, without_effect};
 use super::problem::SettingProblem;
 use super::reader::Origin;
 use super::{FILE_NAME, Settings};
+use crate::disk::{FileSystem, ReadError, Unlisted, UnlistedReason};
 use crate::hiera::sources::Sources;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::environments::Environment;
-use crate::workspace::fs::{FileSystem, ReadError, Unlisted, UnlistedReason};
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
 /// The longest settings file that is read, in bytes.
@@ -194,8 +194,8 @@ pub fn of_environments(snapshot: &Snapshot, unlisted: Vec<Unlisted>) -> Vec<Unli
 mod tests {
     use super::*;
     use crate::diagnostics::{Severity, check_all};
+    use crate::disk::MemoryFs;
     use crate::hiera::scope::Variable;
-    use crate::workspace::fs::MemoryFs;
 
     const CONFIG: &str = "version: 5\nhierarchy: [{name: Role, path: 'roles/%{role}.yaml'}, {name: Common, path: common.yaml}]\n";
     /// A file with one finding.

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::diagnostics::{RulesConfig, check_all, check_file};
+use crate::disk::OsFs;
 use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Resolver, STACK};
@@ -17,7 +18,6 @@ use crate::ide::references::find_references;
 use crate::ide::rename::rename;
 use crate::settings::{FILE_NAME, Origin, Settings};
 use crate::text::{FilePath, FilePosition, TextRange};
-use crate::workspace::fs::OsFs;
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
 /// The longest time of a test, in a debug build on a machine that has other work: code that hangs

@@ -1,6 +1,7 @@
 //! Input just beyond the limits of `docs/limits.md`: each limit is reported as the page states, or
 //! causes no wrong result.
 
+use crate::disk::{MemoryFs, OsFs};
 use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
@@ -9,7 +10,6 @@ use crate::puppet::print::{PrintOptions, YamlLine, print_json, with_comments};
 use crate::settings::{Origin, Settings};
 use crate::text::work;
 use crate::text::{FileId, FilePath, Span, TextRange};
-use crate::workspace::fs::{MemoryFs, OsFs};
 use crate::workspace::{Change, Workspace, scan};
 
 /// Returns the codes of all findings, in the order of paths.

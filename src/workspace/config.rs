@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::eyaml::EyamlConfig;
 use super::mapping::PathMappings;
 use super::nodes::steps::Steps;
+use crate::eyaml::EyamlConfig;
 use crate::hiera::config::DescribedBackends;
 use crate::hiera::scope::DeriveRule;
 use crate::puppet::PuppetVersion;

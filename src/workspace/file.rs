@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use super::fs::{ReadError, Stamp};
 use super::kinds::{CodeLanguage, code_language, is_short_yaml};
+use crate::disk::{ReadError, Stamp};
 use crate::hiera::config::{ConfigVersion, may_hold_config, version_by_content};
 use crate::hiera::data::{DataFile, DataFormat, Edited, FileRefusal};
 use crate::manifest::{self, Manifest};

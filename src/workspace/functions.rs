@@ -53,7 +53,7 @@ pub struct DeclaredFunction {
 pub const BUILT_IN: [&str; 4] = ["eyaml_lookup_key", "hocon_data", "json_data", "yaml_data"];
 
 /// The namespace of an environment's own functions and types.
-pub(super) const ENVIRONMENT: &str = "environment";
+pub(crate) const ENVIRONMENT: &str = "environment";
 
 /// Returns the name of a function as Puppet seeks it.
 pub fn plain_name(name: &str) -> String {
@@ -93,7 +93,7 @@ impl Snapshot {
     /// Returns the files that may hold a function with this plain name, the one first that Puppet
     /// most likely loads: of modules that have a function of one unqualified name, the order in which
     /// the file system lists them decides.
-    pub(super) fn function_files(&self, environment: &Environment, name: &str) -> Vec<FilePath> {
+    pub(crate) fn function_files(&self, environment: &Environment, name: &str) -> Vec<FilePath> {
         const RUBY: &str = "lib/puppet/functions";
         let file_in = |root: &FilePath, folder: &str, name: &str, extension: &str| {
             let path = root.join(&format!("{folder}/{}.{extension}", name.replace("::", "/")));
@@ -154,7 +154,7 @@ impl Snapshot {
     }
 
     /// Returns the files of modules that may hold a backend of Hiera 3, in the order of the modules.
-    pub(super) fn hiera3_files(&self, environment: &Environment, name: &str) -> Vec<FilePath> {
+    pub(crate) fn hiera3_files(&self, environment: &Environment, name: &str) -> Vec<FilePath> {
         let file = format!("lib/hiera/backend/{}_backend.rb", name.to_lowercase());
         let paths = environment.modules.values().map(|module| module.root.join(&file));
         paths.filter(|path| self.names.is_file(path)).collect()

@@ -3,7 +3,6 @@
 //!
 //! A change is applied to the [`Workspace`]; all other code reads a [`Snapshot`].
 
-pub mod backends;
 mod cache;
 mod candidates;
 pub mod change_gate;
@@ -14,9 +13,7 @@ mod discover;
 mod discovery;
 mod environment_conf;
 pub mod environments;
-pub mod eyaml;
 pub mod file;
-pub mod fs;
 pub mod functions;
 pub mod index;
 pub mod kinds;
@@ -40,11 +37,11 @@ mod view;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::disk::{DiskEntry, OsFs, Stamp};
+use crate::eyaml::Keys;
 pub use config::{EnvironmentConfig, NodesConfig, WorkspaceConfig};
 use configs::shapes_environments;
-use eyaml::Keys;
 use file::{Content, File};
-use fs::{DiskEntry, OsFs, Stamp};
 use index::lazy::LazyIndex;
 use kinds::FileKind;
 use manifests::lazy::LazyManifests;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::fs::DiskEntry;
 use super::memo::Memo;
+use crate::disk::DiskEntry;
 use crate::hiera::pattern::Pattern;
 use crate::puppet::ruby::glob::{EntryKind, Listing, glob_files, glob_folders};
 use crate::text::FilePath;

@@ -12,7 +12,6 @@ use super::configs::{Configs, shapes_environments};
 use super::discover::discover;
 use super::environments::Environments;
 use super::file::{Content, File};
-use super::fs::{DiskEntry, FileSystem, ReadError, Stamp, Unlisted, WalkLimits};
 use super::kinds::{
     ENVIRONMENT_CONF, FileKind, METADATA, MODULE_FOLDERS, PUPPETFILE, SETTINGS_FILE, may_be_config,
 };
@@ -23,6 +22,7 @@ use super::nodes::source::NodeSource;
 use super::nodes::sources::shapes::{self, Candidate};
 use super::nodes::{InferStep, read_parts};
 use super::parallel::on_all_cores;
+use crate::disk::{DiskEntry, FileSystem, ReadError, Stamp, Unlisted, WalkLimits};
 use crate::text::{FileId, FilePath};
 
 /// The input of a scan.

@@ -45,8 +45,8 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::MemoryFs;
     use crate::fixture::Fixture;
-    use crate::workspace::fs::MemoryFs;
     use crate::workspace::{Change, Workspace, scan};
 
     const COMMON: &str = "/repo/data/common.yaml";

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use super::config::{EnvironmentConfig, WorkspaceConfig};
 use super::environments::{Environment, Environments};
-use super::eyaml::Keys;
 use super::file::File;
-use super::fs::UnlistedReason;
 use super::index::lazy::LazyIndex;
 use super::kinds::{code_language, is_puppetfile};
 use super::manifests::lazy::LazyManifests;
 use super::names::DiskNames;
 use super::nodes::node::Node;
 use super::nodes::source::NodeSource;
+use crate::disk::UnlistedReason;
+use crate::eyaml::Keys;
 use crate::text::{CancelToken, FileId, FilePath, PartId, Span, TextRange};
 
 /// One revision.
@@ -91,6 +91,11 @@ impl Snapshot {
     /// Returns the files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
     pub fn glob_files(&self, pattern: &str) -> Arc<[FilePath]> {
         self.names.glob_files(pattern)
+    }
+
+    /// Whether there is a file with this path, on disk or in an editor.
+    pub(crate) fn is_file(&self, path: &FilePath) -> bool {
+        self.names.is_file(path)
     }
 
     /// Returns the paths of the files whose paths start with this text, in order.

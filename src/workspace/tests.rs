@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::disk::{DiskEntry, FileSystem, ReadError, Walk, WalkLimits};
 use crate::fixture::Fixture;
 use crate::hiera::scope::Scope;
 use crate::puppet::print::{PrintOptions, print_json};
 use crate::text::CancelToken;
 use crate::text::work;
 use crate::text::{FilePath, TextRange};
-use crate::workspace::fs::{DiskEntry, FileSystem, ReadError, Walk, WalkLimits};
 use crate::workspace::{Change, WorkspaceConfig, scan};
 
 /// A site whose manifest derives location, role and variant from names of the form
@@ -521,7 +521,7 @@ k: 2
 
 #[test]
 fn nodes_come_from_outside_the_workspace_where_the_user_permits_it() {
-    let fs = crate::workspace::fs::MemoryFs::new();
+    let fs = crate::disk::MemoryFs::new();
     for (path, text) in [
         ("/site/hiera.yaml", "version: 5\n"),
         ("/site/data/common.yaml", "a: 1\n"),
@@ -551,8 +551,8 @@ fn nodes_come_from_outside_the_workspace_where_the_user_permits_it() {
 }
 
 /// A workspace of two data files and the disk that it was read from.
-fn site() -> (crate::workspace::fs::MemoryFs, crate::workspace::Workspace) {
-    let fs = crate::workspace::fs::MemoryFs::new();
+fn site() -> (crate::disk::MemoryFs, crate::workspace::Workspace) {
+    let fs = crate::disk::MemoryFs::new();
     fs.write("/site/hiera.yaml", "version: 5\nhierarchy: [{name: All, glob: '*.yaml'}]\n");
     fs.write("/site/data/common.yaml", "a: 1\n");
     fs.write("/site/data/other.yaml", "b: 1\n");
@@ -563,7 +563,7 @@ fn site() -> (crate::workspace::fs::MemoryFs, crate::workspace::Workspace) {
 }
 
 /// Reads the folders again.
-fn look(workspace: &mut crate::workspace::Workspace, fs: &crate::workspace::fs::MemoryFs) {
+fn look(workspace: &mut crate::workspace::Workspace, fs: &crate::disk::MemoryFs) {
     let scanned = scan::scan(&workspace.scan_request(), fs, &|_| {});
     workspace.apply(Change::Scanned(Box::new(scanned)));
 }
@@ -623,7 +623,7 @@ fn files_that_are_opened_one_after_another_make_the_environments_anew_once() {
 }
 
 /// A disk on which a file cannot be read, until it can.
-struct Refusing<'a>(&'a crate::workspace::fs::MemoryFs, bool);
+struct Refusing<'a>(&'a crate::disk::MemoryFs, bool);
 
 impl FileSystem for Refusing<'_> {
     fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk {
@@ -679,7 +679,7 @@ fn an_index_that_was_under_way_when_a_file_changed_is_gone_on_from() {
 
 #[test]
 fn an_index_is_made_anew_only_where_files_or_layers_are_others() {
-    let fs = crate::workspace::fs::MemoryFs::new();
+    let fs = crate::disk::MemoryFs::new();
     fs.write("/site/hiera.yaml", "version: 5\n");
     fs.write("/site/data/common.yaml", "a: 1\n");
     let mut workspace =

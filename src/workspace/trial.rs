@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::configs::{Configs, shapes_environments};
 use super::discover::discover;
 use super::file::{Content, File};
-use super::fs::{DiskEntry, Stamp};
 use super::index::lazy::LazyIndex;
 use super::manifests::lazy::LazyManifests;
 use super::names::DiskNames;
 use super::snapshot::Snapshot;
+use crate::disk::{DiskEntry, Stamp};
 use crate::text::work::{Work, count_work};
 use crate::text::{FileId, FilePath, SourceChange, Text, TextEdit};
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::environments::Environment;
-use super::eyaml::{self, EnvironmentKeys};
 use super::file::Content;
-use super::fs::{DiskEntry, FileSystem, OsFs};
 use super::functions::FunctionSource;
 use super::snapshot::Snapshot;
+use crate::disk::{DiskEntry, FileSystem, OsFs};
+use crate::eyaml::{self, EnvironmentKeys};
 use crate::hiera::config::{DataReader, Layer};
 use crate::hiera::data::DataFile;
 use crate::hiera::error::LookupError;

@@ -4,13 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer uses only those before it; `cli` and `server` also ignore each other.
-const LAYERS: [&str; 14] = [
+const LAYERS: [&str; 17] = [
     "text",
     "yaml",
     "puppet",
     "hiera",
     "manifest",
+    "disk",
+    "eyaml",
     "workspace",
+    "backends",
     "fleet",
     "diagnostics",
     "ide",
@@ -23,7 +26,7 @@ const LAYERS: [&str; 14] = [
 ];
 
 /// Layers that may not be used although they stand before.
-const FORBIDDEN: [(&str, &str); 7] = [
+const FORBIDDEN: [(&str, &str); 11] = [
     ("cli", "server"),
     ("server", "cli"),
     ("server", "yaml"),
@@ -31,6 +34,10 @@ const FORBIDDEN: [(&str, &str); 7] = [
     ("manifest", "yaml"),
     ("manifest", "hiera"),
     ("hiera", "manifest"),
+    ("disk", "hiera"),
+    ("disk", "manifest"),
+    ("eyaml", "yaml"),
+    ("eyaml", "manifest"),
 ];
 
 /// The modules that make values from the text of files, from facts, settings and arguments, or from
@@ -44,7 +51,7 @@ const FRESH_VALUES: [&str; 16] = [
     "hiera/eyaml.rs",
     "hiera/hierarchy.rs",
     "hiera/scope.rs",
-    "workspace/backends/",
+    "backends/",
     "workspace/environments.rs",
     "workspace/nodes.rs",
     "workspace/nodes/",
@@ -60,15 +67,15 @@ const HOMES: [(&str, &[&str]); 17] = [
     ("tower_lsp", &["server/"]),
     ("tokio::", &["server/"]),
     ("async fn", &["server/"]),
-    ("std::fs", &["workspace/fs.rs"]),
-    ("process::Command", &["workspace/backends/process.rs"]),
+    ("std::fs", &["disk.rs"]),
+    ("process::Command", &["backends/process.rs"]),
     ("println!", &["cli/"]),
     ("stderr!", &["cli/", "main.rs", "server/mod.rs"]),
     ("ropey", &["text/document.rs"]),
     ("serde_yaml", &["yaml/serde.rs", "fixture.rs"]),
-    ("rsa::", &["workspace/eyaml/"]),
-    ("cms::", &["workspace/eyaml/"]),
-    ("env::var", &["workspace/fs.rs"]),
+    ("rsa::", &["eyaml/"]),
+    ("cms::", &["eyaml/"]),
+    ("env::var", &["disk.rs"]),
     // Constructors of values that are not made from other values, so that no mark of decrypted text
     // can be lost.
     ("Provenance::written(", &FRESH_VALUES),

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::{Run, hiera_ls, is_required, require, run, scratch};
+use hiera_ls::disk::OsFs;
+use hiera_ls::eyaml::EyamlConfig;
 use hiera_ls::ide::hover::{HoverConfig, hover};
 use hiera_ls::ide::refactor::{RefactoringKind, RefactoringRequest, find_refactorings};
 use hiera_ls::text::{FilePath, FilePosition, TextEdit, TextRange};
-use hiera_ls::workspace::eyaml::EyamlConfig;
-use hiera_ls::workspace::fs::OsFs;
 use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig, scan};
 
 /// A control repository with keys of its own beside it, made by eyaml.

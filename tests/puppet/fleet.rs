@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use hiera_ls::disk::OsFs;
 use hiera_ls::fleet::alternatives::find_alternatives;
 use hiera_ls::fleet::groups::{
     Assumed, Case, FleetQuestion as GroupQuestion, Group, group_by_answer,
@@ -25,7 +26,6 @@ use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::puppet::print::{self, PrintOptions};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::environments::Environment;
-use hiera_ls::workspace::fs::OsFs;
 use hiera_ls::workspace::nodes::same_fact;
 use hiera_ls::workspace::{Change, EnvironmentConfig, Snapshot, Workspace, WorkspaceConfig, scan};
 use regex::{Captures, Regex};

@@ -12,14 +12,14 @@ use std::sync::Mutex;
 use clap::Parser as _;
 use hiera_ls::cli::{self, Arguments, Status};
 use hiera_ls::diagnostics::check_all;
+use hiera_ls::disk::{
+    DiskEntry, FileSystem, OsFs, ReadError, Unlisted, UnlistedReason, Walk, WalkLimits,
+};
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{Context, Resolver};
 use hiera_ls::puppet::print::{PrintOptions, print_json};
 use hiera_ls::settings::{self, Opened};
 use hiera_ls::text::FilePath;
-use hiera_ls::workspace::fs::{
-    DiskEntry, FileSystem, OsFs, ReadError, Unlisted, UnlistedReason, Walk, WalkLimits,
-};
 
 use crate::support::in_package;
 

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use hiera_ls::disk::OsFs;
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
 use hiera_ls::hiera::merge::Strategy;
@@ -19,7 +20,6 @@ use hiera_ls::puppet::value::Value;
 use hiera_ls::settings::open;
 use hiera_ls::text::{FilePath, SourceChange, TextEdit, TextRange};
 use hiera_ls::workspace::environments::Environment;
-use hiera_ls::workspace::fs::OsFs;
 use hiera_ls::workspace::manifests::asked_strategy;
 use hiera_ls::workspace::{Change, Snapshot, Workspace};
 

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use hiera_ls::disk::OsFs;
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::Resolver;
 use hiera_ls::hiera::scope::Scope;
@@ -14,7 +15,6 @@ use hiera_ls::puppet::value::Value;
 use hiera_ls::settings::open;
 use hiera_ls::text::{FilePath, FilePosition, SourceChange, TextEdit};
 use hiera_ls::workspace::environments::Environment;
-use hiera_ls::workspace::fs::OsFs;
 use hiera_ls::workspace::{Change, Snapshot, Workspace};
 
 use crate::support::{self, random::Random, require, variable};

@@ -10,6 +10,7 @@ use super::{
     LookupArguments, Runnable, from_json, new_context, note_other_version, note_refused,
     print_options,
 };
+use crate::backends::Session;
 use crate::cli::{Failure, Opened, Status};
 use crate::hiera::backends::Backends;
 use crate::hiera::lookup::{Context, Resolver, STACK};
@@ -17,7 +18,6 @@ use crate::hiera::request::LookupRequest;
 use crate::hiera::scope::Scope;
 use crate::ide::phrases::level_names;
 use crate::puppet::print::{self, PrintOptions};
-use crate::workspace::backends::Session;
 use crate::workspace::environments::Environment;
 use crate::workspace::parallel;
 

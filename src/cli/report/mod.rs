@@ -15,9 +15,9 @@ use clap::ValueEnum;
 
 use crate::diagnostics::render::LineSpans;
 use crate::diagnostics::{Finding, Severity};
+use crate::disk::current_dir;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
-use crate::workspace::fs::current_dir;
 
 /// The formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

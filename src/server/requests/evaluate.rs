@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::backends::{BackendsConfig, Permit};
+use crate::disk::OsFs;
 use crate::hiera::key::LookupKey;
 use crate::ide::evaluation::{self, Evaluation, EvaluationSubject, Evaluations, Offer};
 use crate::ide::phrases::PlaceNames;
@@ -26,8 +28,6 @@ use crate::settings::{Origin, Settings};
 use crate::text::escape::escape_notification;
 use crate::text::{FilePath, FilePosition};
 use crate::workspace::Snapshot;
-use crate::workspace::backends::{BackendsConfig, Permit};
-use crate::workspace::fs::OsFs;
 use crate::workspace::functions::LevelCode;
 
 /// The name of the command.
@@ -200,7 +200,8 @@ async fn prepare(
         let target = target(&snapshot, &asked, encoding)?;
         let environment = &target.environment;
         let named = named.unwrap_or_else(|| evaluator.named_files(&environment.root));
-        let permit = snapshot.permit(environment, config.functions.as_deref(), &named, &OsFs);
+        let permit =
+            Permit::from_levels(&snapshot, environment, config.functions.as_deref(), &named, &OsFs);
         Some(Prepared { snapshot, target, config, permit })
     };
     let prepared = shared.slots.run(read).await.flatten();

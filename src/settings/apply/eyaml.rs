@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use crate::eyaml::EyamlConfig;
 use crate::settings::reader::{SettingsReader, set_if_read};
-use crate::workspace::eyaml::EyamlConfig;
 
 /// The problem of the settings in a file of the repository: only the user may switch decryption on,
 /// as a repository would have its own values decrypted with the user's keys.

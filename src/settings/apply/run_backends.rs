@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::backends::BackendsConfig;
 use crate::settings::reader::{SettingsReader, set_if_read};
-use crate::workspace::backends::BackendsConfig;
 
 /// The user's settings for functions of levels in an editor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

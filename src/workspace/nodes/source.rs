@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::parts::Parts;
 use super::steps::InferStep;
+use crate::disk::Stamp;
 use crate::text::FilePath;
-use crate::workspace::fs::Stamp;
 
 /// Variables, dotted, each with its source.
 pub type VariableSources = Arc<[(Arc<str>, VariableSource)]>;

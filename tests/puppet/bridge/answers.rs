@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use hiera_ls::backends::{Functions, Permit};
+use hiera_ls::disk::OsFs;
 use hiera_ls::hiera::backends::Backends;
 use hiera_ls::hiera::lookup::{Context, Resolver};
 use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::text::FilePath;
-use hiera_ls::workspace::backends::{Functions, Permit};
-use hiera_ls::workspace::fs::OsFs;
 use serde_json::{Value, json};
 
 use super::ready::Ready;
@@ -81,7 +81,7 @@ fn permit(tree: &Written<'_>, puppet: PuppetVersion) -> Permit {
     let root = FilePath::new(&tree.environment().to_string_lossy());
     let mut all = snapshot.environments().all.iter();
     let environment = all.find(|one| one.root == root).expect("a scenario has a hiera.yaml");
-    snapshot.permit(environment, None, &BTreeSet::new(), &OsFs)
+    Permit::from_levels(&snapshot, environment, None, &BTreeSet::new(), &OsFs)
 }
 
 /// Returns the explanations of hiera-ls, with functions run by the installed Puppet.

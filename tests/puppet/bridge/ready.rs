@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use hiera_ls::workspace::backends::BackendsConfig;
+use hiera_ls::backends::BackendsConfig;
 
 use crate::support;
 

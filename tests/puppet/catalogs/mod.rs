@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::support;
+use hiera_ls::disk::OsFs;
 use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::puppet::print::{self, PrintOptions};
 use hiera_ls::puppet::value::Value;
 use hiera_ls::text::FilePath;
-use hiera_ls::workspace::fs::OsFs;
 use hiera_ls::workspace::manifests::{ManifestIndex, ParameterAt, ParameterValue};
 use hiera_ls::workspace::{
     Change, EnvironmentConfig, NodesConfig, Snapshot, Workspace, WorkspaceConfig, scan,

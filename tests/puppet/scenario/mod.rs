@@ -14,14 +14,14 @@ use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
+use hiera_ls::disk::OsFs;
+use hiera_ls::eyaml::EyamlConfig;
 use hiera_ls::hiera::eyaml::Decryptor;
 use hiera_ls::hiera::lookup::{Context, Resolver};
 use hiera_ls::hiera::merge::parse_strategy;
 use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::puppet::print::{PrintOptions, print_json};
 use hiera_ls::text::FilePath;
-use hiera_ls::workspace::eyaml::EyamlConfig;
-use hiera_ls::workspace::fs::OsFs;
 use hiera_ls::workspace::nodes::{from_json, literal_scope};
 use hiera_ls::workspace::{Change, EnvironmentConfig, Workspace, WorkspaceConfig, scan};
 use serde_json::{Map, Value, json};

@@ -1,9 +1,9 @@
 //! Titles of refactorings in a real control repository: how many state the number of nodes.
 
+use hiera_ls::disk::OsFs;
 use hiera_ls::ide::refactor::{RefactoringKind, RefactoringRequest, find_refactorings};
 use hiera_ls::settings::open;
 use hiera_ls::text::{FilePath, TextRange};
-use hiera_ls::workspace::fs::OsFs;
 
 use crate::support::{random, random::Random, require, variable};
 

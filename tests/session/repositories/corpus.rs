@@ -2,10 +2,10 @@
 //!
 //! With `HIERA_LS_CORPUS_ROOT`.
 
+use hiera_ls::disk::OsFs;
 use hiera_ls::ide::hover::{HoverConfig, hover};
 use hiera_ls::settings::open;
 use hiera_ls::text::{FilePath, FilePosition};
-use hiera_ls::workspace::fs::OsFs;
 
 use crate::support::{require, variable};
 

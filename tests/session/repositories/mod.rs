@@ -11,6 +11,7 @@ mod corpus;
 use std::collections::BTreeMap;
 
 use hiera_ls::diagnostics::check_all;
+use hiera_ls::disk::MemoryFs;
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::Resolver;
 use hiera_ls::hiera::scope::{Scope, Variable};
@@ -20,7 +21,6 @@ use hiera_ls::puppet::print::{self, PrintOptions};
 use hiera_ls::settings::{Opened, open};
 use hiera_ls::text::{FilePath, FilePosition};
 use hiera_ls::workspace::Snapshot;
-use hiera_ls::workspace::fs::MemoryFs;
 use hiera_ls::workspace::nodes::Node;
 use serde::Deserialize;
 

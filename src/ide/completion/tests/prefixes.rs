@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::super::{CompletionConfig, Completions, Item, complete_at};
+use crate::disk::{FileSystem, OsFs};
 use crate::text::{FilePath, FilePosition, TextEdit, TextRange};
-use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::{Change, Snapshot, Workspace, WorkspaceConfig, scan};
 use crate::yaml::{NodeId, parse, parse_json};
 

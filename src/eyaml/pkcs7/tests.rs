@@ -3,7 +3,7 @@
 use super::*;
 
 /// Found in the scenarios of eyaml: a throwaway key pair and a value encrypted for it.
-const SCENARIOS: &str = include_str!("../../../../tests/puppet/conformance/eyaml.yaml");
+const SCENARIOS: &str = include_str!("../../../tests/puppet/conformance/eyaml.yaml");
 
 fn pem(label: &str) -> String {
     let (begin, end) = (format!("-----BEGIN {label}-----"), format!("-----END {label}-----"));

@@ -1,7 +1,7 @@
 //! The keys that may be read, and the folders that they may lie in.
 
 use super::*;
-use crate::workspace::fs::MemoryFs;
+use crate::disk::MemoryFs;
 
 fn pair(private: &str) -> KeyPair {
     let file = |path: &str| KeySource { variable: None, file: Some(path.to_owned()) };
@@ -63,7 +63,7 @@ fn keys_outside_the_workspace_are_read_only_where_the_user_names_them() {
 #[cfg(unix)]
 #[test]
 fn a_link_to_a_key_outside_the_workspace_is_not_followed() {
-    use crate::workspace::fs::OsFs;
+    use crate::disk::OsFs;
     use std::os::unix::fs::symlink;
     let here = std::env::temp_dir().join(format!("hiera-ls-key-links-{}", std::process::id()));
     let (repo, home) = (here.join("repo"), here.join("home"));

@@ -8,12 +8,12 @@ use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use super::wire;
+use crate::disk::FileSystem;
 use crate::hiera::config::{Layer, Level};
 use crate::manifest::{Language, Load, find_manifest_loads, find_ruby_loads};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::fs::FileSystem;
 use crate::workspace::functions::{BUILT_IN, ENVIRONMENT, LevelCode, plain_name};
 
 /// The most files that a permit names. The process refuses to load others.
@@ -49,16 +49,14 @@ impl Permit {
             self.files.iter().map(|(path, digest)| (path.to_string(), digest.as_str().into()));
         Json::Object(files.collect())
     }
-}
 
-impl Snapshot {
     /// Returns the permit for the functions that levels of an environment name, with the files that
     /// are on disk now: all functions, or those of these names. `more` has files that the user names
     /// beside those that are found by reading the code.
     ///
     /// Editors' texts do not count, as Ruby does not see them.
-    pub fn permit(
-        &self,
+    pub fn from_levels(
+        snapshot: &Snapshot,
         environment: &Environment,
         names: Option<&[String]>,
         more: &BTreeSet<FilePath>,
@@ -68,23 +66,23 @@ impl Snapshot {
             let name = plain_name(name);
             names.is_none_or(|names| names.iter().any(|one| plain_name(one) == name))
         };
-        let mut functions = self.code_of_levels(environment);
+        let mut functions = snapshot.code_of_levels(environment);
         functions.retain(|function| is_named(&function.name));
         let mut found: BTreeSet<FilePath> = more.clone();
         for function in &functions {
             found.extend(match function.is_hiera3 {
-                true => self.hiera3_files(environment, &function.name),
-                false => self.function_files(environment, &plain_name(&function.name)),
+                true => snapshot.hiera3_files(environment, &function.name),
+                false => snapshot.function_files(environment, &plain_name(&function.name)),
             });
         }
         let mut waiting: Vec<FilePath> = found.iter().cloned().collect();
         let mut files = BTreeMap::new();
         while let Some(path) = waiting.pop() {
-            let Ok(bytes) = fs.read(&path, self.config().max_file_size) else { continue };
+            let Ok(bytes) = fs.read(&path, snapshot.config().max_file_size) else { continue };
             let real = fs.real_path(&path).unwrap_or_else(|| path.clone());
             files.insert(real, digest(&bytes));
             for load in loads(&path, &String::from_utf8_lossy(&bytes)) {
-                for loaded in self.files_of(environment, &path, &load) {
+                for loaded in files_of(snapshot, environment, &path, &load) {
                     if found.len() < MAX_FILES && found.insert(loaded.clone()) {
                         waiting.push(loaded);
                     }
@@ -102,43 +100,46 @@ impl Snapshot {
         let levels = digest(Json::Array(levels.collect()).to_string().as_bytes());
         Permit { root: environment.root.clone(), functions, libraries, files, levels }
     }
+}
 
-    /// Returns the files that code in `from` may mean by a name.
-    fn files_of(&self, environment: &Environment, from: &FilePath, load: &Load) -> Vec<FilePath> {
-        let modules = || environment.modules.values().map(|module| &module.root);
-        let root_of = |module: &str| match environment.modules.get(module) {
-            _ if module == ENVIRONMENT => Some(&environment.root),
-            module => module.map(|module| &module.root),
-        };
-        let mut files: Vec<FilePath> = match load {
-            Load::Library(name) => {
-                modules().map(|root| root.join(&format!("lib/{name}.rb"))).collect()
-            }
-            Load::Relative(path) => {
-                let path = from.parent().unwrap_or_else(|| from.clone()).join(path);
-                vec![FilePath::new(&format!("{path}.rb")), path]
-            }
-            Load::Function(name) => self.function_files(environment, &plain_name(name)),
-            Load::Type(name) => {
-                let name = plain_name(name);
-                let (module, below) = name.split_once("::").unwrap_or((&name, "init_typeset"));
-                let below = format!("types/{}.pp", below.replace("::", "/"));
-                let path = name.replace("::", "/");
-                let in_ruby =
-                    modules().map(|root| root.join(&format!("lib/puppet/datatypes/{path}.rb")));
-                root_of(module).map(|root| root.join(&below)).into_iter().chain(in_ruby).collect()
-            }
-            Load::Template(name) => {
-                let (module, below) = name.split_once('/').unwrap_or_default();
-                root_of(module)
-                    .map(|root| root.join(&format!("templates/{below}")))
-                    .into_iter()
-                    .collect()
-            }
-        };
-        files.retain(|path| self.names.is_file(path));
-        files
-    }
+/// Returns the files that code in `from` may mean by a name.
+fn files_of(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    from: &FilePath,
+    load: &Load,
+) -> Vec<FilePath> {
+    let modules = || environment.modules.values().map(|module| &module.root);
+    let root_of = |module: &str| match environment.modules.get(module) {
+        _ if module == ENVIRONMENT => Some(&environment.root),
+        module => module.map(|module| &module.root),
+    };
+    let mut files: Vec<FilePath> = match load {
+        Load::Library(name) => modules().map(|root| root.join(&format!("lib/{name}.rb"))).collect(),
+        Load::Relative(path) => {
+            let path = from.parent().unwrap_or_else(|| from.clone()).join(path);
+            vec![FilePath::new(&format!("{path}.rb")), path]
+        }
+        Load::Function(name) => snapshot.function_files(environment, &plain_name(name)),
+        Load::Type(name) => {
+            let name = plain_name(name);
+            let (module, below) = name.split_once("::").unwrap_or((&name, "init_typeset"));
+            let below = format!("types/{}.pp", below.replace("::", "/"));
+            let path = name.replace("::", "/");
+            let in_ruby =
+                modules().map(|root| root.join(&format!("lib/puppet/datatypes/{path}.rb")));
+            root_of(module).map(|root| root.join(&below)).into_iter().chain(in_ruby).collect()
+        }
+        Load::Template(name) => {
+            let (module, below) = name.split_once('/').unwrap_or_default();
+            root_of(module)
+                .map(|root| root.join(&format!("templates/{below}")))
+                .into_iter()
+                .collect()
+        }
+    };
+    files.retain(|path| snapshot.is_file(path));
+    files
 }
 
 /// Returns the code that a file names, by the language that its name stands for.
@@ -172,9 +173,8 @@ fn digest(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::config::WorkspaceConfig;
-    use crate::workspace::fs::MemoryFs;
-    use crate::workspace::{Change, Workspace, scan};
+    use crate::disk::MemoryFs;
+    use crate::workspace::{Change, Workspace, WorkspaceConfig, scan};
 
     const CONFIG: &str = "version: 5\nhierarchy:\n  - {name: One, lookup_key: t::fn, path: one.yaml, options: {a: 1}}\n  - {name: Two, data_hash: other}\n";
     const FUNCTION: &str = "/repo/modules/t/lib/puppet/functions/t/fn.rb";
@@ -211,7 +211,7 @@ mod tests {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let more = more.iter().map(|path| FilePath::new(path)).collect();
         let names = Some(&names[..]).filter(|names| !names.is_empty());
-        snapshot.permit(&snapshot.environments().all[0], names, &more, fs)
+        Permit::from_levels(&snapshot, &snapshot.environments().all[0], names, &more, fs)
     }
 
     fn paths<'a>(files: impl IntoIterator<Item = &'a FilePath>) -> Vec<&'a str> {

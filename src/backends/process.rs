@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 
 use super::{BackendsConfig, Permit};
+use crate::disk::{PrivateFolder, environment_variable};
 use crate::text::CancelToken;
-use crate::workspace::fs::{PrivateFolder, environment_variable};
 
 /// The script that the process runs.
 const SCRIPT: &str = include_str!("bridge.rb");

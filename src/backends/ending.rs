@@ -14,7 +14,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid,
 };
 
-use crate::workspace::fs::{ProcessEntry, processes, processes_with};
+use crate::disk::{ProcessEntry, processes, processes_with};
 
 /// Whether all children of this process are those that are started here.
 static OWNS_CHILDREN: AtomicBool = AtomicBool::new(false);

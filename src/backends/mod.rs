@@ -16,8 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use super::fs::{FileSystem, OsFs};
-use super::functions::plain_name;
+use crate::disk::{FileSystem, OsFs};
 use crate::hiera::backends::{Ask, Backends, FunctionCall, Hiera3, Reply, Returned};
 use crate::hiera::config::BackendKind;
 use crate::hiera::error::{LookupError, Raised};
@@ -26,6 +25,7 @@ use crate::hiera::services::{is_secret_backend, is_secret_store};
 use crate::puppet::value::{Hash, Key, Member, Provenance, Secrecy, Value};
 use crate::puppet::{PuppetVersion, Strict};
 use crate::text::{CancelToken, FilePath};
+use crate::workspace::functions::plain_name;
 #[cfg(unix)]
 pub use ending::own_all_children;
 pub use permit::Permit;

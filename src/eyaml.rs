@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::fs::{DiskEntry, FileSystem, ReadError, Stamp, environment_variable};
+use crate::disk::{DiskEntry, FileSystem, ReadError, Stamp, environment_variable};
 use crate::hiera::eyaml::{Decryptor, KeyPair, KeySource};
 use crate::text::FilePath;
 use pkcs7::{Certificate, PrivateKey};

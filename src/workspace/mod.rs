@@ -17,6 +17,7 @@ pub mod file;
 pub mod functions;
 pub mod index;
 pub mod kinds;
+mod lazy_index;
 pub mod manifests;
 pub mod mapping;
 mod memo;
@@ -42,8 +43,8 @@ use crate::eyaml::Keys;
 pub use config::{EnvironmentConfig, NodesConfig, WorkspaceConfig};
 use configs::shapes_environments;
 use file::{Content, File};
-use index::lazy::LazyIndex;
 use kinds::FileKind;
+use lazy_index::{Changed, LazyIndex};
 use manifests::lazy::LazyManifests;
 use names::DiskNames;
 use nodes::source::NodeSource;
@@ -364,7 +365,10 @@ impl Workspace {
         }
         if *stale == Stale::Nothing && !read.is_empty() {
             snapshot.manifests = LazyManifests::changed_after(&snapshot.manifests, &read);
-            snapshot.key_index = Arc::new(LazyIndex::changed_after(&snapshot.key_index, read));
+            snapshot.key_index = LazyIndex::changed_after(
+                &snapshot.key_index,
+                Changed::Files(read.into_iter().collect()),
+            );
         }
     }
 

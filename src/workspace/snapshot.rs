@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::config::{EnvironmentConfig, WorkspaceConfig};
 use super::environments::{Environment, Environments};
 use super::file::File;
-use super::index::lazy::LazyIndex;
+use super::index::KeyIndex;
 use super::kinds::{code_language, is_puppetfile};
+use super::lazy_index::LazyIndex;
 use super::manifests::lazy::LazyManifests;
 use super::names::DiskNames;
 use super::nodes::node::Node;
@@ -36,7 +37,7 @@ pub struct Snapshot {
     pub(super) node_sources: Arc<Vec<NodeSource>>,
     pub(super) selected: Option<Arc<str>>,
     pub(super) open: imbl::OrdSet<FilePath>,
-    pub(super) key_index: Arc<LazyIndex>,
+    pub(super) key_index: Arc<LazyIndex<KeyIndex>>,
     pub(super) manifests: Arc<LazyManifests>,
     pub(super) eyaml: Option<Arc<Keys>>,
     pub(super) cancel: CancelToken,

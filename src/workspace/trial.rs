@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::configs::{Configs, shapes_environments};
 use super::discover::discover;
 use super::file::{Content, File};
-use super::index::lazy::LazyIndex;
+use super::lazy_index::{Changed, LazyIndex};
 use super::manifests::lazy::LazyManifests;
 use super::names::DiskNames;
 use super::snapshot::Snapshot;
@@ -47,7 +47,10 @@ impl Snapshot {
             after.lay_out();
         } else {
             after.manifests = LazyManifests::changed_after(&self.manifests, &touched);
-            after.key_index = Arc::new(LazyIndex::changed_after(&self.key_index, touched));
+            after.key_index = LazyIndex::changed_after(
+                &self.key_index,
+                Changed::Files(touched.into_iter().collect()),
+            );
         }
         Some(after)
     }
@@ -84,7 +87,7 @@ impl Snapshot {
     /// Discovers the environments, and renews the indexes that depend on them.
     pub(super) fn lay_out(&mut self) {
         count_work(Work::Layout);
-        self.key_index = Arc::new(LazyIndex::after_layout(&self.key_index));
+        self.key_index = LazyIndex::changed_after(&self.key_index, Changed::Layout);
         let configs = Configs::select_configs(self.files.values().cloned(), &self.config);
         // The scan has listed the files outside the workspace.
         let found = discover(&self.names, &configs, &self.config, &self.folders, &|_| false);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::key_index::KeyIndex;
-use super::lazy::{Changed, LazyIndex};
 use super::readings::Readings;
 use crate::text::FilePath;
+use crate::workspace::lazy_index::{Changed, LazyIndex};
 use crate::workspace::parallel::on_all_cores;
 use crate::workspace::snapshot::Snapshot;
 
@@ -77,16 +77,16 @@ impl Changed {
     }
 }
 
-impl LazyIndex {
+impl LazyIndex<KeyIndex> {
     /// Whether no more than a little has to be read for it.
     pub(in crate::workspace) fn is_near(&self, snapshot: &Snapshot) -> bool {
-        self.done.get().is_some()
+        self.finished().is_some()
             || self.nearest_done().is_some_and(|(_, changed)| changed.is_little(snapshot))
     }
 
     /// Returns the index of the snapshot that this belongs to.
     pub(in crate::workspace) fn get(&self, snapshot: &Snapshot) -> &KeyIndex {
-        self.done.get_or_init(|| match self.nearest_done() {
+        self.get_or_compute(|nearest| match nearest {
             Some((before, changed)) => before.patch_changes(snapshot, &changed),
             None => KeyIndex::new(snapshot),
         })

@@ -13,7 +13,6 @@ mod dependents;
 mod key_changes;
 mod key_index;
 mod keys;
-pub(super) mod lazy;
 mod options;
 mod options_memo;
 mod readings;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::files::{CodePlace, code_files, find_modules};
 use super::index::{CodeFile, ManifestIndex};
-use super::lazy::{Changed, LazyManifests};
+use super::lazy::LazyManifests;
 use crate::manifest::parse_puppetfile;
 use crate::text::{FilePath, Text};
 use crate::workspace::environments::Environment;
 use crate::workspace::kinds::{is_below_installed, may_be_installed};
+use crate::workspace::lazy_index::Changed;
 use crate::workspace::parallel::on_all_cores;
 use crate::workspace::snapshot::Snapshot;
 
@@ -43,9 +44,9 @@ impl LazyManifests {
     /// Returns the index of an environment of the snapshot that this belongs to.
     fn get(&self, snapshot: &Snapshot, environment: &Environment) -> &ManifestIndex {
         let Some(index) = self.indexes.get(&environment.root) else { return &self.nothing };
-        index.done.get_or_init(|| match &index.before {
-            Some((before, Changed::Files(paths))) => patch_files(before, snapshot, paths),
-            Some((before, Changed::Layout)) => self.laid_out(snapshot, environment, Some(before)),
+        index.get_or_compute(|nearest| match nearest {
+            Some((before, Changed::Files(paths))) => patch_files(&before, snapshot, &paths),
+            Some((before, Changed::Layout)) => self.laid_out(snapshot, environment, Some(&before)),
             None => self.laid_out(snapshot, environment, None),
         })
     }

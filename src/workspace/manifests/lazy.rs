@@ -9,53 +9,16 @@ use super::index::ManifestIndex;
 use crate::text::FilePath;
 use crate::workspace::environments::{Environment, Environments};
 use crate::workspace::kinds::{code_language, is_puppetfile};
+use crate::workspace::lazy_index::{Changed, LazyIndex};
 
 /// The indexes of the environments of one snapshot.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct LazyManifests {
     /// The indexes, by the folder of the environment.
-    pub(super) indexes: HashMap<FilePath, LazyIndex>,
+    pub(super) indexes: HashMap<FilePath, Arc<LazyIndex<ManifestIndex>>>,
     /// The modules of each environment; the same as long as the names and environments.
     pub(super) modules: Arc<OnceLock<Vec<CodeModules>>>,
     pub(super) nothing: ManifestIndex,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct LazyIndex {
-    pub(super) done: OnceLock<ManifestIndex>,
-    /// The last index that was computed when this was made, and the changes since.
-    pub(super) before: Option<(ManifestIndex, Changed)>,
-}
-
-/// The changes since an index was made.
-#[derive(Clone, Debug)]
-pub(super) enum Changed {
-    /// The texts of these files.
-    Files(imbl::OrdSet<FilePath>),
-    /// The set of files, or the environments that they belong to.
-    Layout,
-}
-
-impl Changed {
-    fn combine(&self, later: &Changed) -> Changed {
-        match (self, later) {
-            (Changed::Files(earlier), Changed::Files(later)) => {
-                Changed::Files(earlier.clone().union(later.clone()))
-            }
-            _ => Changed::Layout,
-        }
-    }
-}
-
-impl LazyIndex {
-    fn changed_after(&self, changed: &Changed) -> LazyIndex {
-        let before = match (self.done.get(), &self.before) {
-            (Some(done), _) => Some((done.clone(), changed.clone())),
-            (None, Some((before, earlier))) => Some((before.clone(), earlier.combine(changed))),
-            (None, None) => None,
-        };
-        LazyIndex { done: OnceLock::new(), before }
-    }
 }
 
 impl LazyManifests {
@@ -71,8 +34,9 @@ impl LazyManifests {
         }
         let changed = Changed::Files(code);
         let indexes = before.indexes.iter();
-        let indexes =
-            indexes.map(|(root, index)| (root.clone(), index.changed_after(&changed))).collect();
+        let indexes = indexes
+            .map(|(root, index)| (root.clone(), LazyIndex::changed_after(index, changed.clone())))
+            .collect();
         let modules = before.modules.clone();
         Arc::new(LazyManifests { indexes, modules, nothing: ManifestIndex::default() })
     }
@@ -84,8 +48,9 @@ impl LazyManifests {
     ) -> Arc<LazyManifests> {
         let index = |environment: &Arc<Environment>| {
             let known = before.indexes.get(&environment.root);
-            let index =
-                known.map(|known| known.changed_after(&Changed::Layout)).unwrap_or_default();
+            let index = known
+                .map(|known| LazyIndex::changed_after(known, Changed::Layout))
+                .unwrap_or_default();
             (environment.root.clone(), index)
         };
         let indexes = environments.all.iter().map(index).collect();
@@ -94,6 +59,6 @@ impl LazyManifests {
 
     /// Returns the index that was already made.
     pub(in crate::workspace) fn finished_index(&self, root: &FilePath) -> Option<&ManifestIndex> {
-        self.indexes.get(root)?.done.get()
+        self.indexes.get(root)?.finished()
     }
 }

@@ -1,19 +1,24 @@
-//! The index of a snapshot, computed on first use from the nearest one that is computed already.
+//! An index of a snapshot, computed on first use from the nearest one that is computed already.
 
 use std::sync::{Arc, OnceLock, Weak};
 
-use super::key_index::KeyIndex;
 use crate::text::FilePath;
 
 /// An index that is computed on first use: from an index before it, if there is one.
-#[derive(Debug, Default)]
-pub(in crate::workspace) struct LazyIndex {
-    pub(super) done: OnceLock<KeyIndex>,
+#[derive(Debug)]
+pub(super) struct LazyIndex<I> {
+    done: OnceLock<I>,
     /// The last index that was computed when this was made, and the changes since.
-    before: Option<(KeyIndex, Changed)>,
+    before: Option<(I, Changed)>,
     /// An index between them that was not computed yet, and the changes since. Another thread may
     /// have computed it by the time when this is needed.
-    under_way: Option<(Weak<LazyIndex>, Changed)>,
+    under_way: Option<(Weak<LazyIndex<I>>, Changed)>,
+}
+
+impl<I> Default for LazyIndex<I> {
+    fn default() -> LazyIndex<I> {
+        LazyIndex { done: OnceLock::new(), before: None, under_way: None }
+    }
 }
 
 /// The changes from one snapshot to another.
@@ -42,23 +47,12 @@ impl Changed {
     }
 }
 
-impl LazyIndex {
-    /// Returns the index after the files at these paths changed.
-    pub(in crate::workspace) fn changed_after(
-        before: &Arc<LazyIndex>,
-        paths: impl IntoIterator<Item = FilePath>,
-    ) -> LazyIndex {
-        LazyIndex::with_changes(before, Changed::Files(paths.into_iter().collect()))
-    }
-
-    /// Returns the index where other files may be there, or be read otherwise.
-    pub(in crate::workspace) fn after_layout(before: &Arc<LazyIndex>) -> LazyIndex {
-        LazyIndex::with_changes(before, Changed::Layout)
-    }
-
-    fn with_changes(index: &Arc<LazyIndex>, changed: Changed) -> LazyIndex {
+impl<I: Clone> LazyIndex<I> {
+    /// Returns the index after these changes.
+    pub(super) fn changed_after(index: &Arc<LazyIndex<I>>, changed: Changed) -> Arc<LazyIndex<I>> {
         if let Some(done) = index.done.get() {
-            return LazyIndex { before: Some((done.clone(), changed)), ..LazyIndex::default() };
+            let before = Some((done.clone(), changed));
+            return Arc::new(LazyIndex { before, ..LazyIndex::default() });
         }
         let before =
             index.before.as_ref().map(|(done, earlier)| (done.clone(), earlier.combine(&changed)));
@@ -68,11 +62,22 @@ impl LazyIndex {
             }
             _ => (Arc::downgrade(index), changed),
         };
-        LazyIndex { done: OnceLock::new(), before, under_way: Some(under_way) }
+        Arc::new(LazyIndex { done: OnceLock::new(), before, under_way: Some(under_way) })
+    }
+
+    /// Returns the index; `compute` makes it of the nearest one that is computed already, and of the
+    /// changes since.
+    pub(super) fn get_or_compute(&self, compute: impl FnOnce(Option<(I, Changed)>) -> I) -> &I {
+        self.done.get_or_init(|| compute(self.nearest_done()))
+    }
+
+    /// Returns the index if it is computed already.
+    pub(super) fn finished(&self) -> Option<&I> {
+        self.done.get()
     }
 
     /// Returns the nearest index that is computed already, and the changes since.
-    pub(super) fn nearest_done(&self) -> Option<(KeyIndex, Changed)> {
+    pub(super) fn nearest_done(&self) -> Option<(I, Changed)> {
         let under_way = self.under_way.as_ref().and_then(|(index, changed)| {
             let done = index.upgrade()?.done.get()?.clone();
             Some((done, changed.clone()))

@@ -8,6 +8,8 @@ mod overrides;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::phrases::PlaceNames;
 use super::readers::{ReaderKind, readers_of};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
@@ -47,7 +49,8 @@ pub struct Lens {
 }
 
 /// The kinds of lenses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LensKind {
     /// Other definitions of the key.
     Overrides,

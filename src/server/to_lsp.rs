@@ -3,59 +3,21 @@
 
 pub(super) mod completion;
 mod edits;
+pub(super) mod status;
+pub(super) mod tokens;
 
 use tower_lsp::lsp_types as lsp;
 
 pub(super) use edits::workspace_edit;
 
+use super::capabilities::Features;
 use super::documents::Documents;
-use super::features::Features;
 use crate::diagnostics::{Finding, Severity, Tag};
 use crate::hiera::key::LookupKey;
 use crate::ide::definition::{DefinitionTarget, Definitions};
 use crate::ide::hover::{Action, ActionCall, Hover};
 use crate::text::{Encoding, FileId, FilePath, LineCol, Positions, Span, TextRange};
 use crate::workspace::Snapshot;
-
-/// The server's own messages, without `hiera/`: see `docs/protocol.md`.
-const OWN_MESSAGES: [&str; 6] =
-    ["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
-
-/// Returns the server's capabilities; each of them is implemented.
-pub(super) fn server_capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
-    let sync = lsp::TextDocumentSyncOptions {
-        open_close: Some(true),
-        change: Some(lsp::TextDocumentSyncKind::INCREMENTAL),
-        save: Some(lsp::TextDocumentSyncSaveOptions::SaveOptions(lsp::SaveOptions {
-            include_text: Some(false),
-        })),
-        ..lsp::TextDocumentSyncOptions::default()
-    };
-    let folders = lsp::WorkspaceFoldersServerCapabilities {
-        supported: Some(true),
-        change_notifications: Some(lsp::OneOf::Left(true)),
-    };
-    let own_messages: serde_json::Map<_, _> =
-        OWN_MESSAGES.map(|name| (name.to_owned(), true.into())).into_iter().collect();
-    lsp::ServerCapabilities {
-        position_encoding: Some(match encoding {
-            Encoding::Utf8 => lsp::PositionEncodingKind::UTF8,
-            Encoding::Utf16 => lsp::PositionEncodingKind::UTF16,
-            Encoding::Utf32 => lsp::PositionEncodingKind::UTF32,
-        }),
-        text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(sync)),
-        hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
-        definition_provider: Some(lsp::OneOf::Left(true)),
-        implementation_provider: Some(lsp::ImplementationProviderCapability::Simple(true)),
-        completion_provider: Some(completion::completion_options()),
-        workspace: Some(lsp::WorkspaceServerCapabilities {
-            workspace_folders: Some(folders),
-            file_operations: None,
-        }),
-        experimental: Some(serde_json::json!({"hiera": own_messages})),
-        ..lsp::ServerCapabilities::default()
-    }
-}
 
 /// Returns the address of a file.
 pub(super) fn file_uri(path: &FilePath) -> Option<lsp::Url> {
@@ -185,7 +147,7 @@ pub(super) fn convert_finding(
         range: convert_span(snapshot, finding.span, features.encoding),
         severity: Some(convert_severity(finding.severity)),
         code: Some(lsp::NumberOrString::String(finding.rule.code.into())),
-        code_description: features.announced.rule_page(finding.rule.code),
+        code_description: features.rule_page(finding.rule.code),
         source: Some("hiera-ls".into()),
         message,
         related_information: (!related.is_empty()).then_some(related),
@@ -193,7 +155,7 @@ pub(super) fn convert_finding(
             .rule
             .tag()
             .map(convert_tag)
-            .filter(|tag| features.announced.tags.contains(tag))
+            .filter(|tag| features.tags.contains(tag))
             .map(|tag| vec![tag]),
         ..lsp::Diagnostic::default()
     }

@@ -5,19 +5,10 @@ use serde_json::{Value, json};
 use tower_lsp::lsp_types as lsp;
 
 use super::convert_span;
-use crate::ide::completion::{Completions, Item, ItemKind, TRIGGERS, Topic};
-use crate::server::features::{Features, TextFormat};
+use crate::ide::completion::{Completions, Item, ItemKind, Topic};
+use crate::server::capabilities::{Features, TextFormat};
 use crate::text::{FileId, Span};
 use crate::workspace::Snapshot;
-
-/// Returns the capability.
-pub(super) fn completion_options() -> lsp::CompletionOptions {
-    lsp::CompletionOptions {
-        resolve_provider: Some(true),
-        trigger_characters: Some(TRIGGERS.iter().map(char::to_string).collect()),
-        ..lsp::CompletionOptions::default()
-    }
-}
 
 /// An answer of completion. The lists of lsp-types 0.94 have no defaults for items, and its items
 /// lack the members that go with these.

@@ -3,8 +3,8 @@
 use tower_lsp::lsp_types as lsp;
 
 use super::{document_uri, range_in};
+use crate::server::capabilities::Features;
 use crate::server::documents::Documents;
-use crate::server::features::Features;
 use crate::text::{FilePath, TextEdit};
 use crate::workspace::Snapshot;
 use crate::workspace::change_gate::AllowedChange;
@@ -31,7 +31,7 @@ pub(in crate::server) fn workspace_edit(
         let version = documents.get(path).map(|document| document.version);
         edited.push((uri, version, text_edits(snapshot, path, edits, features)));
     }
-    if !features.announced.document_changes {
+    if !features.document_changes {
         let changes = edited.into_iter().map(|(uri, _, edits)| (uri, edits)).collect();
         return lsp::WorkspaceEdit { changes: Some(changes), ..lsp::WorkspaceEdit::default() };
     }

@@ -2,16 +2,20 @@
 //! input, writes without hanging and reports the end of a session would make this folder
 //! unnecessary.
 //!
-//! Of tower-lsp the server uses the router, the client handle and the types. Its loop over standard
-//! input and output is replaced, for these reasons:
+//! Of tower-lsp the server uses the state of a session, the cancellation of requests, the client
+//! handle and the types. Its loop over standard input and output is replaced, for these reasons:
 //! - it knows header names in one spelling, and reads no more after most messages that are wrong;
 //!   here [`codec`] and [`message`] answer them, and the session goes on;
 //! - it notices `exit` only when the next message arrives, which never comes; see [`session`];
 //! - it panics when a client goes away while answers are computed, and when a client answers a
 //!   request that nothing waits for any more; see [`peers`] and [`wait_answer`];
 //! - it writes through tokio's pool of threads, which hangs where no thread can be had; see
-//!   [`output`] and [`workers`];
-//! - it copies each result several times before it is written; see [`written`].
+//!   [`output`] and `pool::threads`.
+//!
+//! Its table of methods is replaced, too: it binds the protocol's names to types of lsp-types 0.94,
+//! which lack members that answers have, and copies each result several times before it is written.
+//! All methods of [`Routes`] reach the server under two names, [`REQUEST`] and [`NOTIFICATION`], as
+//! a [`Call`], and answer with [`Json`]. Unknown methods stay with tower-lsp, which refuses them.
 //!
 //! A batch is answered as JSON-RPC 2.0 demands in section 6: its messages begin in order, and one
 //! array holds the answers. The Language Server Protocol mentions no batches.
@@ -23,8 +27,6 @@ mod output;
 mod peers;
 mod session;
 mod surrogates;
-mod workers;
-mod written;
 
 use std::future::Future;
 use std::io::{self, Write as _};
@@ -34,30 +36,44 @@ use std::time::{Duration, Instant};
 use futures_util::future::{BoxFuture, join_all};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, Sink, SinkExt, Stream, StreamExt};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, RequestBuilder, Response};
 use tower_lsp::{ClientSocket, ExitedError, LanguageServer, LspService};
 use tower_service::Service;
 
+use super::pool::Threads;
 pub(super) use input::Input;
 use message::Incoming;
 pub(super) use output::Outlet;
 use output::{Output, Progress};
 use session::{End, Session};
-pub(super) use workers::Workers;
-use written::ResponseText;
-pub(super) use written::SerializedResult;
 
-/// The names under which requests are routed whose own names are bound to types of lsp-types 0.94:
-/// these lack members that the answers have, and are not [`SerializedResult`].
-pub(super) const COMPLETION: &str = "completion";
-pub(super) const COMPLETION_ITEM: &str = "completion/item";
-pub(super) const SYMBOLS: &str = "symbols";
-pub(super) const WORKSPACE_SYMBOLS: &str = "symbols/workspace";
-pub(super) const HINTS: &str = "hints";
-pub(super) const TOKENS: &str = "tokens";
-pub(super) const TOKEN_CHANGES: &str = "tokens/changes";
+/// The name under which tower-lsp knows all requests of [`Routes`].
+pub(super) const REQUEST: &str = "request";
+/// The name under which tower-lsp knows all notifications of [`Routes`].
+pub(super) const NOTIFICATION: &str = "notification";
+
+/// A server that answers messages under their own names.
+pub(super) trait Routes {
+    /// Whether a message with this method is answered as a [`Call`].
+    fn has_method(&self, method: &str) -> bool;
+}
+
+/// A message for the server.
+#[derive(Debug, Deserialize)]
+pub(super) struct Call {
+    /// The method, under its own name.
+    pub(super) method: String,
+    /// The parameters; null where there are none.
+    pub(super) params: Value,
+}
+
+/// The result of a [`Call`], as JSON. tower-lsp takes it for a string; no other result is one.
+#[derive(Debug, Serialize)]
+pub(super) struct Json(pub(super) String);
 
 /// How many messages are worked on at a time: with fewer, requests that wait for a thread would
 /// hold back changes and cancellations, their own included.
@@ -73,24 +89,24 @@ const FAREWELL: Duration = Duration::from_millis(100);
 const RUNTIME_THREADS: usize = 2;
 
 /// Serves the protocol over standard input and output until the session ends. `build` makes the
-/// service; `workers` have not been started; `stack` is the size of the threads' stacks in bytes.
-pub(super) fn run<S: LanguageServer>(
-    workers: &Workers,
+/// service; `threads` have not been started; `stack` is the size of the threads' stacks in bytes.
+pub(super) fn run<S: LanguageServer + Routes>(
+    threads: &Threads,
     stack: usize,
     build: impl FnOnce(Input, Outlet) -> (LspService<S>, ClientSocket),
 ) -> ExitCode {
-    start(workers, stack, build).unwrap_or_else(|error| {
+    start(threads, stack, build).unwrap_or_else(|error| {
         print_line(&format!("the server cannot start: {error}"));
         ExitCode::from(2)
     })
 }
 
-fn start<S: LanguageServer>(
-    workers: &Workers,
+fn start<S: LanguageServer + Routes>(
+    threads: &Threads,
     stack: usize,
     build: impl FnOnce(Input, Outlet) -> (LspService<S>, ClientSocket),
 ) -> io::Result<ExitCode> {
-    workers.start(RUNTIME_THREADS)?;
+    threads.start(RUNTIME_THREADS)?;
     let runtime = start_runtime(stack)?;
     let session = Session::default();
     let progress = Progress::default();
@@ -187,7 +203,6 @@ pub(super) async fn wait_answer<T: Send + 'static>(
     tokio::time::timeout(patience, tokio::spawn(request)).await.ok()?.ok()
 }
 
-/// Logs a message that was handled: a response, or none for a notification.
 /// Returns the position that a request is about, as ` at line 1, character 12` with both counted
 /// from 0 as in the protocol; empty for a request without a position.
 fn position_of(request: &Request) -> String {
@@ -199,6 +214,7 @@ fn position_of(request: &Request) -> String {
     }
 }
 
+/// Logs a message that was handled: a response, or none for a notification.
 fn log_answer(method: &str, response: Option<&Response>, start: Instant) {
     let us = start.elapsed().as_micros();
     match response {
@@ -226,7 +242,7 @@ struct Server<S, R> {
 /// The work for a message.
 type Task = BoxFuture<'static, ()>;
 
-impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S, R> {
+impl<S: LanguageServer + Routes, R: Sink<Response, Error = ExitedError> + Unpin> Server<S, R> {
     /// Handles messages until the session ends, then waits for pending output.
     async fn serve(
         mut self,
@@ -284,7 +300,7 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
             Incoming::Request(request) => {
                 let answer = self.call_service(request);
                 let task = async move {
-                    if let Some(answer) = answer.await.and_then(|answer| answer.to_json()) {
+                    if let Some(answer) = answer.await {
                         output.send_json(answer.as_bytes()).await;
                     }
                 };
@@ -311,10 +327,7 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
     fn begin_of_batch(&mut self, message: Incoming) -> Option<BoxFuture<'static, Option<String>>> {
         match message {
             Incoming::Refused(refusal) => Some(std::future::ready(Some(refusal.to_json())).boxed()),
-            Incoming::Request(request) => {
-                let answer = self.call_service(request);
-                Some(answer.map(|answer| answer?.to_json()).boxed())
-            }
+            Incoming::Request(request) => Some(self.call_service(request)),
             other => {
                 let none = self.begin_message(other);
                 debug_assert!(none.is_none(), "a response is not answered, batches do not nest");
@@ -323,7 +336,9 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
         }
     }
 
-    fn call_service(&mut self, request: Request) -> BoxFuture<'static, Option<ResponseText>> {
+    /// Begins to handle a request or a notification; returns the future that computes the answer, as
+    /// JSON.
+    fn call_service(&mut self, request: Request) -> BoxFuture<'static, Option<String>> {
         self.observe(&request);
         let refusal = request
             .id()
@@ -332,21 +347,21 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
         let method = request.method().to_owned();
         let position = position_of(&request);
         let start = Instant::now();
-        let answer = refusal.is_none().then(|| self.service.call(remove_null_params(request)));
+        let answer = refusal.is_none().then(|| {
+            let is_routed = self.service.inner().has_method(&method);
+            self.service.call(if is_routed { wrap_call(request) } else { adapt_params(request) })
+        });
         async move {
             let response = match answer {
-                Some(answer) => {
-                    ResponseText::from_handler(answer.map(|answer| answer.ok().flatten())).await
-                }
-                None => refusal.map(ResponseText::from),
+                Some(answer) => answer.await.ok().flatten(),
+                None => refusal,
             };
-            let answered = response.as_ref().map(|answer| &answer.response);
-            let error = answered.and_then(Response::error);
+            let error = response.as_ref().and_then(Response::error);
             if error.is_some_and(|error| error.code == ErrorCode::InternalError) {
                 print_line(&format!("the answer to {method}{position} failed"));
             }
-            log_answer(&method, answered, start);
-            response
+            log_answer(&method, response.as_ref(), start);
+            response_text(response?)
         }
         .boxed()
     }
@@ -412,20 +427,6 @@ fn with_known_names(mut params: serde_json::Value) -> serde_json::Value {
     params
 }
 
-/// Returns the name under which a request is routed.
-fn routed_name(method: &str) -> &str {
-    match method {
-        "textDocument/completion" => COMPLETION,
-        "completionItem/resolve" => COMPLETION_ITEM,
-        "textDocument/documentSymbol" => SYMBOLS,
-        "workspace/symbol" => WORKSPACE_SYMBOLS,
-        "textDocument/inlayHint" => HINTS,
-        "textDocument/semanticTokens/full" => TOKENS,
-        "textDocument/semanticTokens/full/delta" => TOKEN_CHANGES,
-        _ => method,
-    }
-}
-
 fn with_id(request: RequestBuilder, id: Option<Id>) -> RequestBuilder {
     match id {
         Some(id) => request.id(id),
@@ -433,25 +434,52 @@ fn with_id(request: RequestBuilder, id: Option<Id>) -> RequestBuilder {
     }
 }
 
+/// Wraps a message of [`Routes`] into the call that tower-lsp passes on.
+fn wrap_call(request: Request) -> Request {
+    let (method, id, params) = request.into_parts();
+    let name = if id.is_some() { REQUEST } else { NOTIFICATION };
+    let params = json!({"method": method, "params": params.unwrap_or_default()});
+    with_id(Request::build(name), id).params(params).finish()
+}
+
 /// tower-lsp refuses parameters where the protocol has none, but Emacs's eglot sends `"params":
-/// null` with `shutdown`; and it does without `initialized` unless that has an object.
-fn remove_null_params(request: Request) -> Request {
+/// null` with `shutdown`.
+fn adapt_params(request: Request) -> Request {
     let params = match request.method() {
         "shutdown" | "exit" => None,
         "initialize" => request.params().cloned().map(with_known_names),
-        "initialized" | "hiera/nodes" | "hiera/selectNode"
-            if request.params().is_none_or(|params| params.is_null()) =>
-        {
-            Some(serde_json::json!({}))
-        }
-        method if routed_name(method) != method => request.params().cloned(),
         _ => return request,
     };
     let (method, id, _) = request.into_parts();
-    let method = routed_name(&method).to_owned();
     let request = with_id(Request::build(method), id);
     match params {
         Some(params) => request.params(params).finish(),
         None => request.finish(),
+    }
+}
+
+/// Returns a response as JSON; `None` where it has none. The result of a [`Call`] is JSON already.
+fn response_text(response: Response) -> Option<String> {
+    let Some(Value::String(result)) = response.result() else {
+        return serde_json::to_string(&response).ok();
+    };
+    let id = serde_json::to_string(response.id()).ok()?;
+    Some(format!(r#"{{"jsonrpc":"2.0","result":{result},"id":{id}}}"#))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_result_of_a_call_is_the_result_of_its_response() {
+        let result = json!({"a": [1, "\"\u{1f600}"]});
+        let carried = serde_json::to_value(Json(result.to_string())).expect("it is JSON");
+        let text = response_text(Response::from_ok(Id::String("x\"".into()), carried));
+        let response: Value = serde_json::from_str(&text.expect("a text")).expect("it is JSON");
+        assert_eq!(response, json!({"jsonrpc": "2.0", "id": "x\"", "result": result}));
+        let failed = response_text(Response::from_error(Id::Number(7), Error::internal_error()));
+        let failed: Value = serde_json::from_str(&failed.expect("a text")).expect("it is JSON");
+        assert_eq!((&failed["error"]["code"], &failed["id"]), (&json!(-32603), &json!(7)));
     }
 }

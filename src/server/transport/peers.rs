@@ -31,7 +31,7 @@ mod unix {
 
     use tokio::sync::Notify;
 
-    use super::super::session::{End, Session};
+    use crate::server::transport::session::{End, Session};
 
     /// How long messages that arrived before the client went away are still read; `exit` may be
     /// among them.

@@ -1,0 +1,134 @@
+//! Code actions: quick fixes, refactorings, and evaluations with functions of levels.
+
+use std::time::Duration;
+
+use tower_lsp::lsp_types as lsp;
+
+use super::{Answer, evaluate};
+use crate::ide::quick_fixes::{QuickFix, quick_fixes};
+use crate::ide::refactor::{Refactoring, RefactoringRequest, find_refactorings};
+use crate::server::capabilities::{EVALUATE_KIND, action_kind, action_kinds};
+use crate::server::session::ClientView;
+use crate::server::{from_lsp, to_lsp};
+use crate::text::{FilePosition, SourceChange, Text, TextRange};
+use crate::workspace::Snapshot;
+
+/// The longest time for which values are compared to state the effect of refactorings.
+const MAX_COMPARING: Duration = Duration::from_millis(100);
+
+/// Returns the quick fixes for the findings in a range, each with the diagnostics that the client
+/// has of its finding, the refactorings there, and the evaluations of the key there; of all those of
+/// the kinds that the client asks for.
+pub(in crate::server) fn code_action(
+    snapshot: &Snapshot,
+    client: &ClientView,
+    params: &lsp::CodeActionParams,
+) -> Answer<Vec<lsp::CodeAction>> {
+    Ok(find_actions(snapshot, client, params))
+}
+
+fn find_actions(
+    snapshot: &Snapshot,
+    client: &ClientView,
+    params: &lsp::CodeActionParams,
+) -> Option<Vec<lsp::CodeAction>> {
+    let only = params.context.only.as_deref();
+    let is_wanted = |kind: &lsp::CodeActionKind| {
+        only.is_none_or(|kinds| kinds.iter().any(|one| covers_kind(one, kind)))
+    };
+    if !action_kinds(client.evaluates).iter().any(is_wanted) {
+        return None;
+    }
+    let uri = &params.text_document.uri;
+    let path = from_lsp::path_of_uri(uri)?;
+    let file = snapshot.file(&path)?;
+    let text = file.text()?;
+    let encoding = client.features.encoding;
+    let offset = |place| text.offset_at(from_lsp::line_col(place), encoding);
+    let range = TextRange::new(offset(params.range.start)?, offset(params.range.end)?);
+    let converter = ActionConverter { snapshot, client };
+    let mut actions = Vec::new();
+    if is_wanted(&lsp::CodeActionKind::QUICKFIX) {
+        let fixes = quick_fixes(snapshot, &path, range, &client.settings.rules).into_iter();
+        let known = &params.context.diagnostics;
+        actions.extend(fixes.filter_map(|fix| converter.action_of_fix(fix, text, known)));
+    }
+    let is_by_user = params.context.trigger_kind != Some(lsp::CodeActionTriggerKind::AUTOMATIC);
+    if client.evaluates && is_by_user && is_wanted(&EVALUATE_KIND) {
+        let position = FilePosition { file: file.id, offset: range.start };
+        actions.extend(evaluate::evaluate_actions(snapshot, uri, position));
+    }
+    let request = RefactoringRequest {
+        path: &path,
+        range,
+        creates_files: client.features.creates_files,
+        is_by_user,
+        time: Some(MAX_COMPARING),
+        kinds: &|kind| is_wanted(&action_kind(kind)),
+    };
+    let found = find_refactorings(snapshot, request).into_iter();
+    actions.extend(found.filter_map(|one| converter.action_of_refactoring(one)));
+    Some(actions)
+}
+
+/// Converts the actions of a request.
+struct ActionConverter<'a> {
+    snapshot: &'a Snapshot,
+    client: &'a ClientView,
+}
+
+impl ActionConverter<'_> {
+    /// Returns the action of a quick fix; `None` for a change that the gate stops.
+    fn action_of_fix(
+        &self,
+        fix: QuickFix,
+        text: &Text,
+        known: &[lsp::Diagnostic],
+    ) -> Option<lsp::CodeAction> {
+        let range = to_lsp::range_in(text, fix.range, self.client.features.encoding);
+        let code = lsp::NumberOrString::String(fix.code.to_owned());
+        let mends = |one: &&lsp::Diagnostic| one.range == range && one.code.as_ref() == Some(&code);
+        Some(lsp::CodeAction {
+            title: fix.title,
+            kind: Some(lsp::CodeActionKind::QUICKFIX),
+            diagnostics: Some(known.iter().filter(mends).cloned().collect()),
+            edit: Some(self.workspace_edit(fix.change)?),
+            is_preferred: Some(true),
+            ..lsp::CodeAction::default()
+        })
+    }
+
+    /// Returns the action of a refactoring; `None` for one that cannot be made, where the client
+    /// does not show these.
+    fn action_of_refactoring(&self, found: Refactoring) -> Option<lsp::CodeAction> {
+        let action = lsp::CodeAction {
+            title: found.title,
+            kind: Some(action_kind(found.kind)),
+            ..lsp::CodeAction::default()
+        };
+        match found.change {
+            Ok(change) => {
+                Some(lsp::CodeAction { edit: Some(self.workspace_edit(change)?), ..action })
+            }
+            Err(reason) => {
+                let disabled = Some(lsp::CodeActionDisabled { reason });
+                let shows = self.client.features.disabled_actions;
+                shows.then_some(lsp::CodeAction { disabled, ..action })
+            }
+        }
+    }
+
+    /// Returns the edit of a change; `None` for one that the gate stops.
+    fn workspace_edit(&self, change: SourceChange) -> Option<lsp::WorkspaceEdit> {
+        let change = self.snapshot.allow_change(change).ok()?;
+        let ClientView { features, documents, .. } = self.client;
+        Some(to_lsp::workspace_edit(self.snapshot, &change, features, documents))
+    }
+}
+
+/// Whether a kind of actions is another one, or has it below it.
+fn covers_kind(kind: &lsp::CodeActionKind, other: &lsp::CodeActionKind) -> bool {
+    kind.as_str().is_empty()
+        || kind == other
+        || other.as_str().strip_prefix(kind.as_str()).is_some_and(|rest| rest.starts_with('.'))
+}

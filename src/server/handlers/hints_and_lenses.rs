@@ -1,0 +1,126 @@
+//! Words beside the text: inlay hints, and lenses with the places that they lead to.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tower_lsp::jsonrpc::Error;
+use tower_lsp::lsp_types as lsp;
+
+use super::Answer;
+use crate::ide::code_lens::{LensKind, LensText, code_lenses, lens_text};
+use crate::ide::inlay_hints::{Hint, inlay_hints};
+use crate::server::capabilities::Features;
+use crate::server::session::ClientView;
+use crate::server::{from_lsp, to_lsp};
+use crate::text::{Lines, TextRange};
+use crate::workspace::Snapshot;
+
+/// The subject of a lens, as the client sends it back to have its text.
+#[derive(Debug, Serialize, Deserialize)]
+struct LensData {
+    uri: lsp::Url,
+    key: String,
+    kind: LensKind,
+}
+
+/// Returns the hints in a range of a document, as far as the settings switch them on.
+pub(in crate::server) fn inlay_hint(
+    snapshot: &Snapshot,
+    client: &ClientView,
+    params: &lsp::InlayHintParams,
+) -> Answer<Vec<lsp::InlayHint>> {
+    let features = &client.features;
+    let Some(path) = from_lsp::path_of_uri(&params.text_document.uri) else { return Ok(None) };
+    let Some(text) = snapshot.file(&path).and_then(|file| file.text()) else { return Ok(None) };
+    let offset =
+        |place| text.offset_at(from_lsp::line_col(place), features.encoding).unwrap_or(text.len());
+    let (start, end) = (offset(params.range.start), offset(params.range.end));
+    let within = TextRange::new(start, end.max(start));
+    let hints = inlay_hints(snapshot, &path, within, client.settings.hints);
+    let lines = text.lines();
+    Ok(Some(hints.into_iter().map(|hint| convert_hint(hint, &lines, features)).collect()))
+}
+
+/// Returns the lenses of a document without their texts, as far as the settings switch them on.
+pub(in crate::server) fn code_lens(
+    snapshot: &Snapshot,
+    client: &ClientView,
+    params: &lsp::CodeLensParams,
+) -> Answer<Vec<lsp::CodeLens>> {
+    let uri = &params.text_document.uri;
+    let Some(path) = from_lsp::path_of_uri(uri) else { return Ok(None) };
+    let Some(text) = snapshot.file(&path).and_then(|file| file.text()) else { return Ok(None) };
+    let lenses = code_lenses(snapshot, &path, client.settings.lenses).into_iter();
+    let converted = lenses.map(|lens| {
+        let data = LensData { uri: uri.clone(), key: lens.key.to_string(), kind: lens.kind };
+        lsp::CodeLens {
+            range: to_lsp::range_in(text, lens.range, client.features.encoding),
+            command: None,
+            data: serde_json::to_value(data).ok(),
+        }
+    });
+    Ok(Some(converted.collect()))
+}
+
+/// Returns a lens with its text. A text that has changed has other lenses, which the client
+/// requests by itself.
+pub(in crate::server) fn resolve_lens(
+    snapshot: &Snapshot,
+    client: &ClientView,
+    lens: &lsp::CodeLens,
+) -> Answer<lsp::CodeLens> {
+    let data = serde_json::from_value(lens.data.clone().unwrap_or_default());
+    let Ok(LensData { uri, key, kind }) = data else {
+        return Err(Error::invalid_params("the data of the lens is not the server's"));
+    };
+    let path = from_lsp::path_of_uri(&uri);
+    let text = path.and_then(|path| lens_text(snapshot, &path, &Arc::from(key), kind));
+    let command = lens_command(snapshot, text, (&uri, lens.range.start), client);
+    Ok(Some(lsp::CodeLens { command: Some(command), ..lens.clone() }))
+}
+
+fn convert_hint(hint: Hint, text: &Lines<'_>, features: &Features) -> lsp::InlayHint {
+    lsp::InlayHint {
+        position: to_lsp::range_in(text, TextRange::new_empty(hint.offset), features.encoding)
+            .start,
+        label: lsp::InlayHintLabel::String(hint.text),
+        kind: hint.is_type.then_some(lsp::InlayHintKind::TYPE),
+        text_edits: None,
+        tooltip: None,
+        padding_left: Some(true),
+        padding_right: None,
+        data: None,
+    }
+}
+
+/// Returns the command of a lens: the client's own that shows places, if it announced one. Without
+/// it, and without places, a lens is a text that does nothing.
+fn lens_command(
+    snapshot: &Snapshot,
+    text: Option<LensText>,
+    (uri, position): (&lsp::Url, lsp::Position),
+    ClientView { features, documents, .. }: &ClientView,
+) -> lsp::Command {
+    let LensText { title, places } = text.unwrap_or_default();
+    let location = |place: &crate::text::Span| {
+        let uri = to_lsp::document_uri(snapshot.path_of(place.file)?, documents)?;
+        Some(lsp::Location {
+            uri,
+            range: to_lsp::convert_span(snapshot, *place, features.encoding),
+        })
+    };
+    let locations: Vec<lsp::Location> = places.iter().filter_map(location).collect();
+    let show = features.show_places.as_ref().filter(|_| !locations.is_empty());
+    match show {
+        None => lsp::Command { title, command: String::new(), arguments: None },
+        Some(show) => {
+            let arguments = [
+                serde_json::to_value(uri),
+                serde_json::to_value(position),
+                serde_json::to_value(locations),
+            ];
+            let arguments = arguments.into_iter().map(std::result::Result::unwrap_or_default);
+            lsp::Command { title, command: show.clone(), arguments: Some(arguments.collect()) }
+        }
+    }
+}

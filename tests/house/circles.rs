@@ -1,7 +1,8 @@
 //! Files that use each other in a circle: at most pairs, each of them named here.
 //!
 //! Read off the `use` declarations. A module's own file and the files below it count as one room:
-//! between these no use is counted.
+//! between these no use is counted. The rooms of a folder that use each other in a circle are named
+//! here, too: a list that may only shrink.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,33 @@ use crate::architecture::{Source, sources};
 const PAIRS: [[&str; 2]; 1] = [
     // The code in a string is read by the reader of code, and a string is part of code.
     ["manifest::lexer", "manifest::strings"],
+];
+
+/// Rooms that use each other in a circle: the folder that holds them, and their names.
+const ROOM_CIRCLES: [(&str, &[&str]); 6] = [
+    ("hiera", &["hierarchy", "sources"]),
+    ("ide", &["completion", "hover"]),
+    ("manifest", &["lexer", "strings"]),
+    ("puppet", &["convert", "print", "rich", "ruby", "types", "value"]),
+    (
+        "workspace",
+        &[
+            "cache",
+            "config",
+            "environments",
+            "file",
+            "functions",
+            "index",
+            "kinds",
+            "manifests",
+            "nodes",
+            "overview",
+            "readers",
+            "snapshot",
+            "view",
+        ],
+    ),
+    ("workspace::nodes", &["read", "sources"]),
 ];
 
 type Uses = BTreeMap<String, BTreeSet<String>>;
@@ -88,6 +116,22 @@ fn reached<'a>(uses: &'a Uses, from: &'a str) -> BTreeSet<&'a str> {
     found
 }
 
+/// Returns the uses between the rooms of a folder: its files, and its folders as a whole.
+fn room_uses(uses: &Uses, folder: &str) -> Uses {
+    let prefix = if folder.is_empty() { String::new() } else { format!("{folder}::") };
+    let room = |module: &str| {
+        let below = module.strip_prefix(&prefix)?;
+        below.split("::").next().map(str::to_owned)
+    };
+    let mut rooms = Uses::new();
+    for (module, targets) in uses {
+        let Some(own) = room(module) else { continue };
+        let others = targets.iter().filter_map(|target| room(target)).filter(|it| *it != own);
+        rooms.entry(own.clone()).or_default().extend(others);
+    }
+    rooms
+}
+
 /// Returns the circles, each with its files in order.
 fn circles(uses: &Uses) -> BTreeSet<Vec<&str>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
@@ -106,6 +150,28 @@ fn files_use_each_other_in_known_pairs_only() {
 }
 
 #[test]
+fn rooms_use_each_other_in_known_circles_only() {
+    let uses = uses(&sources());
+    let folders: BTreeSet<&str> = uses
+        .keys()
+        .flat_map(|module| module.match_indices("::").map(|(end, _)| &module[..end]))
+        .chain([""])
+        .collect();
+    let mut found = BTreeSet::new();
+    for folder in folders {
+        let rooms = room_uses(&uses, folder);
+        for circle in circles(&rooms) {
+            let names = circle.into_iter().map(str::to_owned).collect::<Vec<_>>();
+            found.insert((folder.to_owned(), names));
+        }
+    }
+    let known = ROOM_CIRCLES.map(|(folder, rooms)| {
+        (folder.to_owned(), rooms.iter().map(|room| (*room).to_owned()).collect::<Vec<_>>())
+    });
+    assert_eq!(found, BTreeSet::from(known));
+}
+
+#[test]
 fn the_check_of_circles_can_fail() {
     let source = |path: &str, code: &str| Source { path: path.into(), code: code.into() };
     let uses = uses(&[
@@ -116,4 +182,6 @@ fn the_check_of_circles_can_fail() {
         source("c.rs", "use crate::b;"),
     ]);
     assert_eq!(circles(&uses), BTreeSet::from([vec!["a::x", "a::y", "b"]]));
+    let rooms = room_uses(&uses, "");
+    assert_eq!(circles(&rooms), BTreeSet::from([vec!["a", "b"]]));
 }

@@ -11,6 +11,7 @@ mod documents;
 mod examples;
 mod generated;
 mod limits;
+mod names;
 mod readme;
 mod settings;
 mod workflows;

@@ -154,3 +154,83 @@ fn the_figures_are_those_of_the_benches() {
     }
     check_region("docs/performance.md", "figures", &table);
 }
+
+/// A suite beside the conformance suite that has recorded answers.
+struct Recording {
+    area: &'static str,
+    /// The file with one answer a line.
+    answers: &'static str,
+    /// The list of known differences: a line with this beginning for each.
+    differences: Option<(&'static str, &'static str)>,
+}
+
+const RECORDINGS: [Recording; 7] = [
+    Recording {
+        area: "the sample repository",
+        answers: "tests/puppet/control_repo/answers.jsonl",
+        differences: None,
+    },
+    Recording {
+        area: "the function `lookup()`",
+        answers: "tests/puppet/lookup_function/recorded.jsonl",
+        differences: None,
+    },
+    Recording {
+        area: "explanations",
+        answers: "tests/puppet/explanations/recorded.jsonl",
+        differences: Some(("tests/puppet/explanations/differences.yaml", "- ")),
+    },
+    Recording {
+        area: "`convert_to`",
+        answers: "tests/puppet/conversions/recorded.jsonl",
+        differences: None,
+    },
+    Recording {
+        area: "regular expressions (Ruby's answers)",
+        answers: "tests/puppet/regexes/recorded.jsonl",
+        differences: Some(("tests/puppet/regexes/known.txt", "")),
+    },
+    Recording {
+        area: "errors of `hiera.yaml`",
+        answers: "tests/puppet/configs/answers.jsonl",
+        differences: None,
+    },
+    Recording {
+        area: "`hiera.yaml` of versions 3 and 4, converted",
+        answers: "tests/puppet/upgrades/answers.jsonl",
+        differences: None,
+    },
+];
+
+#[test]
+fn the_figures_of_agreement_are_those_of_the_recordings() {
+    let mut table =
+        String::from("| Area | Recorded answers | Listed differences |\n|---|---|---|\n");
+    let listed = read("tests/puppet/conformance/differences.yaml");
+    let folder = std::fs::read_dir(path("tests/puppet/conformance")).expect("the suite is there");
+    let names = folder.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut topics: Vec<String> =
+        names.filter_map(|name| Some(name.strip_suffix(".jsonl")?.to_owned())).collect();
+    topics.sort();
+    for topic in topics {
+        let answers = count_answers(&format!("tests/puppet/conformance/{topic}.jsonl"));
+        let differences = listed.matches(&format!("- topic: {topic}\n")).count();
+        table.push_str(&format!("| conformance, `{topic}` | {answers} | {differences} |\n"));
+    }
+    for Recording { area, answers, differences } in RECORDINGS {
+        let answers = count_answers(answers);
+        let differences = differences.map_or(0, |(list, beginning)| {
+            read(list).lines().filter(|line| line.starts_with(beginning)).count()
+        });
+        table.push_str(&format!("| {area} | {answers} | {differences} |\n"));
+    }
+    check_region("docs/compatibility.md", "agreement", &table);
+}
+
+/// Returns the number of recorded answers in a file. A header names the version of Puppet that gave
+/// them.
+fn count_answers(file: &str) -> usize {
+    let headers = ["{\"puppet\":", "{\"oracle\":"];
+    let text = read(file);
+    text.lines().filter(|line| !headers.iter().any(|header| line.starts_with(header))).count()
+}

@@ -11,6 +11,7 @@ mod documents;
 mod examples;
 mod generated;
 mod limits;
+mod named_code;
 mod names;
 mod readme;
 mod settings;

@@ -2,7 +2,8 @@
 //! of the sample repository, and prints the lines below it.
 //!
 //! `HIERA_LS_UPDATE=1 cargo test --test house examples` writes the printed lines anew. A line `…`
-//! stands for any number of lines.
+//! stands for any number of lines. A sketch, or a session with other programs, is a block of `sh` or
+//! `text`.
 
 use std::path::Path;
 
@@ -38,7 +39,9 @@ fn rerun(session: &str, folder: &Path) -> String {
     let mut made = String::new();
     for step in session.split_inclusive('\n').fold(Vec::<String>::new(), grouped_by_command) {
         let (command, shown) = step.split_once('\n').expect("a command is a line");
-        let arguments = command.strip_prefix("$ hiera-ls ").expect("a command of hiera-ls");
+        let arguments = command.strip_prefix("$ hiera-ls ").unwrap_or_else(|| {
+            panic!("a session has commands of hiera-ls alone, others stand in a block of `sh`: {command}")
+        });
         let words = split_words(arguments);
         let run = support::run(support::hiera_ls(words).current_dir(folder), "");
         let printed = format!("{}{}", run.stdout, run.stderr);

@@ -1,6 +1,7 @@
 //! `hiera-ls lookup`: effective values, one or many, with their story if asked for.
 
 mod batch;
+mod fleet;
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -35,23 +36,10 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     let request = read_request(arguments)?;
     let opened = open(&arguments.root, None, decryption_settings(arguments)?, None)?;
     opened.note_settings();
-    let environment = opened
-        .snapshot
-        .environments()
-        .all
-        .iter()
-        .find(|environment| environment.root == opened.root);
-    let nearest = || {
-        opened
-            .snapshot
-            .environments()
-            .all
-            .iter()
-            .rfind(|environment| opened.root.is_within(&environment.root))
-    };
-    let Some(environment) = environment.or_else(nearest).cloned() else {
-        return Err(Failure(format!("there is no hiera.yaml in {}", opened.root)));
-    };
+    let environment = opened.find_environment()?;
+    if let Some(choice) = &arguments.nodes {
+        return fleet::answer_fleet(arguments, choice, &opened, &environment, out);
+    }
     let scopes = read_scopes(arguments, &opened, &environment)?;
     let runnable = read_runnable(arguments, &opened, &environment)?;
     if arguments.batch {
@@ -403,12 +391,24 @@ fn read_scopes(
             read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
         return choose_scopes(scopes, arguments, file);
     }
+    Ok(vec![find_scope(opened, environment, arguments.node.as_deref(), &name)?])
+}
+
+/// Returns the scope of the node with this certname, or of the settings' node; with none, a scope
+/// whose answers hold for every node. `name` is the environment's.
+pub(super) fn find_scope(
+    opened: &Opened,
+    environment: &Environment,
+    node: Option<&str>,
+    name: &str,
+) -> Result<(String, Arc<Scope>), Failure> {
+    let config = opened.snapshot.config_of(environment);
     let known = opened.snapshot.nodes_of(environment);
     let kinds = &opened.snapshot.kinds_of(environment).all;
     let find = |wanted: &str| known.iter().chain(kinds).find(|node| &*node.name == wanted);
-    let wanted = arguments.node.as_deref().or(config.nodes.default.as_deref());
+    let wanted = node.or(config.nodes.default.as_deref());
     match wanted.map(|wanted| (wanted, find(wanted))) {
-        Some((_, Some(node))) => Ok(vec![(node.name.to_string(), node.scope_in(&name))]),
+        Some((_, Some(node))) => Ok((node.name.to_string(), node.scope_in(name))),
         Some((wanted, None)) if known.iter().any(|node| node.is_given) => {
             let known: Vec<&str> = known.iter().take(10).map(|node| &*node.name).collect();
             Err(Failure(format!(
@@ -418,15 +418,15 @@ fn read_scopes(
         }
         Some((wanted, None)) => {
             print_note(&format!("no facts are known of the node '{wanted}': only its name is"));
-            let mut scope = scope_of_name(wanted, &name, puppet);
-            scope.derive(rules.clone());
-            Ok(vec![(wanted.to_owned(), Arc::new(scope))])
+            let mut scope = scope_of_name(wanted, name, config.puppet);
+            scope.derive(config.nodes.derive.clone());
+            Ok((wanted.to_owned(), Arc::new(scope)))
         }
         // No node is given: the scope is open, so that an answer holds for every node.
         None => {
             let mut scope = Scope::open("any node");
-            scope.set_variable("environment", Value::from_argument(&name));
-            Ok(vec![("any node".into(), Arc::new(scope))])
+            scope.set_variable("environment", Value::from_argument(name));
+            Ok(("any node".into(), Arc::new(scope)))
         }
     }
 }

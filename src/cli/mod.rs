@@ -1,13 +1,17 @@
 //! The command line: the input, the work and the output of each command. stdout is for answers,
 //! stderr for everything else.
 
+mod answers;
 mod check;
+mod compare;
 mod debug;
+mod dump;
 mod explain;
 mod itself;
 mod keys;
 pub mod logging;
 mod lookup;
+mod node_names;
 mod nodes;
 mod progress;
 mod report;
@@ -16,6 +20,7 @@ mod settled;
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -25,6 +30,7 @@ use crate::hiera::resolution::Unapplied;
 use crate::settings::{self, Origin, SettingProblem, Settings};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
+use crate::workspace::environments::Environment;
 use crate::workspace::{Change, Snapshot, scan};
 
 /// How a command ended.
@@ -86,6 +92,10 @@ pub enum Command {
     /// variables decide, encrypted text without --decrypt, a file that cannot be read), stderr names
     /// the levels that could change the answer. A value is printed all the same, with exit status 0.
     Lookup(Box<LookupArguments>),
+    /// Print all effective data of a node, or of many; exit 0, 2 could not run.
+    Dump(Box<DumpArguments>),
+    /// Compare the effective values of two nodes; exit 0 same, 1 they differ, 2 could not run.
+    Compare(Box<CompareArguments>),
     /// Print every finding; exit 0 clean, 1 findings that count, 2 could not run.
     Check(Box<CheckArguments>),
     /// List the nodes that are known, or the variables of one, with their sources.
@@ -197,7 +207,13 @@ pub struct LookupArguments {
     /// Tell how lookup_options come about for the keys, and nothing else.
     #[arg(long)]
     explain_options: bool,
+    /// Print the value of one key on many nodes, those of most nodes first: `all`, names and globs
+    /// with commas between them, or @FILE with one a line. The exit status is that of the node that
+    /// fares worst.
+    #[arg(long, value_name = "NODES", conflicts_with_all = ["node", "facts", "scope", "batch", "explain", "explain_options", "run_backends", "decrypt", "options", "overrides", "default", "default_values_hash", "value_type"])]
+    nodes: Option<String>,
     /// With --explain: add the line at which a location has the key, which Puppet does not tell.
+    /// With --nodes: name the nodes that get a value.
     #[arg(long)]
     lines: bool,
     /// How to print the value [default: yaml; explanations: s].
@@ -243,6 +259,54 @@ pub struct LookupArguments {
     /// could change it. The exit status is 0 once all are answered.
     #[arg(long, conflicts_with_all = ["keys", "explain", "explain_options", "lines", "render_as"])]
     batch: bool,
+}
+
+/// The arguments of `dump`.
+#[derive(Debug, Args)]
+pub struct DumpArguments {
+    /// The node [default: the settings' node].
+    #[arg(long, value_name = "CERTNAME")]
+    node: Option<String>,
+    /// Many nodes: `all`, names and globs with commas between them, or @FILE with one a line.
+    #[arg(long, value_name = "NODES", conflicts_with = "node")]
+    nodes: Option<String>,
+    /// Only keys that this glob matches.
+    #[arg(long, value_name = "GLOB")]
+    keys: Option<String>,
+    /// How to print the data [default: yaml; with --nodes: jsonl].
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<DumpFormat>,
+    /// With jsonl: a line for each value of a key with all nodes that get it, instead of a line for
+    /// each node.
+    #[arg(long, requires = "nodes")]
+    groups: bool,
+    #[command(flatten)]
+    root: RootArguments,
+}
+
+/// How effective data is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DumpFormat {
+    /// A document of YAML a node, with the file and line of each value as comments.
+    Yaml,
+    /// A line of JSON for each node and key: node, key, value, file, line.
+    Jsonl,
+}
+
+/// The arguments of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// The two nodes.
+    #[arg(value_name = "NODE", num_args = 2, required = true)]
+    nodes: Vec<String>,
+    /// Only keys that this glob matches.
+    #[arg(long, value_name = "GLOB")]
+    keys: Option<String>,
+    /// For people, or a line of JSON each.
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = ["human", "json"])]
+    format: String,
+    #[command(flatten)]
+    root: RootArguments,
 }
 
 /// The arguments of `nodes`.
@@ -336,6 +400,8 @@ pub fn run(command: Command, out: &mut dyn Write) -> Status {
     let result = match command {
         Command::Server => return Status::CouldNotRun, // main starts the server itself
         Command::Lookup(arguments) => lookup::run(&arguments, out),
+        Command::Dump(arguments) => dump::run(&arguments, out),
+        Command::Compare(arguments) => compare::run(&arguments, out),
         Command::Check(arguments) => check::run(&arguments, out),
         Command::Debug { aspect, file, root } => debug::run(aspect, &file, &root, out),
         Command::Nodes(arguments) => nodes::run(&arguments, out),
@@ -403,6 +469,19 @@ impl Opened {
                 file.relative_to(&self.root).unwrap_or(file.as_str())
             ));
         }
+    }
+}
+
+impl Opened {
+    /// Returns the environment of the folder that was opened, or else the nearest one above it.
+    ///
+    /// Errors: no `hiera.yaml` is there.
+    fn find_environment(&self) -> Result<Arc<Environment>, Failure> {
+        let all = &self.snapshot.environments().all;
+        let own = all.iter().find(|environment| environment.root == self.root);
+        let nearest = || all.iter().rfind(|environment| self.root.is_within(&environment.root));
+        let found = own.or_else(nearest).cloned();
+        found.ok_or_else(|| Failure(format!("there is no hiera.yaml in {}", self.root)))
     }
 }
 

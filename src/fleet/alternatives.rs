@@ -4,19 +4,41 @@
 //! The values of the variables come from the names of the files. The answers do not describe a
 //! node: each answer states its assumption.
 
-use super::groups::{Assumed, Case, FleetQuestion};
+use std::collections::HashSet;
+
+use super::groups::{Assumed, Case, FleetQuestion, Group};
 use crate::hiera::config::Locations;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::resolution::{Outcome, Resolution, Unevaluated, Unsettled};
 use crate::hiera::scope::{AssumedFile, Scope, Variable};
 use crate::text::FilePath;
 use crate::workspace::environments::Reach;
-use crate::workspace::nodes::same_fact;
+use crate::workspace::nodes::{InferStep, same_fact};
 
 /// The most files of one location to look a key up with. Others are named and not compared.
 const MAX_BRANCHES: usize = 12;
 /// The most files that unknown variables may lead to; beyond, no alternative is looked up.
 const MAX_OPEN_FILES: usize = 256;
+
+/// Adds the cases to groups whose answers leave files open, unless the settings switch off what the
+/// names of files imply. `names` are those of all known nodes: a file of another node is no case.
+/// Each lookup takes one from `lookups`.
+pub fn add_cases(
+    question: &FleetQuestion<'_>,
+    groups: &mut [Group],
+    names: &HashSet<&str>,
+    lookups: &mut usize,
+) {
+    let config = question.snapshot.config_of(question.environment);
+    if !config.nodes.infer.has_step(InferStep::Kinds) {
+        return;
+    }
+    let is_foreign = |value: &str| names.contains(value);
+    for group in groups.iter_mut().filter(|group| !group.resolution.unsettled.is_empty()) {
+        let (scope, first) = (&group.scope, &group.resolution);
+        group.cases = find_alternatives(question, scope, first, &is_foreign, lookups);
+    }
+}
 
 /// Returns the answers to `question` in a scope in which `resolution` leaves files open: the last
 /// one is for nodes that read none of these files. Empty where there are fewer than two cases.

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::alternatives::find_alternatives;
+use super::alternatives::add_cases;
 use super::groups::{FleetQuestion, Group, Groups, group_by_answer};
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::key::LookupKey;
@@ -16,7 +16,6 @@ use crate::hiera::scope::Scope;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::nodes::InferStep;
 
 /// The audience of a file.
 pub struct FileAudience<'a> {
@@ -110,18 +109,8 @@ impl<'a> FileAudience<'a> {
         } else {
             group_by_answer(&question, self.readers())
         };
-        if self.snapshot.config_of(self.environment).nodes.infer.has_step(InferStep::Kinds) {
-            let mut lookups = limits.cases;
-            for group in &mut found.groups {
-                if group.resolution.unsettled.is_empty() {
-                    continue;
-                }
-                let names = self.names();
-                let is_foreign = |value: &str| names.contains(value);
-                let (scope, first) = (&group.scope, &group.resolution);
-                group.cases = find_alternatives(&question, scope, first, &is_foreign, &mut lookups);
-            }
-        }
+        let mut lookups = limits.cases;
+        add_cases(&question, &mut found.groups, self.names(), &mut lookups);
         found
     }
 

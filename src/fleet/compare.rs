@@ -18,15 +18,14 @@ use answer::{ComparedAnswer, NodeAnswers};
 pub use effort::Effort;
 
 use super::groups::{FleetQuestion, Group, group_by_answer};
+use super::ways::ReadWay;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
-use crate::hiera::merge::{DeepOptions, Strategy};
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Scope;
 use crate::text::{FilePath, SourceChange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::manifests::MergingCall;
 use crate::workspace::nodes::Node;
 
 /// How many groups of nodes are looked up before the effort is asked again whether it is over.
@@ -78,23 +77,6 @@ type KnownKey = (usize, Arc<str>, usize);
 struct ComparedSide<'a> {
     snapshot: &'a Snapshot,
     environment: &'a Environment,
-}
-
-/// A merge strategy with which a key is read.
-struct ReadWay<'a> {
-    strategy: ReadStrategy<'a>,
-    /// Whether code is known to read the key in this way; it may, where the strategy of a call is
-    /// unknown.
-    is_certain: bool,
-}
-
-enum ReadStrategy<'a> {
-    /// That of `lookup_options`.
-    Options,
-    /// That of a call.
-    Call(MergingCall<'a>),
-    /// This one.
-    Strategy(Strategy),
 }
 
 /// The nodes that the keys of one change were compared for.
@@ -353,41 +335,18 @@ impl<'a> ComparedSide<'a> {
         }
     }
 
-    /// Returns the ways in which a key is read: with each strategy that calls name, and with that
-    /// of `lookup_options` if code or tokens read it so, or nothing reads it.
+    /// Returns the ways in which a key is read.
     fn ways<'k>(self, key: &'k str) -> Vec<ReadWay<'k>>
     where
         'a: 'k,
     {
-        let asked = self.snapshot.manifests(self.environment).asked_merges(key);
-        let is_plain = asked.has_plain
-            || asked.named.is_empty() && !asked.has_unknown
-            || !self.snapshot.keys().asked_by(key).is_empty();
-        let certain = |strategy| ReadWay { strategy, is_certain: true };
-        let possible = |strategy| ReadWay { strategy, is_certain: false };
-        let mut ways: Vec<ReadWay<'_>> =
-            asked.named.into_iter().map(ReadStrategy::Call).map(certain).collect();
-        if is_plain {
-            ways.push(certain(ReadStrategy::Options));
-        }
-        if asked.has_unknown {
-            let deep = Strategy::Deep(DeepOptions::default());
-            let named = [Strategy::First, Strategy::Unique, Strategy::Hash, deep]
-                .map(ReadStrategy::Strategy);
-            ways.extend([ReadStrategy::Options].into_iter().chain(named).map(possible));
-        }
-        ways
+        ReadWay::ways_of_key(self.snapshot, self.environment, key)
     }
 
     fn lookup(self, key: &str, way: &ReadWay<'_>, scope: &Scope) -> Resolution {
         let view = self.snapshot.view(self.environment);
         let resolver = Resolver::new(self.snapshot.lookup_context(self.environment, &view, scope));
-        let key = LookupKey::of_root(key);
-        match &way.strategy {
-            ReadStrategy::Options => resolver.lookup(&key, None),
-            ReadStrategy::Call(call) => call.lookup(&resolver, &key),
-            ReadStrategy::Strategy(strategy) => resolver.lookup(&key, Some(strategy)),
-        }
+        way.lookup(&resolver, &LookupKey::of_root(key))
     }
 }
 

@@ -4,3 +4,6 @@ pub mod alternatives;
 pub mod audience;
 pub mod compare;
 pub mod groups;
+pub mod leaves;
+pub mod node_values;
+pub mod ways;

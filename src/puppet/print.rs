@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::ruby::base64;
-use super::value::{Data, Secrecy, Value};
+use super::value::{Data, Hash, Key, Member, Provenance, Secrecy, Value};
 use crate::puppet::ruby::inspect::float_text;
 use crate::text::{CancelToken, Span};
 use crate::yaml::psych::{Resolved, resolve_plain};
@@ -108,6 +108,14 @@ pub fn yaml_lines(value: &Value, options: &PrintOptions<'_>) -> Vec<YamlLine> {
         YamlLine { text: text.to_owned(), origin: at.ok().map(|at| origins[at].1) }
     };
     printer.out.lines().enumerate().map(line).collect()
+}
+
+/// Returns a value under a key, as the only member of a hash, as [`yaml_lines`] does.
+pub fn entry_lines(key: &str, value: &Value, options: &PrintOptions<'_>) -> Vec<YamlLine> {
+    let from = Provenance::from_source(None);
+    let key = Key::new(Data::String(key.into()), from);
+    let entry = Hash::from_iter([(key, Member { key_origin: None, value: value.clone() })]);
+    yaml_lines(&Value::hash(entry, from), options)
 }
 
 /// The widest line that a comment is aligned with, in characters.

@@ -5,6 +5,7 @@ mod support;
 
 mod debug;
 mod facts;
+mod fleet;
 mod hostile;
 mod keys;
 mod nodes;

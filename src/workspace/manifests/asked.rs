@@ -66,6 +66,11 @@ impl MergingCall<'_> {
         if let CallStrategy::Literal(strategy) = &self.asked { Some(strategy) } else { None }
     }
 
+    /// Returns the key of the class parameter that decides the strategy; `None` for a literal one.
+    pub fn parameter_key(&self) -> Option<&str> {
+        if let CallStrategy::Parameter { key, .. } = &self.asked { Some(key) } else { None }
+    }
+
     /// Looks a key up as the call does.
     pub fn lookup(&self, resolver: &Resolver<'_>, key: &LookupKey) -> Resolution {
         let (parameter, default) = match &self.asked {

@@ -21,8 +21,19 @@ use repository::{CLASS, Pool, Repository};
 use server::{Server, uri};
 
 /// The commands that this suite asks, or that read no data.
-const COMMANDS: [&str; 9] =
-    ["server", "lookup", "check", "nodes", "keys", "rules", "debug", "completions", "man"];
+const COMMANDS: [&str; 11] = [
+    "server",
+    "lookup",
+    "dump",
+    "compare",
+    "check",
+    "nodes",
+    "keys",
+    "rules",
+    "debug",
+    "completions",
+    "man",
+];
 
 /// The announced capabilities that this suite asks for, and those that answer nothing.
 const CAPABILITIES: &[&str] = &[
@@ -356,6 +367,15 @@ impl Asked {
         self.output(&["debug", aspect, &path], &repository.root, "", 1);
         self.output(&["nodes"], &repository.root, "", 1);
         self.output(&["nodes", "--json"], &repository.root, "", 1);
+        for arguments in [
+            &["dump", "--node", "web01"][..],
+            &["dump", "--nodes", "all", "--groups"],
+            &["compare", "web01", "db01"],
+            &["compare", "web01", "db01", "--format", "json"],
+            &["lookup", "--nodes", "all", "--places", "always", &random.pick(&repository.asked)],
+        ] {
+            self.output(arguments, &repository.root, "", 1);
+        }
         let format = random.pick(&["human", "json"]);
         let key = random.pick(&repository.asked);
         self.output(&["keys", "--format", format], &repository.root, "", 1);

@@ -1,0 +1,121 @@
+//! Answers of lookups for nodes, as reports print them: for people as YAML, for programs as JSON.
+
+use std::fmt::Write as _;
+
+use super::Status;
+use crate::hiera::resolution::{Outcome, Resolution};
+use crate::ide::phrases::{PlaceNames, level_names, open_levels};
+use crate::puppet::print::{self, PrintOptions};
+use crate::text::escape::terminal_lines;
+
+/// How a lookup ended; the worst of many answers decides the exit status of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verdict {
+    /// There is a value.
+    Found,
+    /// There is no value.
+    NotFound,
+    /// There is no value, and levels that could not be evaluated may have one.
+    NotSettled,
+    /// The lookup fails.
+    Failed,
+}
+
+impl Verdict {
+    pub(super) fn of_answer(resolution: &Resolution) -> Verdict {
+        match &resolution.value {
+            Ok(Some(_)) => Verdict::Found,
+            Ok(None) if resolution.unsettled_levels.is_empty() => Verdict::NotFound,
+            Ok(None) => Verdict::NotSettled,
+            Err(_) => Verdict::Failed,
+        }
+    }
+
+    pub(super) fn to_status(self) -> Status {
+        match self {
+            Verdict::Found => Status::Good,
+            Verdict::NotFound => Status::Bad,
+            Verdict::NotSettled => Status::NotSettled,
+            Verdict::Failed => Status::CouldNotRun,
+        }
+    }
+}
+
+/// Prints answers.
+#[derive(Clone, Copy)]
+pub(super) struct AnswerPrinter<'a> {
+    pub(super) options: PrintOptions<'a>,
+    pub(super) names: PlaceNames<'a>,
+    /// Whether the file and line of each leaf is written behind it.
+    pub(super) has_places: bool,
+}
+
+impl AnswerPrinter<'_> {
+    /// Returns the value as a document of YAML, each line with its end; an empty text without one.
+    pub(super) fn value_text(&self, resolution: &Resolution) -> String {
+        let Ok(Some(value)) = &resolution.value else { return String::new() };
+        let lines = print::yaml_lines(value, &self.options);
+        let place = |origin| self.has_places.then(|| self.names.place_name(origin));
+        terminal_lines(&print::with_comments(&lines, &place)).into_owned()
+    }
+
+    /// Returns in words that there is no value, or what may change the value; `None` for a value
+    /// that is settled.
+    pub(super) fn remark(&self, resolution: &Resolution) -> Option<String> {
+        let open = || open_levels(resolution).join(", ");
+        match (&resolution.value, Verdict::of_answer(resolution)) {
+            (Err(error), _) => {
+                Some(format!("the lookup fails: {}", error.print_message(&self.options)))
+            }
+            (_, Verdict::NotFound) => Some("not found".into()),
+            (_, Verdict::NotSettled) => {
+                Some(format!("not found; {} could not be evaluated and may have a value", open()))
+            }
+            _ if !resolution.unsettled_levels.is_empty() => {
+                Some(format!("{} could not be evaluated and may change the value", open()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns members of a JSON object, with a comma before each: the value with the file and line
+    /// of its first source, or that there is none, or the error.
+    pub(super) fn json_members(&self, resolution: &Resolution) -> String {
+        let mut out = String::new();
+        match &resolution.value {
+            Ok(Some(value)) => {
+                out.push_str(",\"value\":");
+                out.push_str(&print::print_json(value, &self.options));
+                if let Some((file, line)) = self.first_place(resolution) {
+                    let line = line.map_or("null".to_owned(), |line| line.to_string());
+                    out.push_str(",\"file\":");
+                    print::json_string(&file, &mut out);
+                    write!(out, ",\"line\":{line}").expect("writing to a string");
+                }
+            }
+            Ok(None) => out.push_str(",\"found\":false"),
+            Err(error) => {
+                out.push_str(",\"error\":");
+                print::json_string(&error.print_message(&self.options), &mut out);
+            }
+        }
+        if !resolution.unsettled_levels.is_empty() {
+            let levels: serde_json::Value = level_names(&resolution.unsettled_levels).into();
+            write!(out, ",\"settled\":false,\"unsettled_levels\":{levels}")
+                .expect("writing to a string");
+        }
+        out
+    }
+
+    /// Returns the file and line of the first place that an answer comes from; no line for a file
+    /// without lines of its own for keys.
+    fn first_place(&self, resolution: &Resolution) -> Option<(String, Option<u32>)> {
+        resolution.steps.iter().find_map(|step| match &step.outcome {
+            Outcome::Found { path, key, .. } => Some((
+                self.names.short_path(path).to_owned(),
+                key.map(|span| self.names.line_number(span)),
+            )),
+            _ => None,
+        })
+    }
+}

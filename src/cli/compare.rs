@@ -1,0 +1,202 @@
+//! `hiera-ls compare`: the keys whose effective values differ between two nodes, part by part.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::dump::keys_to_print;
+use super::lookup::find_scope;
+use super::{ArgumentSettings, CompareArguments, Failure, Opened, Status, open};
+use crate::fleet::leaves::{LeafDifference, leaf_differences, path_text};
+use crate::fleet::ways::ReadWay;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{Context, Resolver};
+use crate::hiera::resolution::Resolution;
+use crate::ide::phrases::PlaceNames;
+use crate::puppet::print::{self, PrintOptions};
+use crate::puppet::value::Value;
+use crate::text::escape::escape_terminal;
+use crate::workspace::environments::Environment;
+
+/// The most differing parts of one key to print for people.
+const SHOWN_PARTS: usize = 20;
+/// The longest value on a line, in bytes.
+const SHOWN_BYTES: usize = 160;
+
+pub(super) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let [one, other] = &arguments.nodes[..] else {
+        return Err(Failure("two nodes are compared".into()));
+    };
+    let opened = open(&arguments.root, None, ArgumentSettings::new(), None)?;
+    opened.note_settings();
+    let environment = opened.find_environment()?;
+    let keys = keys_to_print(&opened, arguments.keys.as_deref())?;
+    let find = |name: &str| find_scope(&opened, &environment, Some(name), &environment.name);
+    let ((one, first), (other, second)) = (find(one)?, find(other)?);
+    let snapshot = &opened.snapshot;
+    let view = snapshot.view(&environment);
+    let resolver = |scope| {
+        let context = snapshot.lookup_context(&environment, &view, scope);
+        Resolver::new(Context { tolerant: false, ..context })
+    };
+    let (first, second) = (resolver(&*first), resolver(&*second));
+    let report = CompareReport { opened: &opened, environment: &environment, one, other };
+    let is_human = arguments.format == "human";
+    if is_human {
+        report.write_legend(out)?;
+    }
+    let mut differing = 0;
+    for key in &keys {
+        let mut differs = false;
+        for way in ReadWay::ways_of_key(snapshot, &environment, key) {
+            let asked = LookupKey::of_root(key);
+            let (a, b) = (way.lookup(&first, &asked), way.lookup(&second, &asked));
+            if !way.is_certain || is_same(&a, &b) {
+                continue;
+            }
+            differs = true;
+            match is_human {
+                true => report.write_difference(key, &way, &a, &b, out)?,
+                false => report.write_json(key, &way, &a, &b, out)?,
+            }
+        }
+        differing += usize::from(differs);
+    }
+    if is_human {
+        writeln!(out, "{differing} of {} keys differ", keys.len())?;
+    }
+    Ok(if differing == 0 { Status::Good } else { Status::Bad })
+}
+
+fn is_same(one: &Resolution, other: &Resolution) -> bool {
+    match (&one.value, &other.value) {
+        (Ok(one), Ok(other)) => one == other,
+        (Err(one), Err(other)) => {
+            let options = PrintOptions::default();
+            one.print_message(&options) == other.print_message(&options)
+        }
+        _ => false,
+    }
+}
+
+struct CompareReport<'a> {
+    opened: &'a Opened,
+    environment: &'a Environment,
+    one: String,
+    other: String,
+}
+
+impl CompareReport<'_> {
+    fn write_legend(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let (one, other) = (escape_terminal(&self.one), escape_terminal(&self.other));
+        writeln!(out, "{one} compared with {other}, in {}", self.environment.name)?;
+        writeln!(
+            out,
+            "  - only {one}   + only {other}   ~ both, with other values   ! a lookup fails"
+        )?;
+        Ok(())
+    }
+
+    fn write_difference(
+        &self,
+        key: &str,
+        way: &ReadWay<'_>,
+        one: &Resolution,
+        other: &Resolution,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let merge =
+            way.strategy_name().map_or_else(String::new, |merge| format!("  (merge {merge})"));
+        let key = escape_terminal(key);
+        let line = |value: &Value| escape_terminal(&self.value_text(value)).into_owned();
+        match (&one.value, &other.value) {
+            (Ok(Some(a)), Ok(Some(b))) => {
+                writeln!(out, "~ {key}{merge}")?;
+                let leaves = leaf_differences(a, b);
+                for LeafDifference { path, before, after } in leaves.iter().take(SHOWN_PARTS) {
+                    let side = |value: &Option<&Value>| value.map_or("(none)".into(), line);
+                    let path = match path_text(path) {
+                        path if path.is_empty() => String::new(),
+                        path => format!("{}: ", escape_terminal(&path)),
+                    };
+                    writeln!(out, "    {path}{} | {}", side(before), side(after))?;
+                }
+                if leaves.len() > SHOWN_PARTS {
+                    writeln!(out, "    {} more parts differ", leaves.len() - SHOWN_PARTS)?;
+                }
+            }
+            (Ok(Some(value)), Ok(None)) => writeln!(out, "- {key}{merge}: {}", line(value))?,
+            (Ok(None), Ok(Some(value))) => writeln!(out, "+ {key}{merge}: {}", line(value))?,
+            _ => {
+                writeln!(out, "! {key}{merge}")?;
+                for (name, resolution) in [(&self.one, one), (&self.other, other)] {
+                    let text = match &resolution.value {
+                        Ok(Some(value)) => line(value),
+                        Ok(None) => "not found".into(),
+                        Err(error) => {
+                            escape_terminal(&error.print_message(&PrintOptions::default()))
+                                .into_owned()
+                        }
+                    };
+                    writeln!(out, "    {}: {text}", escape_terminal(name))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a value on one line with its place.
+    fn value_text(&self, value: &Value) -> String {
+        let options = PrintOptions { max_json: Some(SHOWN_BYTES), ..PrintOptions::default() };
+        let text = print::print_inline(value, &options);
+        let cut = if text.len() > SHOWN_BYTES { "…" } else { "" };
+        let end = (0..=SHOWN_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+        let text = &text[..end.unwrap_or(0)];
+        let names = PlaceNames { snapshot: &self.opened.snapshot, root: &self.opened.root };
+        match value.origin {
+            Some(origin) => format!("{text}{cut} ({})", names.place_name(origin)),
+            None => format!("{text}{cut}"),
+        }
+    }
+
+    fn write_json(
+        &self,
+        key: &str,
+        way: &ReadWay<'_>,
+        one: &Resolution,
+        other: &Resolution,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let options = PrintOptions::default();
+        let json = |value: &Value| -> serde_json::Value {
+            serde_json::from_str(&print::print_json(value, &options)).unwrap_or_default()
+        };
+        let names = PlaceNames { snapshot: &self.opened.snapshot, root: &self.opened.root };
+        let place = |value: &Value| value.origin.map(|origin| names.place_name(origin));
+        let side = |resolution: &Resolution| match &resolution.value {
+            Ok(Some(value)) => json!({"value": json(value), "place": place(value)}),
+            Ok(None) => json!({"found": false}),
+            Err(error) => json!({"error": error.print_message(&options)}),
+        };
+        let leaves: Vec<serde_json::Value> = match (&one.value, &other.value) {
+            (Ok(Some(a)), Ok(Some(b))) => {
+                let leaf = |leaf: &LeafDifference<'_>| {
+                    let side = |value: Option<&Value>| {
+                        value.map(|value| json!({"value": json(value), "place": place(value)}))
+                    };
+                    json!({"path": path_text(&leaf.path), "nodes": {&self.one: side(leaf.before), &self.other: side(leaf.after)}})
+                };
+                leaf_differences(a, b).iter().map(leaf).collect()
+            }
+            _ => Vec::new(),
+        };
+        let line = json!({
+            "key": key,
+            "merge": way.strategy_name(),
+            "nodes": {&self.one: side(one), &self.other: side(other)},
+            "leaves": leaves,
+        });
+        writeln!(out, "{line}")?;
+        Ok(())
+    }
+}

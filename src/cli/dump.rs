@@ -1,0 +1,194 @@
+//! `hiera-ls dump`: all effective data of a node, or of many, by the data's own merge strategies.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::answers::AnswerPrinter;
+use super::lookup::find_scope;
+use super::node_names::{choose_nodes, glob_regex};
+use super::{ArgumentSettings, DumpArguments, DumpFormat, Failure, Opened, Status, open};
+use crate::fleet::node_values::NodeValues;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{Context, LOOKUP_OPTIONS, Resolver};
+use crate::hiera::resolution::Resolution;
+use crate::hiera::scope::Scope;
+use crate::ide::phrases::PlaceNames;
+use crate::puppet::print::{self, PrintOptions};
+use crate::text::escape::{escape_terminal, terminal_lines};
+use crate::workspace::environments::Environment;
+
+pub(super) fn run(arguments: &DumpArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let opened = open(&arguments.root, None, ArgumentSettings::new(), None)?;
+    opened.note_settings();
+    let environment = opened.find_environment()?;
+    let dump = Dump {
+        opened: &opened,
+        environment: &environment,
+        keys: keys_to_print(&opened, arguments.keys.as_deref())?,
+        printer: AnswerPrinter {
+            options: PrintOptions::default(),
+            names: PlaceNames { snapshot: &opened.snapshot, root: &opened.root },
+            has_places: true,
+        },
+    };
+    let usual = if arguments.nodes.is_some() { DumpFormat::Jsonl } else { DumpFormat::Yaml };
+    match (&arguments.nodes, arguments.format.unwrap_or(usual)) {
+        (Some(choice), DumpFormat::Jsonl) => dump.write_lines(choice, arguments.groups, out)?,
+        (Some(choice), DumpFormat::Yaml) => {
+            if arguments.groups {
+                return Err(Failure("--groups prints lines of JSON: --format jsonl".into()));
+            }
+            let (nodes, _) = NodeValues::all_nodes(&opened.snapshot, &environment);
+            for number in choose_nodes(choice, &environment, nodes)? {
+                let scope = nodes[number].scope_in(&environment.name);
+                dump.write_document(&nodes[number].name, &scope, out)?;
+            }
+        }
+        (None, format) => {
+            let node = arguments.node.as_deref();
+            let (name, scope) = find_scope(&opened, &environment, node, &environment.name)?;
+            match format {
+                DumpFormat::Yaml => dump.write_document(&name, &scope, out)?,
+                DumpFormat::Jsonl => dump.write_node_lines(&name, &scope, out)?,
+            }
+        }
+    }
+    Ok(Status::Good)
+}
+
+/// Returns the root keys that files of the workspace define, in order, as far as a glob matches
+/// them.
+pub(super) fn keys_to_print(opened: &Opened, glob: Option<&str>) -> Result<Vec<Arc<str>>, Failure> {
+    let glob = glob.map(glob_regex).transpose()?;
+    let is_asked = |key: &&Arc<str>| {
+        ***key != *LOOKUP_OPTIONS
+            && glob.as_ref().is_none_or(|glob| glob.is_match(&key.to_lowercase()))
+    };
+    Ok(opened.snapshot.keys().keys().filter(is_asked).cloned().collect())
+}
+
+struct Dump<'a> {
+    opened: &'a Opened,
+    environment: &'a Environment,
+    keys: Vec<Arc<str>>,
+    printer: AnswerPrinter<'a>,
+}
+
+impl Dump<'_> {
+    /// Writes a document of YAML: the keys that have a value, with places in comments. Keys whose
+    /// lookup fails, or that levels leave open, are comments.
+    fn write_document(
+        &self,
+        name: &str,
+        scope: &Scope,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        writeln!(out, "---\n# {} in {}", escape_terminal(name), self.environment.name)?;
+        self.look_up_all(scope, |key, resolution| {
+            let remark = self.printer.remark(resolution).map(|remark| one_line(&remark));
+            match (&resolution.value, remark) {
+                (Ok(Some(value)), remark) => {
+                    if let Some(remark) = remark {
+                        writeln!(out, "# {}: {}", escape_terminal(key), escape_terminal(&remark))?;
+                    }
+                    let lines = print::entry_lines(key, value, &self.printer.options);
+                    let place = |origin| Some(self.printer.names.place_name(origin));
+                    write!(out, "{}", terminal_lines(&print::with_comments(&lines, &place)))?;
+                }
+                (Ok(None), _) if resolution.unsettled_levels.is_empty() => {}
+                (_, remark) => {
+                    let remark = remark.unwrap_or_default();
+                    writeln!(out, "# {}: {}", escape_terminal(key), escape_terminal(&remark))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn write_node_lines(
+        &self,
+        name: &str,
+        scope: &Scope,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        self.look_up_all(scope, |key, resolution| {
+            let members = self.printer.json_members(resolution);
+            if is_told(resolution) {
+                writeln!(out, "{}", json_line(name, key, &members))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Looks all keys up in a scope, as Puppet does.
+    fn look_up_all(
+        &self,
+        scope: &Scope,
+        mut write: impl FnMut(&str, &Resolution) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let snapshot = &self.opened.snapshot;
+        let view = snapshot.view(self.environment);
+        let context = snapshot.lookup_context(self.environment, &view, scope);
+        let resolver = Resolver::new(Context { tolerant: false, ..context });
+        for key in &self.keys {
+            write(key, &resolver.lookup(&LookupKey::of_root(key), None))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a line of JSON for each key and node, or for each key and group of nodes. Keys that
+    /// have no value on a node have no line.
+    fn write_lines(&self, choice: &str, groups: bool, out: &mut dyn Write) -> Result<(), Failure> {
+        let snapshot = &self.opened.snapshot;
+        let (nodes, _) = NodeValues::all_nodes(snapshot, self.environment);
+        let numbers = choose_nodes(choice, self.environment, nodes)?;
+        let view = snapshot.view(self.environment);
+        let values = NodeValues::new(snapshot, self.environment, &view, &numbers);
+        for key in &self.keys {
+            let found = values.groups(&LookupKey::of_root(key), None);
+            let mut records: IndexMap<String, Vec<usize>> = IndexMap::new();
+            for group in found.iter().filter(|group| is_told(&group.resolution)) {
+                let members = self.printer.json_members(&group.resolution);
+                records.entry(members).or_default().extend(&group.nodes);
+            }
+            for (members, mut numbers) in records {
+                numbers.sort_unstable();
+                let names = || numbers.iter().map(|number| &*nodes[*number].name);
+                if groups {
+                    let mut line = String::from("{\"key\":");
+                    print::json_string(key, &mut line);
+                    let names = serde_json::to_string(&names().collect::<Vec<_>>())?;
+                    writeln!(
+                        out,
+                        "{line},\"count\":{},\"nodes\":{names}{members}}}",
+                        numbers.len()
+                    )?;
+                    continue;
+                }
+                for name in names() {
+                    writeln!(out, "{}", json_line(name, key, &members))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a record is written of an answer: not of a key that certainly has no value.
+fn is_told(resolution: &Resolution) -> bool {
+    !matches!(resolution.value, Ok(None)) || !resolution.unsettled_levels.is_empty()
+}
+
+fn json_line(node: &str, key: &str, members: &str) -> String {
+    let mut line = String::from("{\"node\":");
+    print::json_string(node, &mut line);
+    line.push_str(",\"key\":");
+    print::json_string(key, &mut line);
+    format!("{line}{members}}}")
+}
+
+fn one_line(text: &str) -> String {
+    text.split(char::is_control).collect::<Vec<_>>().join(" ")
+}

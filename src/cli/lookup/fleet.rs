@@ -1,0 +1,218 @@
+//! `lookup KEY --nodes`: the values of one key on many nodes, each with the nodes that get it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::Arc;
+
+use super::{LookupArguments, merge_argument, print_options, shows_places};
+use crate::cli::answers::{AnswerPrinter, Verdict};
+use crate::cli::node_names::{choose_nodes, name_ranges};
+use crate::cli::{Failure, Opened, Render, Status, note_unapplied};
+use crate::fleet::groups::{Case, Group};
+use crate::fleet::node_values::NodeValues;
+use crate::hiera::key::LookupKey;
+use crate::hiera::resolution::{Resolution, Unapplied};
+use crate::ide::phrases::PlaceNames;
+use crate::puppet::print;
+use crate::text::escape::escape_terminal;
+use crate::workspace::environments::Environment;
+use crate::workspace::nodes::Node;
+
+/// Prints the answers for the nodes that `choice` names, those of most nodes first. The status is
+/// that of the node that fares worst.
+pub(super) fn answer_fleet(
+    arguments: &LookupArguments,
+    choice: &str,
+    opened: &Opened,
+    environment: &Environment,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let [key] = &arguments.keys[..] else {
+        return Err(Failure("--nodes takes one key".into()));
+    };
+    let asked = LookupKey::parse(key).map_err(|_| Failure(format!("'{key}' is no key")))?;
+    let merge = merge_argument(arguments)?;
+    let (nodes, are_kinds) = NodeValues::all_nodes(&opened.snapshot, environment);
+    if nodes.is_empty() {
+        return Err(Failure("no nodes are known: name files of facts with nodes.sources".into()));
+    }
+    let numbers = choose_nodes(choice, environment, nodes)?;
+    let view = opened.snapshot.view(environment);
+    let values = NodeValues::new(&opened.snapshot, environment, &view, &numbers);
+    let groups = values.groups(&asked, merge.as_ref());
+    note_conversions(&groups);
+    let printer = AnswerPrinter {
+        options: print_options(arguments),
+        names: PlaceNames { snapshot: &opened.snapshot, root: &opened.root },
+        has_places: arguments.render_as.is_none() && shows_places(arguments),
+    };
+    let report = FleetReport { arguments, key, printer, nodes, are_kinds, count: numbers.len() };
+    report.write(&groups, out)
+}
+
+/// Notes each conversion that was left out once.
+fn note_conversions(groups: &[Group]) {
+    let all = groups.iter().flat_map(Group::resolutions);
+    let all = all.flat_map(|resolution| &resolution.unapplied_conversions);
+    let distinct: BTreeSet<(Arc<str>, String)> =
+        all.map(|one| (one.key.clone(), one.to.clone())).collect();
+    let distinct: Vec<Unapplied> =
+        distinct.into_iter().map(|(key, to)| Unapplied { key, to }).collect();
+    note_unapplied(&distinct);
+}
+
+struct FleetReport<'a> {
+    arguments: &'a LookupArguments,
+    key: &'a str,
+    printer: AnswerPrinter<'a>,
+    nodes: &'a [Arc<Node>],
+    are_kinds: bool,
+    /// How many nodes were asked about.
+    count: usize,
+}
+
+/// Nodes whose answers are printed alike.
+struct PrintedAnswer {
+    /// What stands behind the number of nodes.
+    head: String,
+    /// The value or the cases.
+    body: String,
+    nodes: Vec<usize>,
+    verdict: Verdict,
+}
+
+impl FleetReport<'_> {
+    fn write(&self, groups: &[Group], out: &mut dyn Write) -> Result<Status, Failure> {
+        let is_json = self.arguments.render_as == Some(Render::Json);
+        let mut answers: Vec<PrintedAnswer> = Vec::new();
+        for group in groups {
+            let (head, body) = match is_json {
+                true => (String::new(), self.group_json(group)),
+                false => self.group_text(group),
+            };
+            let verdict = group.resolutions().map(Verdict::of_answer).max();
+            let verdict = verdict.unwrap_or(Verdict::NotSettled);
+            let is_same = |one: &&mut PrintedAnswer| {
+                (&one.head, &one.body, one.verdict) == (&head, &body, verdict)
+            };
+            match answers.iter_mut().find(is_same) {
+                Some(known) => known.nodes.extend(&group.nodes),
+                None => {
+                    answers.push(PrintedAnswer { head, body, nodes: group.nodes.clone(), verdict })
+                }
+            }
+        }
+        answers.iter_mut().for_each(|answer| answer.nodes.sort_unstable());
+        answers.sort_by_key(|answer| (Reverse(answer.nodes.len()), answer.nodes[0]));
+        for answer in &answers {
+            match is_json {
+                true => self.write_json(answer, out)?,
+                false => self.write_text(answer, out)?,
+            }
+        }
+        let worst = answers.iter().map(|answer| answer.verdict).max();
+        Ok(worst.unwrap_or(Verdict::NotFound).to_status())
+    }
+
+    fn write_text(&self, answer: &PrintedAnswer, out: &mut dyn Write) -> Result<(), Failure> {
+        let noun = match (self.are_kinds, self.count) {
+            (true, 1) => "kind of nodes",
+            (true, _) => "kinds of nodes",
+            (false, 1) => "node",
+            (false, _) => "nodes",
+        };
+        writeln!(out, "# {} of {} {noun}{}", answer.nodes.len(), self.count, answer.head)?;
+        if self.arguments.lines {
+            writeln!(out, "#   {}", escape_terminal(&self.names_text(answer)))?;
+        }
+        Ok(write!(out, "{}", answer.body)?)
+    }
+
+    /// Returns what stands behind the number of nodes, and the value or the cases.
+    fn group_text(&self, group: &Group) -> (String, String) {
+        if group.cases.is_empty() {
+            return (self.remark(&group.resolution), self.value_text(&group.resolution));
+        }
+        let mut body = String::new();
+        for case in &group.cases {
+            let when = match &case.when[..] {
+                [] => "else".to_owned(),
+                when => {
+                    let one = |(name, value): &(String, String)| format!("{name} = {value}");
+                    format!("if {}", when.iter().map(one).collect::<Vec<_>>().join(", "))
+                }
+            };
+            body.push_str(&format!("# {}", escape_terminal(&when)));
+            match &case.resolution {
+                None => body.push_str(": not looked up, as there are too many cases\n"),
+                Some(resolution) => {
+                    body.push_str(&format!("{}\n", self.remark(resolution)));
+                    body.push_str(&self.value_text(resolution));
+                }
+            }
+        }
+        (", by variables that are not known".into(), body)
+    }
+
+    fn remark(&self, resolution: &Resolution) -> String {
+        let remark = self.printer.remark(resolution);
+        remark.map_or_else(String::new, |remark| format!(": {}", escape_terminal(&remark)))
+    }
+
+    /// Returns the value as a document of YAML.
+    fn value_text(&self, resolution: &Resolution) -> String {
+        let text = match (&resolution.value, self.arguments.render_as) {
+            (Ok(Some(value)), Some(Render::S)) => {
+                format!("{}\n", print::print_text(value, &self.printer.options))
+            }
+            _ => self.printer.value_text(resolution),
+        };
+        if text.is_empty() { text } else { format!("---\n{text}") }
+    }
+
+    fn names_text(&self, answer: &PrintedAnswer) -> String {
+        let names: Vec<&str> =
+            answer.nodes.iter().map(|number| &*self.nodes[*number].name).collect();
+        match self.are_kinds {
+            true => names.join("; "),
+            false => name_ranges(&names, names.len()),
+        }
+    }
+
+    fn group_json(&self, group: &Group) -> String {
+        if group.cases.is_empty() {
+            return self.printer.json_members(&group.resolution);
+        }
+        let case = |case: &Case| {
+            let when: serde_json::Map<String, serde_json::Value> = case
+                .when
+                .iter()
+                .map(|(name, value)| (name.clone(), value.as_str().into()))
+                .collect();
+            let when = serde_json::Value::Object(when);
+            let members = match &case.resolution {
+                Some(resolution) => self.printer.json_members(resolution),
+                None => ",\"settled\":false".into(),
+            };
+            format!("{{\"when\":{when}{members}}}")
+        };
+        let cases: Vec<String> = group.cases.iter().map(case).collect();
+        format!(",\"cases\":[{}]", cases.join(","))
+    }
+
+    fn write_json(&self, answer: &PrintedAnswer, out: &mut dyn Write) -> Result<(), Failure> {
+        let names: Vec<&str> =
+            answer.nodes.iter().map(|number| &*self.nodes[*number].name).collect();
+        let mut line = String::from("{\"key\":");
+        print::json_string(self.key, &mut line);
+        let names = serde_json::to_string(&names)?;
+        writeln!(
+            out,
+            "{line},\"count\":{},\"nodes\":{names}{}}}",
+            answer.nodes.len(),
+            answer.body
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! The effective values of nodes as Puppet computes them, with one lookup for each group of nodes.
+//!
+//! A file that Puppet cannot read, or a path that it cannot interpolate, makes every lookup of the
+//! nodes concerned fail, whichever key is asked for. So only nodes with the same failures share a
+//! lookup ([`super::groups`] distinguishes nodes by the definitions of the key alone).
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::alternatives::add_cases;
+use super::audience::ValueLimits;
+use super::groups::{FleetQuestion, Group, group_by_answer};
+use crate::hiera::hierarchy::locate_levels;
+use crate::hiera::hierarchy::located::LevelTarget;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{Context, Resolver};
+use crate::hiera::merge::Strategy;
+use crate::hiera::resolution::Resolution;
+use crate::hiera::scope::Scope;
+use crate::hiera::sources::Sources as _;
+use crate::text::FilePath;
+use crate::workspace::environments::Environment;
+use crate::workspace::nodes::Node;
+use crate::workspace::parallel::on_all_cores;
+use crate::workspace::{EnvironmentView, Snapshot};
+
+/// The most resolvers to keep; each has its prepared levels.
+const KEPT_RESOLVERS: usize = 512;
+
+/// The nodes of an environment whose values are looked up.
+pub struct NodeValues<'a> {
+    view: &'a EnvironmentView<'a>,
+    snapshot: &'a Snapshot,
+    environment: &'a Environment,
+    nodes: &'a [Arc<Node>],
+    are_kinds: bool,
+    /// The numbers of the nodes, in classes with the same failures.
+    classes: Vec<Vec<usize>>,
+    /// The names of all known nodes.
+    names: HashSet<&'a str>,
+    /// The scopes of the nodes by their addresses.
+    scopes: HashMap<usize, &'a Scope>,
+    resolvers: RefCell<HashMap<usize, Resolver<'a>>>,
+}
+
+/// What makes each lookup of a node fail: the broken files that it reads, and the errors of
+/// configs.
+type Failures = Vec<String>;
+
+impl<'a> NodeValues<'a> {
+    /// Prepares lookups for nodes of an environment, given by their numbers among
+    /// [`NodeValues::all_nodes`].
+    pub fn new(
+        snapshot: &'a Snapshot,
+        environment: &'a Environment,
+        view: &'a EnvironmentView<'a>,
+        numbers: &[usize],
+    ) -> NodeValues<'a> {
+        let (nodes, are_kinds) = NodeValues::all_nodes(snapshot, environment);
+        let broken = broken_files(snapshot, environment, view);
+        let failures = on_all_cores(numbers, |number| {
+            let scope = nodes[*number].scope_in(&environment.name);
+            failures_of(&scope, snapshot, environment, view, &broken)
+        });
+        let mut classes: BTreeMap<Failures, Vec<usize>> = BTreeMap::new();
+        for (number, failures) in numbers.iter().zip(failures) {
+            classes.entry(failures).or_default().push(*number);
+        }
+        let address = |node: &'a Arc<Node>| (Arc::as_ptr(&node.scope).addr(), &*node.scope);
+        NodeValues {
+            view,
+            snapshot,
+            environment,
+            nodes,
+            are_kinds,
+            classes: classes.into_values().collect(),
+            names: snapshot.nodes_of(environment).iter().map(|node| &*node.name).collect(),
+            scopes: nodes.iter().map(address).collect(),
+            resolvers: RefCell::default(),
+        }
+    }
+
+    /// Returns the known nodes of an environment, or its kinds of nodes where none is known, and
+    /// whether these are kinds.
+    pub fn all_nodes(snapshot: &Snapshot, environment: &'a Environment) -> (&'a [Arc<Node>], bool) {
+        match snapshot.nodes_of(environment) {
+            [] => (&snapshot.kinds_of(environment).all, true),
+            nodes => (nodes, false),
+        }
+    }
+
+    /// Returns the answers to one lookup, those of most nodes first. Nodes with other files or
+    /// variables are in groups of their own, also where their values are equal. Each group has the
+    /// cases that follow from its unknown variables.
+    pub fn groups(&self, key: &LookupKey, merge: Option<&Strategy>) -> Vec<Group> {
+        let root = key.root_text();
+        let lookup = |scope: &Scope| self.look_up(key, merge, scope);
+        let question = FleetQuestion {
+            snapshot: self.snapshot,
+            environment: self.environment,
+            root: &root,
+            lookup: &lookup,
+            max_lookups: usize::MAX,
+        };
+        let mut groups = Vec::new();
+        for class in &self.classes {
+            match self.are_kinds {
+                true => groups.extend(class.iter().map(|number| {
+                    let scope = self.nodes[*number].scope_in(&self.environment.name);
+                    let resolution = lookup(&scope);
+                    Group { nodes: vec![*number], scope, resolution, cases: Vec::new() }
+                })),
+                false => groups.extend(group_by_answer(&question, class).groups),
+            }
+        }
+        groups.sort_by_key(|group| (std::cmp::Reverse(group.nodes.len()), group.nodes[0]));
+        let mut lookups = ValueLimits::OF_KEY.cases;
+        add_cases(&question, &mut groups, &self.names, &mut lookups);
+        groups
+    }
+
+    /// Looks a key up in a scope as Puppet does: broken files fail. Nothing is decrypted.
+    fn look_up(&self, key: &LookupKey, merge: Option<&Strategy>, scope: &Scope) -> Resolution {
+        let address = std::ptr::from_ref(scope).addr();
+        let Some(known) = self.scopes.get(&address) else {
+            let context = self.snapshot.lookup_context(self.environment, self.view, scope);
+            return Resolver::new(Context { tolerant: false, ..context }).lookup(key, merge);
+        };
+        let mut resolvers = self.resolvers.borrow_mut();
+        if resolvers.len() >= KEPT_RESOLVERS {
+            resolvers.clear();
+        }
+        let resolver = resolvers.entry(address).or_insert_with(|| {
+            let context = self.snapshot.lookup_context(self.environment, self.view, known);
+            Resolver::new(Context { tolerant: false, ..context })
+        });
+        resolver.lookup(key, merge)
+    }
+}
+
+/// Returns the files of an environment that may make lookups of their readers fail.
+fn broken_files(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    view: &EnvironmentView<'_>,
+) -> HashSet<FilePath> {
+    let is_broken = |path: &&FilePath| {
+        let data = view.data_of(path);
+        data.is_some_and(|data| {
+            let has_other_keys = || data.keys().any(|key| key.as_str().is_none());
+            data.refusal().is_some() || data.is_no_hash() || has_other_keys()
+        })
+    };
+    let files = snapshot.files().map(|file| &file.path);
+    files.filter(|path| environment.reaches_file(path)).filter(is_broken).cloned().collect()
+}
+
+fn failures_of(
+    scope: &Scope,
+    snapshot: &Snapshot,
+    environment: &Environment,
+    view: &EnvironmentView<'_>,
+    broken: &HashSet<FilePath>,
+) -> Failures {
+    let mut failures = Failures::new();
+    let puppet = snapshot.config_of(environment).puppet;
+    for (_, config) in environment.all_configs() {
+        let levels: Vec<_> = config.levels().cloned().collect();
+        let located = match locate_levels(config, &levels, scope, view, Some(puppet)) {
+            Ok(located) => located,
+            Err(error) => {
+                failures.push(format!("{}: {error}", config.path));
+                continue;
+            }
+        };
+        for level in located {
+            for location in &level.locations {
+                match &location.place {
+                    LevelTarget::File { exists: false, .. } | LevelTarget::NoMatch { .. } => {}
+                    place => {
+                        failures.extend(level.level.call_error());
+                        if let LevelTarget::File { path, .. } = place
+                            && (broken.contains(path) || view.is_folder(path))
+                        {
+                            failures.push(path.to_string());
+                        }
+                    }
+                }
+            }
+        }
+    }
+    failures
+}

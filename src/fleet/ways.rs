@@ -1,0 +1,95 @@
+//! The ways in which a key is read: with each merge strategy that calls in code name, and with that
+//! of `lookup_options`.
+
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::Resolver;
+use crate::hiera::merge::{DeepOptions, Strategy};
+use crate::hiera::resolution::Resolution;
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+use crate::workspace::manifests::MergingCall;
+
+/// A merge strategy with which a key is read.
+pub struct ReadWay<'a> {
+    strategy: ReadStrategy<'a>,
+    /// Whether code is known to read the key in this way; it may, where the strategy of a call is
+    /// unknown.
+    pub is_certain: bool,
+}
+
+enum ReadStrategy<'a> {
+    /// That of `lookup_options`.
+    Options,
+    /// That of a call.
+    Call(MergingCall<'a>),
+    /// This one.
+    Strategy(Strategy),
+}
+
+impl<'a> ReadWay<'a> {
+    /// Returns the ways in which a root key is read: with each strategy that calls name, and with
+    /// that of `lookup_options` if code or tokens read it so, or nothing reads it.
+    pub fn ways_of_key(
+        snapshot: &'a Snapshot,
+        environment: &Environment,
+        key: &'a str,
+    ) -> Vec<ReadWay<'a>> {
+        let asked = snapshot.manifests(environment).asked_merges(key);
+        let is_plain = asked.has_plain
+            || asked.named.is_empty() && !asked.has_unknown
+            || !snapshot.keys().asked_by(key).is_empty();
+        let certain = |strategy| ReadWay { strategy, is_certain: true };
+        let possible = |strategy| ReadWay { strategy, is_certain: false };
+        let mut ways: Vec<ReadWay<'_>> =
+            asked.named.into_iter().map(ReadStrategy::Call).map(certain).collect();
+        if is_plain {
+            ways.push(certain(ReadStrategy::Options));
+        }
+        if asked.has_unknown {
+            let deep = Strategy::Deep(DeepOptions::default());
+            let named = [Strategy::First, Strategy::Unique, Strategy::Hash, deep]
+                .map(ReadStrategy::Strategy);
+            ways.extend([ReadStrategy::Options].into_iter().chain(named).map(possible));
+        }
+        ways
+    }
+
+    /// Returns the way that `lookup_options` decide.
+    pub fn new_plain() -> ReadWay<'static> {
+        ReadWay { strategy: ReadStrategy::Options, is_certain: true }
+    }
+
+    /// Looks a key up in this way.
+    pub fn lookup(&self, resolver: &Resolver<'_>, key: &LookupKey) -> Resolution {
+        match &self.strategy {
+            ReadStrategy::Options => resolver.lookup(key, None),
+            ReadStrategy::Call(call) => call.lookup(resolver, key),
+            ReadStrategy::Strategy(strategy) => resolver.lookup(key, Some(strategy)),
+        }
+    }
+
+    /// Returns the name of the strategy that a call names; `None` where `lookup_options` decide it.
+    /// Of a strategy that a class parameter decides, it is the parameter with a dollar sign.
+    pub fn strategy_name(&self) -> Option<String> {
+        match &self.strategy {
+            ReadStrategy::Options => None,
+            ReadStrategy::Strategy(strategy) => Some(strategy.name().to_owned()),
+            ReadStrategy::Call(call) => {
+                Some(match (call.literal_strategy(), call.parameter_key()) {
+                    (Some(strategy), _) => strategy.name().to_owned(),
+                    (None, parameter) => format!("${}", parameter.unwrap_or_default()),
+                })
+            }
+        }
+    }
+
+    /// Whether `lookup_options` decide the strategy.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.strategy, ReadStrategy::Options)
+    }
+
+    /// Returns the class parameter that decides the strategy, where one does.
+    pub fn deciding_parameter(&self) -> Option<&str> {
+        if let ReadStrategy::Call(call) = &self.strategy { call.parameter_key() } else { None }
+    }
+}

@@ -1,0 +1,357 @@
+//! `lookup --nodes`, `dump` and `compare`: what they print of many nodes equals what `lookup` answers
+//! for each node by itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{at, repo};
+use crate::support::random::{self, Random};
+use crate::support::{in_package, json_lines, scratch};
+
+/// An answer without its places.
+fn answer(line: &Value) -> String {
+    let part = |name: &str| line.get(name).map(ToString::to_string).unwrap_or_default();
+    format!("{} {} {}", part("value"), part("error"), part("unsettled_levels"))
+}
+
+/// Returns the answers of `lookup` for each node by itself, by node and key; keys without a value
+/// are left out.
+fn own_answers(
+    root: &Path,
+    nodes: &[String],
+    keys: &[String],
+) -> BTreeMap<(String, String), String> {
+    let questions: String = keys.iter().map(|key| format!("{}\n", json!({"key": key}))).collect();
+    let mut all = BTreeMap::new();
+    for node in nodes {
+        let (status, out, err) = at(root, &["lookup", "--batch", "--node", node], &questions);
+        assert_eq!(status, 0, "{err}");
+        let lines = json_lines("the answers", &out);
+        assert_eq!(lines.len(), keys.len());
+        for (key, line) in keys.iter().zip(lines) {
+            if line["found"] != json!(false) || line.get("unsettled_levels").is_some() {
+                all.insert((node.clone(), key.clone()), answer(&line));
+            }
+        }
+    }
+    all
+}
+
+fn lines_at(root: &Path, arguments: &[&str]) -> Vec<Value> {
+    let (status, out, err) = at(root, arguments, "");
+    assert_ne!(status, 2, "{arguments:?}: {err}");
+    json_lines("the records", &out)
+}
+
+fn nodes_of(line: &Value) -> Vec<String> {
+    let nodes = line["nodes"].as_array().expect("a list of names");
+    nodes.iter().map(|name| name.as_str().expect("a name").to_owned()).collect()
+}
+
+/// Compares the records of all nodes and keys with each node's own lookups; returns their number and
+/// how many of them are errors.
+fn compare_with_own(root: &Path, keys: &[String]) -> (usize, usize) {
+    let nodes: Vec<String> = lines_at(root, &["nodes", "--json"])
+        .iter()
+        .map(|node| node["name"].as_str().expect("a known node").to_owned())
+        .collect();
+    let own = own_answers(root, &nodes, keys);
+    let records = lines_at(root, &["dump", "--nodes", "all", "--format", "jsonl"]);
+    let text = |line: &Value, name: &str| line[name].as_str().expect("a text").to_owned();
+    let dumped: BTreeMap<(String, String), String> = records
+        .iter()
+        .map(|line| ((text(line, "node"), text(line, "key")), answer(line)))
+        .collect();
+    assert_eq!(dumped.len(), records.len(), "each node and key has one record");
+    assert_eq!(dumped, own, "{}", root.display());
+    let groups = lines_at(root, &["dump", "--nodes", "all", "--groups"]);
+    let of_groups: BTreeMap<(String, String), String> = groups
+        .iter()
+        .flat_map(|line| {
+            let key = text(line, "key");
+            assert_eq!(line["count"], json!(nodes_of(line).len()));
+            nodes_of(line).into_iter().map(move |node| ((node, key.clone()), answer(line)))
+        })
+        .collect();
+    assert_eq!(of_groups, own, "{}", root.display());
+    for key in keys {
+        let (status, out, _) =
+            at(root, &["lookup", key, "--nodes", "all", "--render-as", "json"], "");
+        let mut seen = BTreeSet::new();
+        let mut worst = 0;
+        for line in json_lines("the answers", &out) {
+            let cases = line["cases"].as_array().cloned();
+            for node in nodes_of(&line) {
+                let mine = own.get(&(node.clone(), key.clone()));
+                // A value by cases is one that the node's own lookup leaves open.
+                match &cases {
+                    None => {
+                        assert_eq!(mine.cloned().unwrap_or("  ".into()), answer(&line), "{key}")
+                    }
+                    Some(_) => {
+                        assert!(mine.is_some_and(|mine| mine.contains('[')), "{key} {mine:?}")
+                    }
+                }
+                let rank =
+                    if line.get("error").is_some() { 2 } else { usize::from(mine.is_none()) };
+                worst = worst.max(rank);
+                assert!(seen.insert(node), "a node is in one group");
+            }
+        }
+        assert_eq!(seen.len(), nodes.len());
+        if worst == 2 {
+            assert_eq!(status, 2, "{key}: a lookup fails");
+        } else if worst == 1 {
+            assert!(status == 1 || status == 3, "{key}: a node has no value");
+        }
+    }
+    let errors = records.iter().filter(|line| line.get("error").is_some()).count();
+    (records.len(), errors)
+}
+
+#[test]
+fn reports_of_the_sample_fleet_equal_each_nodes_own_lookups() {
+    let root = in_package("tests/control-repo");
+    let keys: BTreeSet<String> = lines_at(&root, &["keys", "--format", "json"])
+        .iter()
+        .map(|line| line["key"].as_str().expect("a key").to_owned())
+        .filter(|key| !key.contains('.'))
+        .collect();
+    let keys: Vec<String> = keys.into_iter().collect();
+    let nodes = lines_at(&root, &["nodes", "--json"]);
+    let names: Vec<String> =
+        nodes.iter().map(|node| node["name"].as_str().expect("a name").to_owned()).collect();
+    let own = own_answers(&root, &names, &keys);
+    let records = lines_at(&root, &["dump", "--nodes", "all", "--format", "jsonl"]);
+    let mut dumped = BTreeMap::new();
+    for line in &records {
+        let (node, key) = (line["node"].as_str().unwrap(), line["key"].as_str().unwrap());
+        if keys.iter().any(|known| known == key) {
+            dumped.insert((node.to_owned(), key.to_owned()), answer(line));
+        }
+    }
+    assert_eq!(dumped, own);
+    assert!(own.len() > 80, "{} values", own.len());
+    // The document of one node holds the same values.
+    let (status, out, _) = at(&root, &["dump", "--node", &names[0]], "");
+    assert_eq!(status, 0);
+    assert!(out.starts_with(&format!("---\n# {} in production\n", names[0])), "{out}");
+    assert!(out.contains("company: Fjordkaffe") && out.contains("# data/common.yaml:"), "{out}");
+}
+
+#[test]
+fn reports_of_random_fleets_equal_each_nodes_own_lookups() {
+    let seed = random::seed("reports_of_random_fleets_equal_each_nodes_own_lookups");
+    let mut random = Random::new(seed);
+    let folder = scratch("cli-fleets");
+    let (mut all, mut errors) = (0, 0);
+    for number in 0..random::count(12).div_ceil(2).max(6) {
+        let root = folder.join(format!("r{number}"));
+        let keys = write_fleet(&root, number, &mut random);
+        println!("HIERA_LS_SEED={seed}, fleet {number}");
+        let (values, failed) = compare_with_own(&root, &keys);
+        all += values;
+        errors += failed;
+    }
+    assert!(all > 200 && errors > 0 && errors < all, "{errors} of {all}");
+}
+
+/// Writes a fleet in which some nodes lack variables, some are known by a file's name alone, and in
+/// every third one a file is broken; returns its keys.
+fn write_fleet(root: &Path, number: usize, random: &mut Random) -> Vec<String> {
+    let write = |path: &str, text: &str| {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
+        std::fs::write(path, text).expect("it can be written");
+    };
+    write(
+        "hiera.yaml",
+        "version: 5\nhierarchy:\n- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}\n- {name: Role, path: 'roles/%{role}.yaml'}\n- {name: Os, path: 'os/%{facts.os.family}.yaml'}\n- {name: Common, path: common.yaml}\n",
+    );
+    let strict = random.pick(&["error", "warning"]);
+    let version = random.pick(&[7, 8]);
+    write(
+        ".hiera-ls.yaml",
+        &format!(
+            "nodes: {{sources: [scopes/*.json]}}\npuppet: {{version: {version}, strict: {strict}}}\n"
+        ),
+    );
+    for n in 0..3 + random.below(6) {
+        let (role, os) = (random.pick(&["web", "db", ""]), random.pick(&["Debian", "RedHat"]));
+        let mut scope =
+            json!({"trusted": {"certname": format!("n{n}")}, "facts": {"os": {"family": os}}});
+        if !role.is_empty() {
+            scope["role"] = role.into();
+        }
+        write(&format!("scopes/n{n}.json"), &scope.to_string());
+    }
+    let mut keys: Vec<String> = (0..8).map(|n| format!("k{n}")).collect();
+    let broken = random.pick(&["roles/db", "nodes/n1", "os/RedHat"]);
+    for file in [
+        "nodes/n0",
+        "nodes/n1",
+        "nodes/extra1",
+        "nodes/extra2",
+        "roles/web",
+        "roles/db",
+        "os/Debian",
+        "os/RedHat",
+        "common",
+    ] {
+        let mut text = String::new();
+        if file == "common" {
+            let strategy = random.pick(&["unique", "hash", "deep", "first"]);
+            writeln!(text, "lookup_options: {{k1: {{merge: {strategy}}}}}").expect("a string");
+        }
+        for key in &keys {
+            if random.one_in(3) && file != "common" {
+                continue;
+            }
+            let other = random.below(8);
+            let value = match random.below(8) {
+                0 => "[one, two]".to_owned(),
+                1 => "{a: 1, b: [x]}".to_owned(),
+                2 => format!("\"%{{lookup('k{other}')}}\""),
+                3 => "\"on %{facts.os.family}\"".to_owned(),
+                4 => "\"of %{role}\"".to_owned(),
+                5 => format!("\"%{{alias('k{other}')}}\""),
+                _ => random.below(3).to_string(),
+            };
+            writeln!(text, "{key}: {value}").expect("a string");
+        }
+        if number.is_multiple_of(3) && file == broken {
+            text.push_str("broken: [\n");
+        }
+        write(&format!("data/{file}.yaml"), &text);
+    }
+    if number.is_multiple_of(3) {
+        keys.push("broken".to_owned());
+    }
+    keys
+}
+
+const CONFIG: &str = "version: 5
+hierarchy:
+- {name: Roles, path: 'roles/%{role}.yaml'}
+- {name: Systems, path: 'os/%{facts.os.family}.yaml'}
+- {name: Common, path: common.yaml}
+";
+
+fn small_fleet(name: &str) -> std::path::PathBuf {
+    repo(
+        name,
+        &[
+            ("hiera.yaml", CONFIG),
+            (".hiera-ls.yaml", "nodes: {sources: [scopes.jsonl]}\n"),
+            (
+                "scopes.jsonl",
+                "{\"name\":\"web-01\",\"values\":{\"role\":\"web\",\"os\":{\"family\":\"Debian\"}}}
+{\"name\":\"web-02\",\"values\":{\"role\":\"web\",\"os\":{\"family\":\"Debian\"}}}
+{\"name\":\"db-01\",\"values\":{\"role\":\"db\",\"os\":{\"family\":\"RedHat\"}}}
+",
+            ),
+            ("data/roles/web.yaml", "port: 80\nntp: {servers: [a]}\n"),
+            (
+                "data/roles/db.yaml",
+                "bad: \"%{lookup('nowhere')}\"\nntp: {servers: [b], iburst: true}\n",
+            ),
+            (
+                "data/common.yaml",
+                "port: 1\nmotd: hello\npin: 4711\nlookup_options: {pin: {convert_to: Sensitive}}\n",
+            ),
+        ],
+    )
+}
+
+#[test]
+fn a_key_is_printed_for_many_nodes() {
+    let root = small_fleet("cli-fleet-lookup");
+    let (status, out, _) = at(&root, &["lookup", "port", "--nodes", "all"], "");
+    assert_eq!((status, out.as_str()), (0, "# 2 of 3 nodes\n---\n80\n# 1 of 3 nodes\n---\n1\n"));
+    let (_, out, _) =
+        at(&root, &["lookup", "port", "--nodes", "all", "--lines", "--places", "always"], "");
+    assert_eq!(
+        out,
+        "# 2 of 3 nodes
+#   web-[01,02]
+---
+80  # data/roles/web.yaml:1
+# 1 of 3 nodes
+#   db-01
+---
+1  # data/common.yaml:1
+"
+    );
+    std::fs::write(root.join("list"), "# nodes\nweb-02\n").unwrap();
+    let (status, out, _) = at(&root, &["lookup", "ntp.iburst", "--nodes", "@list"], "");
+    assert_eq!((status, out.as_str()), (1, "# 1 of 1 node: not found\n"));
+    let (status, out, _) = at(&root, &["lookup", "bad", "--nodes", "DB-*,web-01"], "");
+    assert_eq!(status, 1, "{out}");
+    let (status, _, err) = at(&root, &["lookup", "port", "--nodes", "mail-*"], "");
+    assert_eq!(status, 2);
+    assert!(err.contains("no node of environment production is named 'mail-*'"), "{err}");
+    let (_, out, _) = at(&root, &["lookup", "pin", "--nodes", "all"], "");
+    assert_eq!(out, "# 3 of 3 nodes\n---\nSensitive [value redacted]\n");
+}
+
+#[test]
+fn values_that_unknown_variables_decide_are_cases() {
+    let root = repo(
+        "cli-fleet-cases",
+        &[
+            (
+                "hiera.yaml",
+                "version: 5\nhierarchy:\n- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}\n- {name: Os, path: 'os/%{facts.os.family}.yaml'}\n- {name: Common, path: common.yaml}\n",
+            ),
+            ("data/nodes/a.example.net.yaml", "x: 1\n"),
+            ("data/nodes/b.example.net.yaml", "x: 2\n"),
+            ("data/os/Debian.yaml", "tool: apt\n"),
+            ("data/common.yaml", "tool: other\n"),
+        ],
+    );
+    let (status, out, _) = at(&root, &["lookup", "tool", "--nodes", "all"], "");
+    assert_eq!(status, 0);
+    assert_eq!(
+        out,
+        "# 2 of 2 nodes, by variables that are not known
+# if facts.os.family = Debian
+---
+apt
+# else
+---
+other
+"
+    );
+}
+
+#[test]
+fn two_nodes_are_compared_part_by_part() {
+    let root = small_fleet("cli-compare");
+    let (status, out, err) = at(&root, &["compare", "web-01", "db-01"], "");
+    assert_eq!(status, 1, "{err}");
+    assert_eq!(
+        out,
+        "web-01 compared with db-01, in production
+  - only web-01   + only db-01   ~ both, with other values   ! a lookup fails
++ bad: '' (data/roles/db.yaml:1)
+~ ntp
+    servers[0]: a (data/roles/web.yaml:2) | b (data/roles/db.yaml:2)
+    iburst: (none) | true (data/roles/db.yaml:2)
+~ port
+    80 (data/roles/web.yaml:1) | 1 (data/common.yaml:1)
+3 of 5 keys differ
+"
+    );
+    let (status, out, _) = at(&root, &["compare", "web-01", "web-02"], "");
+    assert_eq!(status, 0);
+    assert!(out.ends_with("0 of 5 keys differ\n"), "{out}");
+    let lines =
+        at(&root, &["compare", "web-01", "db-01", "--keys", "p*", "--format", "json"], "").1;
+    let lines = json_lines("the differences", &lines);
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0]["nodes"]["db-01"], json!({"value": 1, "place": "data/common.yaml:1"}));
+    assert_eq!(at(&root, &["compare", "web-01", "nope"], "").0, 2);
+}

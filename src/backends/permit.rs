@@ -9,12 +9,13 @@ use sha2::{Digest, Sha256};
 
 use super::wire;
 use crate::disk::FileSystem;
+use crate::hiera::config::formats::built_in;
 use crate::hiera::config::{Layer, Level};
 use crate::manifest::{Language, Load, find_manifest_loads, find_ruby_loads};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::functions::{BUILT_IN, ENVIRONMENT, LevelCode, plain_name};
+use crate::workspace::functions::{ENVIRONMENT, LevelCode, plain_name};
 
 /// The most files that a permit names. The process refuses to load others.
 const MAX_FILES: usize = 1000;
@@ -39,7 +40,7 @@ impl Permit {
     /// Whether a function may be called. Puppet's own are no code of the repository.
     pub(super) fn may_call(&self, function: &str) -> bool {
         let name = plain_name(function);
-        BUILT_IN.contains(&&*name)
+        built_in(&name).is_some()
             || self.functions.iter().any(|permitted| plain_name(&permitted.name) == name)
     }
 

@@ -8,6 +8,7 @@ mod called;
 mod checks;
 mod content;
 mod described;
+pub mod formats;
 mod place;
 mod problem;
 mod reading;
@@ -116,7 +117,8 @@ impl Level {
     /// no options, `eyaml_lookup_key` needs a path.
     pub fn call_error(&self) -> Option<String> {
         let Backend { kind, name, .. } = &self.backend;
-        let is_data_hash = matches!(&**name, "yaml_data" | "json_data" | "hocon_data");
+        let own = formats::built_in(name);
+        let is_data_hash = own.is_some_and(|own| own.kind == BackendKind::DataHash);
         match (kind, &**name) {
             (BackendKind::LookupKey | BackendKind::DataDig, _) if is_data_hash => {
                 return Some(format!("'{name}' expects 2 arguments, got 3"));
@@ -219,11 +221,8 @@ pub enum DataReader {
 impl DataReader {
     /// Returns the format of the files that it reads.
     pub fn format(self) -> DataFormat {
-        match self {
-            DataReader::Json => DataFormat::Json,
-            DataReader::Hocon => DataFormat::Hocon,
-            DataReader::Yaml | DataReader::Eyaml => DataFormat::Yaml,
-        }
+        let own = formats::BUILT_INS.iter().find(|own| own.reader == self);
+        own.map_or(DataFormat::Yaml, |own| own.format)
     }
 }
 
@@ -235,13 +234,8 @@ impl Backend {
 
     /// Returns the reader for this backend, or `None` for one that is opaque.
     pub fn data_reader(&self) -> Option<DataReader> {
-        match (self.kind, &*self.name) {
-            (BackendKind::DataHash, "yaml_data") => Some(DataReader::Yaml),
-            (BackendKind::DataHash, "json_data") => Some(DataReader::Json),
-            (BackendKind::DataHash, "hocon_data") => Some(DataReader::Hocon),
-            (BackendKind::LookupKey, "eyaml_lookup_key") => Some(DataReader::Eyaml),
-            _ => None,
-        }
+        let own = formats::built_in(&self.name).filter(|own| own.kind == self.kind);
+        own.map(|own| own.reader)
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::cache::{EnvironmentCache, Role};
 use super::datadirs::RelocatedDatadir;
-use super::kinds::has_data_name;
 use super::nodes::node::Node;
 use super::overview::Overview;
+use crate::hiera::config::formats::{format_of_name, has_data_name};
 use crate::hiera::config::{DataReader, HieraConfig, Layer, Level, Template};
 use crate::hiera::data::DataFormat;
 use crate::hiera::hierarchy::{datadir_start, folder_pattern_of, pattern_of};
@@ -308,10 +308,17 @@ impl Environment {
         modules.all(|module| module.is_some()).then_some(first)
     }
 
-    /// Whether a file lies in a folder that some level reads data from: below the literal start of
-    /// its locations, deeper than the environment itself.
+    /// Whether a data file lies in a folder that some level reads data from: below the literal start
+    /// of its locations, deeper than the environment itself. A `.conf` is one where a level reads
+    /// HOCON.
     pub fn lies_in_datadir(&self, path: &FilePath) -> bool {
-        has_data_name(path) && self.datadirs.iter().any(|datadir| path.is_within(datadir))
+        let reads_hocon = || {
+            let mut levels = self.reach.iter().map(|reach| &reach.level);
+            levels.any(|level| level.backend.data_reader() == Some(DataReader::Hocon))
+        };
+        let is_data =
+            has_data_name(path) || format_of_name(path) == Some(DataFormat::Hocon) && reads_hocon();
+        is_data && self.datadirs.iter().any(|datadir| path.is_within(datadir))
     }
 
     /// Returns the names of its own levels with a location that can name none of these files.

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::kinds::{CodeLanguage, code_language, is_short_yaml};
 use crate::disk::{ReadError, Stamp};
+use crate::hiera::config::formats::format_of_name;
 use crate::hiera::config::{ConfigVersion, may_hold_config, version_by_content};
 use crate::hiera::data::{DataFile, DataFormat, Edited, FileRefusal};
 use crate::manifest::{self, Manifest};
@@ -174,11 +175,7 @@ impl File {
     /// Returns the format by its name; JSON is YAML to `yaml_data`, so the level that reads it may
     /// decide otherwise.
     pub fn format(&self) -> DataFormat {
-        match self.path.extension() {
-            Some("json") => DataFormat::Json,
-            Some("conf" | "hocon") => DataFormat::Hocon,
-            _ => DataFormat::Yaml,
-        }
+        format_of_name(&self.path).unwrap_or(DataFormat::Yaml)
     }
 
     /// Returns the part of its text that holds the byte at `offset`, with its tree, in the format

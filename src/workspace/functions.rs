@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::environments::Environment;
 use super::snapshot::Snapshot;
+use crate::hiera::config::formats::built_in;
 use crate::hiera::config::{Backend, BackendKind, Level};
 use crate::manifest::Manifest;
 use crate::manifest::model::{DefinitionKind, Documentation, FunctionSignature};
@@ -49,9 +50,6 @@ pub struct DeclaredFunction {
     pub signatures: Option<Vec<FunctionSignature>>,
 }
 
-/// The functions of Puppet's own that read data.
-pub const BUILT_IN: [&str; 4] = ["eyaml_lookup_key", "hocon_data", "json_data", "yaml_data"];
-
 /// The namespace of an environment's own functions and types.
 pub(crate) const ENVIRONMENT: &str = "environment";
 
@@ -65,7 +63,7 @@ impl Level {
     pub fn has_custom_function(&self) -> bool {
         let Backend { kind, name, .. } = &self.backend;
         let is_function = !matches!(kind, BackendKind::Hiera3 | BackendKind::LegacyFunction);
-        is_function && !BUILT_IN.contains(&&*plain_name(name))
+        is_function && built_in(&plain_name(name)).is_none()
     }
 }
 
@@ -73,7 +71,7 @@ impl Snapshot {
     /// Returns where Puppet finds the source of a function.
     pub fn function_source(&self, environment: &Environment, name: &str) -> FunctionSource {
         let name = plain_name(name);
-        if BUILT_IN.contains(&name.as_str()) {
+        if built_in(&name).is_some() {
             return FunctionSource::BuiltIn;
         }
         if let Some(path) = self.function_files(environment, &name).into_iter().next() {

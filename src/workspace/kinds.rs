@@ -1,6 +1,7 @@
 //! The kinds of files, decided by their paths. Only this module decides about a file's kind.
 
 use super::config::{HIERA_CONFIG, WorkspaceConfig};
+use crate::hiera::config::formats::has_data_name;
 use crate::text::FilePath;
 
 /// The file that names an environment's modules.
@@ -91,11 +92,6 @@ pub fn is_named(config: &WorkspaceConfig, path: &FilePath) -> bool {
     let named = FilePath::new(&config.hiera_config);
     let rest = path.as_str().strip_suffix(named.as_str());
     rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-}
-
-/// Whether the file has an extension of a format that Hiera reads.
-pub fn has_data_name(path: &FilePath) -> bool {
-    matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml" | "hocon"))
 }
 
 /// Returns the language of the file's extension, if it is one of code.

@@ -2,8 +2,9 @@
 
 use super::environments::Environment;
 use super::file::File;
-use super::kinds::{has_data_name, is_sample};
+use super::kinds::is_sample;
 use super::snapshot::Snapshot;
+use crate::hiera::config::formats::has_data_name;
 use crate::text::FilePath;
 
 /// The names of folders that hold data, or the starts of such names before a `-` or `_`.

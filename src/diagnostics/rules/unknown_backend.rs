@@ -3,8 +3,9 @@
 use super::backends::{CustomLevel, DECLARED_HERE, custom_levels};
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::config::HieraConfig;
+use crate::hiera::config::formats::{BUILT_INS, built_in, hiera3_built_in};
 use crate::text::similar::nearest_name;
-use crate::workspace::functions::{BUILT_IN, FunctionSource, plain_name};
+use crate::workspace::functions::{FunctionSource, plain_name};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -72,18 +73,16 @@ fn missing_function(custom: &CustomLevel<'_>) -> Option<(Severity, String)> {
     Some((Severity::Hint, format!("{not_found}, unless a module that is not here has '{file}'")))
 }
 
+/// The ends of names that people write for the ends of Puppet's own.
+const SUFFIXES: [&str; 4] = ["_lookup_key", "_data", "_backend", "_data_hash"];
+
 /// Returns the kind and the name of Puppet's own function that was probably meant.
 fn meant_function(name: &str) -> Option<(&'static str, &'static str)> {
-    let kind =
-        |function: &str| if function == "eyaml_lookup_key" { "lookup_key" } else { "data_hash" };
-    let function = match name {
-        "eyaml" | "eyaml_data" | "eyaml_backend" | "eyaml_data_hash" => "eyaml_lookup_key",
-        "yaml" | "yaml_lookup_key" => "yaml_data",
-        "json" | "json_lookup_key" => "json_data",
-        "hocon" | "hocon_lookup_key" => "hocon_data",
-        name => nearest_name(name, BUILT_IN)?,
-    };
-    Some((kind(function), function))
+    let stem = SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+    let by_stem = hiera3_built_in(stem);
+    let names = BUILT_INS.iter().map(|own| own.name);
+    let own = by_stem.or_else(|| built_in(nearest_name(name, names)?))?;
+    Some((own.kind.key(), own.name))
 }
 
 /// Returns the finding for a file that defines another function than the one of its name.

@@ -270,6 +270,40 @@ text
 }
 
 #[test]
+fn a_conf_is_data_where_a_level_reads_hocon() {
+    let files = "
+#- /data/app.conf
+a: 1
+#- /data/orphan.conf
+b: 1
+#- /data/orphan.hocon
+c: 1
+";
+    let config = |level: &str| {
+        format!("\n#- /hiera.yaml\nversion: 5\nhierarchy:\n  - {{name: One, {level}}}{files}")
+    };
+    check(
+        &config("path: app.conf, data_hash: hocon_data"),
+        expect![[r#"
+            data/orphan.conf:1:1: info: no level of hiera.yaml can reach this file, whatever the node's variables are [unreached-file]
+              1 | b: 1
+                | ^
+            data/orphan.hocon:1:1: info: no level of hiera.yaml can reach this file, whatever the node's variables are [unreached-file]
+              1 | c: 1
+                | ^
+        "#]],
+    );
+    check(
+        &config("path: nodes.yaml"),
+        expect![[r#"
+            data/orphan.hocon:1:1: info: no level of hiera.yaml can reach this file, whatever the node's variables are [unreached-file]
+              1 | c: 1
+                | ^
+        "#]],
+    );
+}
+
+#[test]
 fn module_data() {
     check(
         "

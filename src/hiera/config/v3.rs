@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::checks::is_absent;
+use super::formats::{BuiltIn, hiera3_built_in};
 use super::reading::{ConfigReader, Levels};
 use super::templates::{Template, read_template, strings_of};
 use super::{
@@ -158,20 +159,17 @@ impl ConfigReader<'_> {
             let problem = self.new_problem(ConfigProblemKind::Backend, datadir.origin, message);
             self.when_used.push(problem);
         }
-        let (kind, function) = match &*backend.text {
-            "yaml" => (BackendKind::DataHash, "yaml_data"),
-            "json" => (BackendKind::DataHash, "json_data"),
-            "hocon" => (BackendKind::DataHash, "hocon_data"),
-            "eyaml" => (BackendKind::LookupKey, "eyaml_lookup_key"),
-            other => (BackendKind::Hiera3, other),
-        };
+        let built_in = hiera3_built_in(&backend.text);
+        let (kind, function) =
+            built_in.map_or((BackendKind::Hiera3, &*backend.text), |own| (own.kind, own.name));
         let extension = match own
             .and_then(|own| own.get("extension"))
             .filter(|value| !matches!(value.data(), Data::Null))
         {
             Some(extension) => format!(".{}", extension.to_text()),
-            None if &*backend.text == "hocon" => ".conf".to_owned(),
-            None => format!(".{}", backend.text),
+            None => {
+                built_in.map_or_else(|| format!(".{}", backend.text), BuiltIn::dotted_extension)
+            }
         };
         Level {
             name: backend.text.clone(),

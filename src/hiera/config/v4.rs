@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::checks::is_absent;
+use super::formats::{BuiltIn, hiera3_built_in};
 use super::reading::{ConfigReader, LevelNames, Levels, first_key};
 use super::templates::{Template, read_template};
 use super::{
@@ -79,12 +80,10 @@ impl ConfigReader<'_> {
     ) -> Option<Level> {
         let given = |key: &str| hash.get(key).and_then(|member| read_template(&member.value));
         let (name, backend) = (given("name")?, given("backend")?);
-        let (function, extension) = match &*backend.text {
-            "yaml" => ("yaml_data", ".yaml"),
-            "json" => ("json_data", ".json"),
-            "hocon" => ("hocon_data", ".conf"),
-            _ => ("", ""),
-        };
+        let built_in =
+            hiera3_built_in(&backend.text).filter(|own| own.kind == BackendKind::DataHash);
+        let function = built_in.map_or("", |own| own.name);
+        let extension = built_in.map(BuiltIn::dotted_extension).unwrap_or_default();
         // `paths` wins over `path`, and the name is the path where neither is given.
         let paths = match hash.get("paths").map(|member| member.value.data()) {
             Some(Data::Array(paths)) => paths.iter().filter_map(read_template).collect(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::checks::is_absent;
+use super::formats::hiera3_built_in;
 use super::reading::{ConfigReader, LevelNames, Levels, first_key};
 use super::templates::{Template, read_template, strings_of};
 use super::{
@@ -261,7 +262,9 @@ impl ConfigReader<'_> {
             if *self.source.layer != Layer::Global {
                 let message = "'hiera3_backend' is only allowed in the global layer";
                 self.report_sought(backend.span, message.into(), r"\s+hiera3_backend:".into());
-            } else if matches!(&*backend.name, "yaml" | "json" | "hocon") {
+            } else if hiera3_built_in(&backend.name)
+                .is_some_and(|own| own.kind == BackendKind::DataHash)
+            {
                 let message = format!(
                     "Use \"data_hash: {0}_data\" instead of \"hiera3_backend: {0}\"",
                     backend.name

@@ -4,24 +4,21 @@
 use super::context::CompletionContext;
 use super::item::{Item, ItemKind, Items};
 use super::options::complete_values;
+use crate::hiera::config::BackendKind;
+use crate::hiera::config::formats::BUILT_INS;
 use crate::manifest::model::FunctionSignature;
 use crate::text::FilePath;
 use crate::workspace::functions::FunctionSource;
 
-const DATA_HASH: [(&str, &str); 3] =
-    [("yaml_data", "reads YAML"), ("json_data", "reads JSON"), ("hocon_data", "reads HOCON")];
-const LOOKUP_KEY: [(&str, &str); 1] = [("eyaml_lookup_key", "reads YAML with encrypted values")];
 /// The folders of a module's functions.
 const FOLDERS: [&str; 2] = ["lib/puppet/functions", "functions"];
 
 /// Adds the functions for a kind of backend, by its name in a level.
 pub(super) fn complete(ctx: &CompletionContext<'_>, kind: &str, items: &mut Items) {
-    let (own, arguments): (&[(&str, &str)], usize) = match kind {
-        "data_hash" => (&DATA_HASH, 2),
-        "lookup_key" => (&LOOKUP_KEY, 3),
-        _ => (&[], 3),
-    };
-    complete_values(ctx, ItemKind::Function, own.iter().copied(), items);
+    let arguments = if kind == BackendKind::DataHash.key() { 2 } else { 3 };
+    let own = BUILT_INS.iter().filter(|own| own.kind.key() == kind);
+    let words = own.map(|own| (own.name, own.reads));
+    complete_values(ctx, ItemKind::Function, words, items);
     let modules = ctx.environment.modules.values().map(|module| &module.root);
     for root in std::iter::once(&ctx.environment.root).chain(modules) {
         for folder in FOLDERS {

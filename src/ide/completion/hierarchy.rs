@@ -6,7 +6,8 @@ use super::hierarchy_3;
 use super::item::{ItemKind, Items};
 use super::options::{Form, Word, complete_values, complete_words};
 use super::place::{CursorStep, Spot};
-use crate::hiera::config::ConfigVersion;
+use crate::hiera::config::formats::BUILT_INS;
+use crate::hiera::config::{BackendKind, ConfigVersion};
 use crate::text::FilePath;
 
 const ROOT: [Word; 4] = [
@@ -53,8 +54,6 @@ const LEVEL_4: [Word; 5] = [
     ("paths", Form::List, "the files, below the datadir, without their extensions"),
     ("datadir", Form::Text, "the folder that paths are relative to"),
 ];
-const BACKENDS_4: [(&str, &str); 3] =
-    [("yaml", "reads .yaml"), ("json", "reads .json"), ("hocon", "reads .conf")];
 const EYAML: [Word; 2] = [
     ("pkcs7_private_key", Form::Text, "the private key's file"),
     ("pkcs7_public_key", Form::Text, "the public key's file"),
@@ -113,7 +112,11 @@ fn complete_4(ctx: &CompletionContext<'_>, keys: &[&str], items: &mut Items) {
         ["hierarchy"] if is_key && in_level(&place.path) => {
             complete_words(ctx, &without_second(&LEVEL_4, &place.others), items);
         }
-        [.., "backend"] => complete_values(ctx, ItemKind::Value, BACKENDS_4.into_iter(), items),
+        [.., "backend"] => {
+            let own = BUILT_INS.iter().filter(|own| own.kind == BackendKind::DataHash);
+            let words = own.map(|own| (own.hiera3, own.reads_files));
+            complete_values(ctx, ItemKind::Value, words, items);
+        }
         [.., "datadir"] if place.spot != Spot::Text => complete_folders(ctx, items),
         _ => {}
     }

@@ -6,6 +6,7 @@ use super::item::{ItemKind, Items};
 use super::options::{Form, Word, complete_values};
 use super::place::Spot;
 use crate::hiera::config::ConfigVersion;
+use crate::hiera::config::formats::{BUILT_INS, hiera3_built_in};
 use crate::hiera::hierarchy::datadir_start;
 use crate::text::FilePath;
 
@@ -23,12 +24,6 @@ const BACKEND: [Word; 2] = [
 const EYAML: [Word; 2] = [
     ("pkcs7_private_key", Form::Text, "the private key's file"),
     ("pkcs7_public_key", Form::Text, "the public key's file"),
-];
-const BACKENDS: [(&str, &str); 4] = [
-    ("yaml", "reads .yaml"),
-    ("json", "reads .json"),
-    ("hocon", "reads .conf"),
-    ("eyaml", "reads .eyaml with encrypted values"),
 ];
 const MERGES: [(&str, &str); 3] = [
     ("native", "by the keys of hashes; the default"),
@@ -51,16 +46,21 @@ pub(super) fn complete(ctx: &CompletionContext<'_>, items: &mut Items) {
     let place = ctx.place;
     let keys = place.key_names();
     let keys: Vec<&str> = keys.iter().map(|key| key.strip_prefix(':').unwrap_or(key)).collect();
-    let is_known = |name: &str| BACKENDS.iter().any(|(backend, _)| *backend == name);
+    let is_known = |name: &str| hiera3_built_in(name).is_some();
     match keys.as_slice() {
         [] if place.spot == Spot::Key => {
             complete_words(ctx, &ROOT, items);
-            let settings = BACKENDS.map(|(name, _)| (name, Form::Hash, "settings of the backend"));
+            let settings = BUILT_INS.map(|own| (own.hiera3, Form::Hash, "settings of the backend"));
             complete_words(ctx, &settings, items);
         }
         ["version"] => complete_values(ctx, ItemKind::Value, [("3", "")].into_iter(), items),
         ["backends"] if place.spot != Spot::Text => {
-            complete_values(ctx, ItemKind::Value, BACKENDS.into_iter(), items);
+            complete_values(
+                ctx,
+                ItemKind::Value,
+                BUILT_INS.iter().map(|own| (own.hiera3, own.reads_files)),
+                items,
+            );
         }
         ["merge_behavior"] => complete_values(ctx, ItemKind::EnumMember, MERGES.into_iter(), items),
         ["hierarchy"] if place.spot != Spot::Text => complete_sources(ctx, items),

@@ -14,6 +14,7 @@ use super::folders::MAX_FOLDERS;
 use super::refresh::ask_for_views;
 use super::state::{ServerState, Shared};
 use crate::disk::OsFs;
+use crate::hiera::config::formats::BUILT_INS;
 use crate::server::transport::wait_answer;
 use crate::settings::{READINGS, Settings, gather, of_environments};
 use crate::text::FilePath;
@@ -198,8 +199,10 @@ pub(in crate::server) async fn register(client: Client, shared: Arc<Shared>) {
             glob_pattern: lsp::GlobPattern::String(glob.into()),
             kind: None,
         };
+        let data = BUILT_INS.iter().flat_map(|own| own.extensions).copied();
+        let extensions: Vec<&str> = data.chain(["jsonl"]).collect();
         let watchers = vec![
-            watch("**/*.{yaml,yml,eyaml,json,jsonl,hocon,conf}"),
+            watch(&format!("**/*.{{{}}}", extensions.join(","))),
             watch("**/environment.conf"),
             watch("**/*.{pp,epp,erb,rb}"),
             watch("**/*Puppetfile"),

@@ -1,6 +1,8 @@
 //! Version 4 to 5: the keys of each level are renamed in their places.
 
 use super::{ConfigFile, Converted};
+use crate::hiera::config::BackendKind;
+use crate::hiera::config::formats::hiera3_built_in;
 use crate::ide::refactor::value;
 use crate::text::{TextEdit, TextRange};
 use crate::yaml::{NodeId, NodeKind};
@@ -64,12 +66,12 @@ fn convert_level(
     let (Some(name), Some(backend)) = (entry("name"), entry("backend")) else {
         return Err("a level has no name, or no backend".to_owned());
     };
-    let (function, extension) = match file.tree.scalar(backend.1) {
-        Some("yaml") => ("yaml_data", ".yaml"),
-        Some("json") => ("json_data", ".json"),
-        Some("hocon") => ("hocon_data", ".conf"),
-        _ => return Err("a level has an unknown backend".to_owned()),
+    let built_in = file.tree.scalar(backend.1).and_then(hiera3_built_in);
+    let Some(built_in) = built_in.filter(|own| own.kind == BackendKind::DataHash) else {
+        return Err("a level has an unknown backend".to_owned());
     };
+    let (function, extension) = (built_in.name, built_in.dotted_extension());
+    let extension = extension.as_str();
     edits.push(TextEdit::new(file.node_span(backend.0), "data_hash"));
     edits.push(TextEdit::new(file.node_span(backend.1), function));
     if let Some((_, node)) = entry("datadir") {

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
+use clap::Args;
 use serde_json::json;
 
 use super::dump::keys_to_print;
 use super::lookup::find_scope;
-use super::{ArgumentSettings, CompareArguments, Failure, Opened, Status, open};
+use super::{ArgumentSettings, Failure, Opened, RootArguments, Status, open};
 use crate::fleet::leaves::{LeafDifference, leaf_differences, path_text};
 use crate::fleet::ways::ReadWay;
 use crate::hiera::key::LookupKey;
@@ -22,6 +23,22 @@ use crate::workspace::environments::Environment;
 const SHOWN_PARTS: usize = 20;
 /// The longest value on a line, in bytes.
 const SHOWN_BYTES: usize = 160;
+
+/// The arguments of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// The two nodes.
+    #[arg(value_name = "NODE", num_args = 2, required = true)]
+    nodes: Vec<String>,
+    /// Only keys that this glob matches.
+    #[arg(long, value_name = "GLOB")]
+    keys: Option<String>,
+    /// For people, or a line of JSON each.
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = ["human", "json"])]
+    format: String,
+    #[command(flatten)]
+    root: RootArguments,
+}
 
 pub(super) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let [one, other] = &arguments.nodes[..] else {

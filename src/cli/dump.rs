@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use clap::{Args, ValueEnum};
 use indexmap::IndexMap;
 
 use super::answers::AnswerPrinter;
 use super::lookup::find_scope;
 use super::node_names::{choose_nodes, glob_regex};
-use super::{ArgumentSettings, DumpArguments, DumpFormat, Failure, Opened, Status, open};
+use super::{ArgumentSettings, Failure, Opened, RootArguments, Status, open};
 use crate::fleet::node_values::NodeValues;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, LOOKUP_OPTIONS, Resolver};
@@ -18,6 +19,38 @@ use crate::ide::phrases::PlaceNames;
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::escape::{escape_terminal, terminal_lines};
 use crate::workspace::environments::Environment;
+
+/// The arguments of `dump`.
+#[derive(Debug, Args)]
+pub struct DumpArguments {
+    /// The node [default: the settings' node].
+    #[arg(long, value_name = "CERTNAME")]
+    node: Option<String>,
+    /// Many nodes: `all`, names and globs with commas between them, or @FILE with one a line.
+    #[arg(long, value_name = "NODES", conflicts_with = "node")]
+    nodes: Option<String>,
+    /// Only keys that this glob matches.
+    #[arg(long, value_name = "GLOB")]
+    keys: Option<String>,
+    /// How to print the data [default: yaml; with --nodes: jsonl].
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<DumpFormat>,
+    /// With jsonl: a line for each value of a key with all nodes that get it, instead of a line for
+    /// each node.
+    #[arg(long, requires = "nodes")]
+    groups: bool,
+    #[command(flatten)]
+    root: RootArguments,
+}
+
+/// How effective data is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DumpFormat {
+    /// A document of YAML a node, with the file and line of each value as comments.
+    Yaml,
+    /// A line of JSON for each node and key: node, key, value, file, line.
+    Jsonl,
+}
 
 pub(super) fn run(arguments: &DumpArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let opened = open(&arguments.root, None, ArgumentSettings::new(), None)?;

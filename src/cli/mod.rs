@@ -5,6 +5,7 @@ mod answers;
 mod check;
 mod compare;
 mod debug;
+mod diff;
 mod dump;
 mod explain;
 mod itself;
@@ -93,9 +94,12 @@ pub enum Command {
     /// the levels that could change the answer. A value is printed all the same, with exit status 0.
     Lookup(Box<LookupArguments>),
     /// Print all effective data of a node, or of many; exit 0, 2 could not run.
-    Dump(Box<DumpArguments>),
+    Dump(Box<dump::DumpArguments>),
     /// Compare the effective values of two nodes; exit 0 same, 1 they differ, 2 could not run.
-    Compare(Box<CompareArguments>),
+    Compare(Box<compare::CompareArguments>),
+    /// Report what edits change on the known nodes, between two revisions of git; exit 0 same, 1
+    /// values differ, 2 could not run.
+    Diff(Box<diff::DiffArguments>),
     /// Print every finding; exit 0 clean, 1 findings that count, 2 could not run.
     Check(Box<CheckArguments>),
     /// List the nodes that are known, or the variables of one, with their sources.
@@ -261,54 +265,6 @@ pub struct LookupArguments {
     batch: bool,
 }
 
-/// The arguments of `dump`.
-#[derive(Debug, Args)]
-pub struct DumpArguments {
-    /// The node [default: the settings' node].
-    #[arg(long, value_name = "CERTNAME")]
-    node: Option<String>,
-    /// Many nodes: `all`, names and globs with commas between them, or @FILE with one a line.
-    #[arg(long, value_name = "NODES", conflicts_with = "node")]
-    nodes: Option<String>,
-    /// Only keys that this glob matches.
-    #[arg(long, value_name = "GLOB")]
-    keys: Option<String>,
-    /// How to print the data [default: yaml; with --nodes: jsonl].
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<DumpFormat>,
-    /// With jsonl: a line for each value of a key with all nodes that get it, instead of a line for
-    /// each node.
-    #[arg(long, requires = "nodes")]
-    groups: bool,
-    #[command(flatten)]
-    root: RootArguments,
-}
-
-/// How effective data is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DumpFormat {
-    /// A document of YAML a node, with the file and line of each value as comments.
-    Yaml,
-    /// A line of JSON for each node and key: node, key, value, file, line.
-    Jsonl,
-}
-
-/// The arguments of `compare`.
-#[derive(Debug, Args)]
-pub struct CompareArguments {
-    /// The two nodes.
-    #[arg(value_name = "NODE", num_args = 2, required = true)]
-    nodes: Vec<String>,
-    /// Only keys that this glob matches.
-    #[arg(long, value_name = "GLOB")]
-    keys: Option<String>,
-    /// For people, or a line of JSON each.
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = ["human", "json"])]
-    format: String,
-    #[command(flatten)]
-    root: RootArguments,
-}
-
 /// The arguments of `nodes`.
 #[derive(Debug, Args)]
 pub struct NodesArguments {
@@ -402,6 +358,7 @@ pub fn run(command: Command, out: &mut dyn Write) -> Status {
         Command::Lookup(arguments) => lookup::run(&arguments, out),
         Command::Dump(arguments) => dump::run(&arguments, out),
         Command::Compare(arguments) => compare::run(&arguments, out),
+        Command::Diff(arguments) => diff::run(&arguments, out),
         Command::Check(arguments) => check::run(&arguments, out),
         Command::Debug { aspect, file, root } => debug::run(aspect, &file, &root, out),
         Command::Nodes(arguments) => nodes::run(&arguments, out),
@@ -511,14 +468,10 @@ fn refuse_many_files(most: usize, folder: &FilePath) -> Result<(), Failure> {
     )))
 }
 
-/// Reads the settings and the folder of a command; `given` are the command's settings besides those
-/// of `arguments`; `unsaved` is a file, with the text to use in place of the one on disk.
-fn open(
-    arguments: &RootArguments,
-    near: Option<&FilePath>,
-    mut given: ArgumentSettings,
-    unsaved: Option<(FilePath, String)>,
-) -> Result<Opened, Failure> {
+/// Returns the folder that a command reads.
+///
+/// Errors: it is not there, or no argument names it and it has too many files.
+fn find_root(arguments: &RootArguments, near: Option<&FilePath>) -> Result<FilePath, Failure> {
     let start = match (&arguments.root, near) {
         (Some(root), _) => absolute_path(root)?,
         (None, Some(near)) => near.clone(),
@@ -536,6 +489,15 @@ fn open(
     if !is_named && scan::environment_above(&root, &OsFs).is_none() {
         refuse_many_files(MAX_UNNAMED, &root)?;
     }
+    Ok(root)
+}
+
+/// Returns the settings that a command's arguments make, with `given`.
+fn command_settings(
+    arguments: &RootArguments,
+    mut given: ArgumentSettings,
+    root: &FilePath,
+) -> Result<ArgumentSettings, Failure> {
     if let Some(name) = &arguments.environment {
         given.insert("environment".into(), name.as_str().into());
     }
@@ -544,7 +506,7 @@ fn open(
     }
     if let Some(file) = &arguments.hiera_config {
         let path = absolute_path(file)?;
-        let relative = path.relative_to(&root).unwrap_or(path.as_str());
+        let relative = path.relative_to(root).unwrap_or(path.as_str());
         given.insert("hieraConfig".into(), relative.into());
     }
     let mut puppet = serde_json::Map::new();
@@ -552,6 +514,19 @@ fn open(
     puppet
         .extend(arguments.strict.as_ref().map(|strict| ("strict".into(), strict.as_str().into())));
     given.insert("puppet".into(), puppet.into());
+    Ok(given)
+}
+
+/// Reads the settings and the folder of a command; `given` are the command's settings besides those
+/// of `arguments`; `unsaved` is a file, with the text to use in place of the one on disk.
+fn open(
+    arguments: &RootArguments,
+    near: Option<&FilePath>,
+    given: ArgumentSettings,
+    unsaved: Option<(FilePath, String)>,
+) -> Result<Opened, Failure> {
+    let root = find_root(arguments, near)?;
+    let given = command_settings(arguments, given, &root)?;
     let unsaved = unsaved.map(|(path, text)| Change::Open(path, text));
     let opened = progress::while_reading(&root, || {
         let (given, unsaved) = ([(given.into(), Origin::User)], unsaved.into_iter().collect());

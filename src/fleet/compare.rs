@@ -7,6 +7,8 @@
 //! one answer share one lookup on each side ([`super::groups`]).
 
 mod answer;
+pub mod changes;
+pub mod edits;
 mod effort;
 mod keys;
 
@@ -67,6 +69,8 @@ pub struct Comparer<'a> {
     effort: Effort,
     /// The answers as they are.
     known: RefCell<HashMap<KnownKey, NodeAnswers>>,
+    /// Whether answers keep their lookups, for callers that show both.
+    keeps_lookups: bool,
 }
 
 /// The address of an environment, a key, and the number of the way in which it is read.
@@ -100,7 +104,7 @@ impl Verdicts {
 impl<'a> Comparer<'a> {
     /// Creates a comparer of changes to a snapshot.
     pub fn new(before: &'a Snapshot, effort: Effort) -> Comparer<'a> {
-        Comparer { before, effort, known: RefCell::default() }
+        Comparer { before, effort, known: RefCell::default(), keeps_lookups: false }
     }
 
     /// Begins the first of so many changes that are left to compare: it gets its share of the
@@ -207,6 +211,11 @@ impl<'a> Comparer<'a> {
         })
     }
 
+    fn compared_answer(&self, resolution: Resolution, side: ComparedSide<'_>) -> ComparedAnswer {
+        let answer = ComparedAnswer::new(&resolution, side);
+        if self.keeps_lookups { answer.with_lookup(resolution) } else { answer }
+    }
+
     /// Adds the answers of the nodes, or of these kinds of nodes, with these numbers that are not
     /// known yet, as far as the effort reaches.
     fn add_answers(
@@ -225,7 +234,7 @@ impl<'a> Comparer<'a> {
                     return;
                 }
                 let resolution = side.lookup(key, way, &kinds[number].scope);
-                answers.add([number], ComparedAnswer::new(&resolution, side));
+                answers.add([number], self.compared_answer(resolution, side));
             }
             return;
         }
@@ -241,7 +250,7 @@ impl<'a> Comparer<'a> {
         while !rest.is_empty() && !is_over() {
             let found = group_by_answer(&question, &rest);
             for Group { nodes, resolution, .. } in found.groups {
-                answers.add(nodes, ComparedAnswer::new(&resolution, side));
+                answers.add(nodes, self.compared_answer(resolution, side));
             }
             rest = found.rest;
         }

@@ -176,6 +176,35 @@ pub fn open(
     opened
 }
 
+/// Folders in two revisions.
+#[derive(Debug)]
+pub struct OpenedRevisions {
+    /// The folders as the later revision has them, with its settings, which hold for both.
+    pub head: Opened,
+    /// The later revision.
+    pub after: Snapshot,
+    /// The earlier one. Files whose stamps are the same are shared.
+    pub before: Snapshot,
+}
+
+/// Reads folders in two revisions. The settings of the later one hold for both, and so do the nodes
+/// of the files that they name: a change of the fleet is no change of data.
+pub fn open_revisions(
+    folders: Vec<FilePath>,
+    given: &[(Value, Origin)],
+    base: &dyn FileSystem,
+    head: &dyn FileSystem,
+) -> OpenedRevisions {
+    let mut opened = open(folders, given, Vec::new(), head);
+    let after = opened.workspace.snapshot();
+    let request = opened.workspace.scan_request();
+    let mut scanned = scan::scan(&request, base, &|_| {});
+    scanned.take_named_sources(&request.known_sources);
+    opened.workspace.apply(Change::Scanned(Box::new(scanned)));
+    let before = opened.workspace.snapshot();
+    OpenedRevisions { head: opened, after, before }
+}
+
 /// Keeps the entries that concern some environment: folders of it that the disk refused to list,
 /// and all entries in its data directories.
 pub fn of_environments(snapshot: &Snapshot, unlisted: Vec<Unlisted>) -> Vec<Unlisted> {

@@ -15,6 +15,7 @@ mod environment_conf;
 pub mod environments;
 pub mod file;
 pub mod functions;
+pub mod git;
 pub mod index;
 pub mod kinds;
 mod lazy_index;

@@ -78,6 +78,13 @@ impl Scan {
         sources(&self.sources) == sources(known)
     }
 
+    /// Replaces the files of nodes that settings name by those of another reading.
+    pub fn take_named_sources(&mut self, known: &[NodeSource]) {
+        self.sources.retain(|source| source.step.is_some());
+        let named = known.iter().filter(|source| source.step.is_none()).cloned();
+        self.sources.splice(0..0, named);
+    }
+
     /// Whether the same files and folders are there, regardless of their versions.
     pub(super) fn has_names(&self, known: &BTreeMap<FilePath, DiskEntry>) -> bool {
         let is_alike = |new: &DiskEntry, old: &DiskEntry| {
@@ -121,13 +128,17 @@ const MAX_DEPTH: usize = 64;
 
 /// Whether a folder holds more than so many of the files and folders that a scan lists.
 pub fn holds_more_than(most: usize, folder: &FilePath, fs: &dyn FileSystem) -> bool {
-    let limits = WalkLimits {
+    fs.walk(folder, &WalkLimits { max_entries: most, ..walk_limits(Vec::new()) }).cut_short
+}
+
+/// Returns the limits of a scan's walk, which follows links into these folders.
+pub fn walk_limits(trusted: Vec<FilePath>) -> WalkLimits {
+    WalkLimits {
         skipped_folders: SKIPPED_FOLDERS.map(str::to_owned).to_vec(),
-        trusted: Vec::new(),
-        max_entries: most,
+        trusted,
+        max_entries: MAX_ENTRIES,
         max_depth: MAX_DEPTH,
-    };
-    fs.walk(folder, &limits).cut_short
+    }
 }
 
 /// Reads the folders: first the names and the files that shape the environments, then the data
@@ -144,12 +155,8 @@ pub(crate) fn scan_at_most(
     progress: &dyn Fn(Progress),
 ) -> Scan {
     let start = Instant::now();
-    let limits = WalkLimits {
-        skipped_folders: SKIPPED_FOLDERS.map(str::to_owned).to_vec(),
-        trusted: request.folders.iter().filter_map(|folder| fs.real_path(folder)).collect(),
-        max_entries,
-        max_depth: MAX_DEPTH,
-    };
+    let trusted = request.folders.iter().filter_map(|folder| fs.real_path(folder)).collect();
+    let limits = WalkLimits { max_entries, ..walk_limits(trusted) };
     let mut reading = FolderScan { request, fs, limits, scan: Scan::default() };
     request.folders.iter().for_each(|folder| reading.walk(folder));
     reading.read_configs();

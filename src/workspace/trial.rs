@@ -55,6 +55,11 @@ impl Snapshot {
         Some(after)
     }
 
+    /// Whether the file at a path may decide which environments there are, or their levels.
+    pub fn shapes_environments(&self, path: &FilePath) -> bool {
+        self.file(path).is_some_and(|file| shapes_environments(file, &self.config))
+    }
+
     /// Adds a file with the folders that it would be in; `None` where the path exists.
     fn create_file(&mut self, path: &FilePath, text: &str) -> Option<()> {
         if self.names.exists(path) || self.file(path).is_some() {

@@ -4,6 +4,7 @@
 mod support;
 
 mod debug;
+mod diff;
 mod facts;
 mod fleet;
 mod hostile;

@@ -62,7 +62,7 @@ const FRESH_VALUES: [&str; 16] = [
 ];
 
 /// Words that have one home. The home is a prefix of the path below `src`.
-const HOMES: [(&str, &[&str]); 17] = [
+const HOMES: [(&str, &[&str]); 18] = [
     ("lsp_types", &["server/"]),
     ("tower_lsp", &["server/"]),
     ("tokio::", &["server/"]),
@@ -71,6 +71,7 @@ const HOMES: [(&str, &[&str]); 17] = [
     ("process::Command", &["backends/process.rs"]),
     ("println!", &["cli/"]),
     ("stderr!", &["cli/", "main.rs", "server/mod.rs"]),
+    ("git2::", &["workspace/git.rs"]),
     ("ropey", &["text/document.rs"]),
     ("serde_yaml", &["yaml/serde.rs", "fixture.rs"]),
     ("rsa::", &["eyaml/"]),

@@ -56,6 +56,8 @@ pub(super) struct ComparedAnswer {
     unsettled: Vec<(Arc<str>, Bindings, FilePath)>,
     /// Whether tokens of unknown variables stand in the value.
     has_unknown: bool,
+    /// The lookup, for callers that show it.
+    pub(super) lookup: Option<Arc<Resolution>>,
 }
 
 impl ComparedAnswer {
@@ -79,7 +81,13 @@ impl ComparedAnswer {
             conversions: resolution.unapplied_conversions.len(),
             unsettled,
             has_unknown: !resolution.reads.unknown.is_empty(),
+            lookup: None,
         }
+    }
+
+    /// Returns the answer with its lookup.
+    pub(super) fn with_lookup(self, resolution: Resolution) -> ComparedAnswer {
+        ComparedAnswer { lookup: Some(Arc::new(resolution)), ..self }
     }
 
     /// Whether two answers are the same; `None` where unknown variables decide that.

@@ -21,11 +21,12 @@ use repository::{CLASS, Pool, Repository};
 use server::{Server, uri};
 
 /// The commands that this suite asks, or that read no data.
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "server",
     "lookup",
     "dump",
     "compare",
+    "diff",
     "check",
     "nodes",
     "keys",
@@ -376,6 +377,9 @@ impl Asked {
         ] {
             self.output(arguments, &repository.root, "", 1);
         }
+        if crate::support::on_path("git") {
+            self.revisions(repository, random);
+        }
         let format = random.pick(&["human", "json"]);
         let key = random.pick(&repository.asked);
         self.output(&["keys", "--format", format], &repository.root, "", 1);
@@ -384,6 +388,23 @@ impl Asked {
         self.output(&["keys", "--class", "app", "--format", format], &repository.root, "", 1);
         let arguments = ["check", "--stdin", "--stdin-filename", &path, "--format", format];
         self.output(&arguments, &repository.root, &text, 1);
+    }
+
+    /// The data as an edit: the revision before has the configs alone, and all keys are new.
+    fn revisions(&mut self, repository: &Repository, random: &mut Random) {
+        let git = |arguments: &[&str]| {
+            let mut command = std::process::Command::new("git");
+            command.args(["-c", "user.name=Test", "-c", "user.email=test@example.net"]);
+            run(command.args(arguments).current_dir(&repository.root), "")
+        };
+        if !repository.root.join(".git").exists() {
+            git(&["init", "-q"]);
+            git(&["add", "hiera.yaml"]);
+            let done = git(&["commit", "-q", "-m", "first"]);
+            assert_eq!(done.status, Some(0), "{}", done.stderr);
+        }
+        let format = random.pick(&["human", "markdown", "json", "github", "html"]);
+        self.output(&["diff", "--format", format, "--reveal"], &repository.root, "", 1);
     }
 
     /// Code actions at each key of the lines, and at several places of their values.

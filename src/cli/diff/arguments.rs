@@ -1,0 +1,64 @@
+//! The arguments of `diff`.
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::RootArguments;
+
+/// The arguments of `diff`.
+#[derive(Debug, Args)]
+pub struct DiffArguments {
+    /// The revisions as git writes them: BASE..HEAD, BASE...HEAD from their merge base, or BASE, which
+    /// is compared with the working tree.
+    #[arg(value_name = "RANGE", conflicts_with_all = ["base", "head"])]
+    pub(super) revisions: Vec<String>,
+    /// The revision before [default: the merge base with the branch that the current one follows,
+    /// else HEAD].
+    #[arg(long, value_name = "REV")]
+    pub(super) base: Option<String>,
+    /// The revision after, or `worktree` for the files on disk [default: worktree].
+    #[arg(long, value_name = "REV")]
+    pub(super) head: Option<String>,
+    /// Only these nodes: `all`, names and globs with commas between them, or @FILE with one a line.
+    #[arg(long, value_name = "NODES")]
+    pub(super) nodes: Option<String>,
+    /// How to print the report.
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub(super) format: DiffFormat,
+    /// With markdown: the most characters; the report is cut between edits.
+    #[arg(long, value_name = "COUNT", default_value_t = 60_000)]
+    pub(super) max_chars: usize,
+    /// Report changes of the order of a hash's members, too.
+    #[arg(long)]
+    pub(super) order: bool,
+    /// Show values that only the names of their keys call secrets, such as `*password*`. Sensitive
+    /// and encrypted values are never shown.
+    #[arg(long)]
+    pub(super) reveal: bool,
+    /// Exit with 0 although values differ.
+    #[arg(long)]
+    pub(super) exit_zero: bool,
+    /// Exit with 1 for these kinds of changes only: error, lost, value, found, mended, open, order.
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = ["error", "lost", "value", "found", "mended", "open", "order"])]
+    pub(super) fail_on: Vec<String>,
+    /// Run as the command of a diff driver of git: `git config diff.hiera.command 'hiera-ls diff
+    /// --git-driver'`, and `*.yaml diff=hiera` in .gitattributes.
+    #[arg(long, conflicts_with_all = ["base", "head"])]
+    pub(super) git_driver: bool,
+    #[command(flatten)]
+    pub(super) root: RootArguments,
+}
+
+/// How the report is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum DiffFormat {
+    /// For people.
+    Human,
+    /// For a comment on a pull request.
+    Markdown,
+    /// One document, stable and complete.
+    Json,
+    /// Commands of a GitHub workflow.
+    Github,
+    /// One file for a browser.
+    Html,
+}

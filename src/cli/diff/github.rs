@@ -1,0 +1,51 @@
+//! The report as commands of a GitHub workflow: a notice at each edit, a warning where a lookup fails
+//! or finds nothing any more.
+
+use std::io::Write;
+
+use super::Report;
+use super::model::ChangeKind;
+use super::text::count_phrase;
+use crate::text::escape::{workflow_message, workflow_property};
+
+pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+    for one in report.reports {
+        for section in &one.sections {
+            let is_grave = section
+                .keys
+                .iter()
+                .any(|key| matches!(key.kind, ChangeKind::Error | ChangeKind::Lost));
+            let level = if is_grave { "warning" } else { "notice" };
+            let mut files = std::collections::BTreeSet::new();
+            for number in &section.edits {
+                let edit = &one.edits[*number];
+                if !files.insert(&edit.path) {
+                    continue;
+                }
+                let (path, line) = one.place(report, edit);
+                let message = match section.keys.is_empty() {
+                    true => one.quiet_reason(report, section),
+                    false => {
+                        let keys: Vec<String> =
+                            section.keys.iter().take(10).map(|key| key.title()).collect();
+                        let more = match section.keys.len() - keys.len() {
+                            0 => String::new(),
+                            more => format!(" and {more} more"),
+                        };
+                        format!(
+                            "changes {} on {}: {}{more}",
+                            count_phrase(section.keys.len(), "key"),
+                            count_phrase(section.nodes().len(), one.noun()),
+                            keys.join(", ")
+                        )
+                    }
+                };
+                let path = workflow_property(&path);
+                let line = line.map_or_else(String::new, |line| format!(",line={line}"));
+                writeln!(out, "::{level} file={path}{line}::{}", workflow_message(&message))?;
+            }
+        }
+        writeln!(out, "{}", workflow_message(&one.totals()))?;
+    }
+    Ok(())
+}

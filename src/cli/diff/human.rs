@@ -1,0 +1,74 @@
+//! The report for people on a terminal: legend first, totals last.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use super::Report;
+use super::model::{EnvironmentReport, Section};
+use super::text::SHOWN_PARTS;
+use crate::text::escape::escape_terminal;
+
+pub(super) const LEGEND: &str =
+    "! now fails   - no value any more   ~ other value   + new value   ? unknown variables decide";
+
+pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(out, "{}", escape_terminal(&report.title()))?;
+    if report.has_changes() {
+        writeln!(out, "  {LEGEND}")?;
+    }
+    for one in report.reports {
+        if report.reports.len() > 1 && !one.edits.is_empty() {
+            writeln!(out, "\nEnvironment {}", escape_terminal(&one.changes.after.name))?;
+        }
+        for section in &one.sections {
+            write_section(report, one, section, out)?;
+        }
+        if report.reports.len() == 1 || !one.edits.is_empty() {
+            writeln!(out, "\n{}", escape_terminal(&one.totals()))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_section(
+    report: &Report<'_>,
+    one: &EnvironmentReport<'_>,
+    section: &Section,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    writeln!(out, "\n{}", escape_terminal(&one.head(report, section)))?;
+    if section.keys.is_empty() {
+        return writeln!(out, "  {}", escape_terminal(&one.quiet_reason(report, section)));
+    }
+    let mut last: Option<BTreeSet<usize>> = None;
+    for key in &section.keys {
+        let title = key.title();
+        let nodes = |nodes: &BTreeSet<usize>| match last.as_ref() == Some(nodes) {
+            true if nodes.len() > 1 => format!("the same {}", nodes.len()),
+            _ => one.nodes_phrase(nodes),
+        };
+        match &key.parts[..] {
+            [part] if part.path.is_empty() => {
+                let line = format!("{}  {}    {}", title, part.change(), nodes(&part.nodes));
+                writeln!(out, "  {} {}", key.kind.sign(), escape_terminal(&line))?;
+            }
+            parts => {
+                let line = format!("{title}    {}", nodes(&key.nodes));
+                writeln!(out, "  {} {}", key.kind.sign(), escape_terminal(&line))?;
+                for part in parts.iter().take(SHOWN_PARTS) {
+                    let whose = match part.nodes == key.nodes {
+                        true => String::new(),
+                        false => format!("    {}", one.nodes_phrase(&part.nodes)),
+                    };
+                    let line = format!("{}{whose}", part.change());
+                    writeln!(out, "      {}", escape_terminal(&line))?;
+                }
+                if parts.len() > SHOWN_PARTS {
+                    writeln!(out, "      {} more", parts.len() - SHOWN_PARTS)?;
+                }
+            }
+        }
+        last = Some(key.nodes.clone());
+    }
+    Ok(())
+}

@@ -1,0 +1,310 @@
+//! `hiera-ls diff`: what edits between two revisions change on the known nodes.
+
+mod arguments;
+mod driver;
+mod github;
+mod html;
+mod human;
+mod json;
+mod markdown;
+mod masking;
+mod model;
+mod text;
+
+use std::io::Write;
+
+pub(super) use arguments::DiffArguments;
+use arguments::DiffFormat;
+use masking::Masking;
+use model::{ChangeKind, EnvironmentReport, Reporter};
+
+use super::node_names::choose_nodes;
+use super::{ArgumentSettings, Failure, Status, command_settings, find_root, print_note};
+use crate::disk::FileSystem;
+use crate::fleet::compare::changes::find_changes;
+use crate::fleet::compare::edits::find_edits;
+use crate::settings::{Origin, open_revisions};
+use crate::text::FilePath;
+use crate::workspace::Snapshot;
+use crate::workspace::git::{GitRepository, GitRevision, TreeFs, WorkingTreeFs};
+use crate::workspace::scan::walk_limits;
+
+/// The name of the working tree as a revision.
+const WORKTREE: &str = "worktree";
+
+pub(super) fn run(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    if arguments.git_driver {
+        return driver::run(arguments, out);
+    }
+    let root = find_root(&arguments.root, None)?;
+    let revisions = Revisions::choose(arguments, &root)?;
+    let base = revisions.base_tree(&root)?;
+    let head = match &revisions.head {
+        Some(head) => Some(GitRepository::discover(&root)?.into_tree(head)?),
+        None => None,
+    };
+    let worktree = WorkingTreeFs::new(&base);
+    let head_fs: &dyn FileSystem = match &head {
+        Some(head) => head,
+        None => &worktree,
+    };
+    let sides = Sides::open(arguments, root, (&base, head_fs))?;
+    for tree in [Some(&base), head.as_ref()].into_iter().flatten() {
+        note_unread(tree, &sides)?;
+    }
+    sides.write(arguments, &revisions, out)
+}
+
+/// The two revisions of a comparison.
+struct Revisions {
+    base: GitRevision,
+    /// `None` for the working tree.
+    head: Option<GitRevision>,
+}
+
+impl Revisions {
+    /// Returns the revisions that the arguments name. The base is by default the merge base of the
+    /// head and the branch that the current one follows, else `HEAD`; `A...B` as base and head
+    /// starts at their merge base.
+    fn choose(arguments: &DiffArguments, root: &FilePath) -> Result<Revisions, Failure> {
+        let repository = GitRepository::discover(root)?;
+        let (range, second) = match &arguments.revisions[..] {
+            [] => (None, None),
+            [range] => (Some(range.as_str()), None),
+            [base, head] => (Some(base.as_str()), Some(head.as_str())),
+            _ => return Err(Failure("two revisions are compared".into())),
+        };
+        let named = |name: &str| match name {
+            WORKTREE => Ok(None),
+            "" => repository.resolve("HEAD").map(Some),
+            name => repository.resolve(name).map(Some),
+        };
+        if let Some((base, head)) = range.and_then(|range| range.split_once("...")) {
+            let (base, head) =
+                (repository.resolve(if base.is_empty() { "HEAD" } else { base })?, named(head)?);
+            let tip = head.clone().map_or_else(|| repository.resolve("HEAD"), Ok)?;
+            return Ok(Revisions { base: repository.merge_base(&base, &tip)?, head });
+        }
+        let (base, head) = match range {
+            Some(range) => match range.split_once("..") {
+                Some((base, head)) => (Some(base), head),
+                None => (Some(range), second.unwrap_or(WORKTREE)),
+            },
+            None => (arguments.base.as_deref(), arguments.head.as_deref().unwrap_or(WORKTREE)),
+        };
+        let head = named(head)?;
+        let base = match (base, repository.upstream()) {
+            (Some(base), _) => repository.resolve(if base.is_empty() { "HEAD" } else { base })?,
+            (None, Some(upstream)) => {
+                let tip = head.clone().map_or_else(|| repository.resolve("HEAD"), Ok)?;
+                repository.merge_base(&repository.resolve(&upstream)?, &tip)?
+            }
+            (None, None) => repository.resolve("HEAD")?,
+        };
+        Ok(Revisions { base, head })
+    }
+
+    /// Returns the files of the base. Beside the working tree, files that git ignores are those on
+    /// disk on both sides; between two revisions they are on none.
+    fn base_tree(&self, root: &FilePath) -> Result<TreeFs, Failure> {
+        let mut tree = GitRepository::discover(root)?.into_tree(&self.base)?;
+        if self.head.is_none() {
+            let ignored = tree.add_ignored(root, &walk_limits(Vec::new()));
+            tracing::info!(ignored, "files that git ignores");
+        }
+        Ok(tree)
+    }
+
+    fn head_name(&self) -> &str {
+        self.head.as_ref().map_or("the working tree", |head| &head.name)
+    }
+}
+
+/// Notes what the revision could not be read as Puppet would.
+///
+/// Errors: contents are missing in a partial clone.
+fn note_unread(tree: &TreeFs, sides: &Sides) -> Result<(), Failure> {
+    if let Some(path) = tree.missing().first() {
+        return Err(Failure(format!(
+            "{path} is not in this partial clone: git fetch --refetch --no-filter, or clone without --filter"
+        )));
+    }
+    for path in tree.pointers() {
+        let path = sides.short_path(&path);
+        print_note(&format!(
+            "{path} is a pointer to a store of large files, and was read as it is"
+        ));
+    }
+    for path in sides.before.files_changed(&sides.after) {
+        if let Some(filter) = tree.filter_of(&path) {
+            let path = sides.short_path(&path);
+            print_note(&format!("{path} was read without git's filter '{filter}'"));
+        }
+    }
+    Ok(())
+}
+
+/// Both revisions, read.
+struct Sides {
+    root: FilePath,
+    before: Snapshot,
+    after: Snapshot,
+}
+
+impl Sides {
+    fn open(
+        arguments: &DiffArguments,
+        root: FilePath,
+        (base, head): (&dyn FileSystem, &dyn FileSystem),
+    ) -> Result<Sides, Failure> {
+        let given = command_settings(&arguments.root, ArgumentSettings::new(), &root)?;
+        let opened = super::progress::while_reading(&root, || {
+            open_revisions(vec![root.clone()], &[(given.into(), Origin::User)], base, head)
+        });
+        for problem in &opened.head.problems {
+            print_note(&problem.to_string());
+        }
+        for (path, error) in opened.after.source_errors() {
+            print_note(&format!("{path}: no nodes read from it: {error}"));
+        }
+        if opened.after.environments().all.is_empty() && opened.before.environments().all.is_empty()
+        {
+            return Err(Failure(format!(
+                "there is no hiera.yaml in {root} or below, in neither revision"
+            )));
+        }
+        Ok(Sides { root, before: opened.before, after: opened.after })
+    }
+
+    fn short_path<'p>(&self, path: &'p FilePath) -> &'p str {
+        path.relative_to(&self.root).unwrap_or(path.as_str())
+    }
+
+    fn write(
+        &self,
+        arguments: &DiffArguments,
+        revisions: &Revisions,
+        out: &mut dyn Write,
+    ) -> Result<Status, Failure> {
+        let commit = |revision: &GitRevision| revision.commit.chars().take(9).collect::<String>();
+        let base = format!("{} ({})", revisions.base.name, commit(&revisions.base));
+        let head = match &revisions.head {
+            Some(head) => format!("{} ({})", head.name, commit(head)),
+            None => revisions.head_name().to_owned(),
+        };
+        let commits = [
+            (revisions.base.name.clone(), Some(revisions.base.commit.clone())),
+            match &revisions.head {
+                Some(head) => (head.name.clone(), Some(head.commit.clone())),
+                None => (WORKTREE.to_owned(), None),
+            },
+        ];
+        self.write_between(arguments, (&base, &head), &commits, out)
+    }
+
+    /// Writes the report. `commits` are the names of both sides with the ids of their commits.
+    fn write_between(
+        &self,
+        arguments: &DiffArguments,
+        (base, head): (&str, &str),
+        commits: &[(String, Option<String>); 2],
+        out: &mut dyn Write,
+    ) -> Result<Status, Failure> {
+        let files = self.before.files_changed(&self.after);
+        let reporter = Reporter {
+            before: &self.before,
+            after: &self.after,
+            root: &self.root,
+            masking: Masking { snapshots: [&self.before, &self.after], reveals: arguments.reveal },
+            shows_order: arguments.order,
+        };
+        let mut reports = Vec::new();
+        for changes in self.find_changes(arguments, &files)? {
+            let sides = ((&self.before, changes.before), (&self.after, changes.after));
+            let edits = find_edits(sides.0, sides.1, &files);
+            reports.push(reporter.report(changes, edits));
+        }
+        let report = Report { sides: self, base, head, commits, reports: &reports };
+        match arguments.format {
+            DiffFormat::Human => human::write(&report, out)?,
+            DiffFormat::Markdown => markdown::write(&report, arguments.max_chars, out)?,
+            DiffFormat::Json => json::write(&report, &reporter, out)?,
+            DiffFormat::Github => github::write(&report, out)?,
+            DiffFormat::Html => html::write(&report, out)?,
+        }
+        Ok(report.status(arguments))
+    }
+
+    fn find_changes(
+        &self,
+        arguments: &DiffArguments,
+        files: &[FilePath],
+    ) -> Result<Vec<crate::fleet::compare::changes::EnvironmentChanges<'_>>, Failure> {
+        let mut chosen = None;
+        if let Some(choice) = &arguments.nodes {
+            let mut names = std::collections::BTreeSet::new();
+            let mut found = false;
+            for (snapshot, environment) in [&self.after, &self.before]
+                .into_iter()
+                .flat_map(|side| side.environments().all.iter().map(move |one| (side, one)))
+            {
+                let (nodes, _) =
+                    crate::fleet::node_values::NodeValues::all_nodes(snapshot, environment);
+                if let Ok(numbers) = choose_nodes(choice, environment, nodes) {
+                    found = true;
+                    names.extend(numbers.into_iter().map(|number| nodes[number].name.clone()));
+                }
+            }
+            if !found {
+                return Err(Failure(format!("no node is named '{choice}'")));
+            }
+            chosen = Some(names);
+        }
+        let is_chosen = |node: &crate::workspace::nodes::Node| {
+            chosen.as_ref().is_none_or(|names| names.contains(&node.name))
+        };
+        let changes = find_changes(&self.before, &self.after, files, &is_chosen);
+        changes.ok_or_else(|| Failure("the comparison was cancelled".into()))
+    }
+}
+
+/// A report of all environments, to be written in some format.
+struct Report<'a> {
+    sides: &'a Sides,
+    /// The revisions in words.
+    base: &'a str,
+    head: &'a str,
+    /// Their names and the ids of their commits.
+    commits: &'a [(String, Option<String>); 2],
+    reports: &'a [EnvironmentReport<'a>],
+}
+
+impl Report<'_> {
+    fn status(&self, arguments: &DiffArguments) -> Status {
+        let mut kinds = self
+            .reports
+            .iter()
+            .flat_map(|one| &one.sections)
+            .flat_map(|one| &one.keys)
+            .map(|key| key.kind);
+        let fails = match (&arguments.fail_on[..], arguments.exit_zero) {
+            (_, true) => false,
+            ([], false) => kinds.next().is_some(),
+            (names, false) => kinds.any(|kind| names.iter().any(|name| name == kind.name())),
+        };
+        if fails { Status::Bad } else { Status::Good }
+    }
+
+    /// Whether any key changes.
+    fn has_changes(&self) -> bool {
+        self.reports
+            .iter()
+            .any(|report| report.sections.iter().any(|section| !section.keys.is_empty()))
+    }
+
+    /// Whether a lookup fails afterwards, or finds nothing any more.
+    fn has_losses(&self) -> bool {
+        let keys = self.reports.iter().flat_map(|one| &one.sections).flat_map(|one| &one.keys);
+        keys.into_iter().any(|key| matches!(key.kind, ChangeKind::Error | ChangeKind::Lost))
+    }
+}

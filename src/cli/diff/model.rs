@@ -1,0 +1,421 @@
+//! The report about two revisions, before it has a format: edits with the keys that change by them,
+//! each change with its parts and nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::masking::{HIDDEN, Masking};
+use crate::fleet::compare::changes::{EnvironmentChanges, KeyChange};
+use crate::fleet::compare::edits::{Edit, EditKind};
+use crate::fleet::leaves::{PathStep, leaf_differences, path_text};
+use crate::hiera::resolution::Resolution;
+use crate::hiera::scope::{Scope, Variable};
+use crate::ide::phrases::PlaceNames;
+use crate::puppet::print::PrintOptions;
+use crate::puppet::value::Value;
+use crate::text::FilePath;
+use crate::workspace::Snapshot;
+
+/// From how many lines on the values of variables are replaced by their names.
+const FOLDED_FROM: usize = 3;
+/// The shortest value of a variable that is replaced, in bytes.
+const SHORTEST_FOLDED: usize = 2;
+
+/// The kind of a change, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum ChangeKind {
+    /// The lookup fails afterwards.
+    Error,
+    /// There is no value any more.
+    Lost,
+    /// The value is another one.
+    Value,
+    /// There was no value.
+    Found,
+    /// The lookup failed before.
+    Mended,
+    /// Unknown variables decide whether the value is another one.
+    Open,
+    /// Only the order of members is another one.
+    Order,
+}
+
+impl ChangeKind {
+    pub(super) fn of_change(change: &KeyChange) -> ChangeKind {
+        match (&change.before.value, &change.after.value) {
+            (Err(_), Err(_)) => ChangeKind::Open,
+            (_, Err(_)) => ChangeKind::Error,
+            (Err(_), _) => ChangeKind::Mended,
+            (Ok(None), Ok(Some(_))) => ChangeKind::Found,
+            (Ok(Some(_)), Ok(None)) => ChangeKind::Lost,
+            _ if change.is_order => ChangeKind::Order,
+            (Ok(one), Ok(other)) if one == other => ChangeKind::Open,
+            _ => ChangeKind::Value,
+        }
+    }
+
+    /// Returns its sign in reports for people.
+    pub(super) fn sign(self) -> char {
+        match self {
+            ChangeKind::Error => '!',
+            ChangeKind::Lost => '-',
+            ChangeKind::Found | ChangeKind::Mended => '+',
+            ChangeKind::Value => '~',
+            ChangeKind::Open => '?',
+            ChangeKind::Order => '=',
+        }
+    }
+
+    /// Returns its name in reports for programs.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            ChangeKind::Error => "error",
+            ChangeKind::Lost => "lost",
+            ChangeKind::Value => "value",
+            ChangeKind::Found => "found",
+            ChangeKind::Mended => "mended",
+            ChangeKind::Open => "open",
+            ChangeKind::Order => "order",
+        }
+    }
+}
+
+/// A part of a value that changes, with the nodes for which it does.
+#[derive(Clone, Debug)]
+pub(super) struct ChangedPart {
+    /// The steps to it; empty for the whole value.
+    pub(super) path: String,
+    pub(super) before: String,
+    /// Where the part before is written.
+    pub(super) place: Option<String>,
+    pub(super) after: String,
+    pub(super) nodes: BTreeSet<usize>,
+}
+
+/// A key whose value changes.
+#[derive(Clone, Debug)]
+pub(super) struct ChangedKey {
+    pub(super) key: Arc<str>,
+    /// The strategies that calls name; empty where the data's own alone is meant.
+    pub(super) strategies: Vec<String>,
+    pub(super) kind: ChangeKind,
+    pub(super) parts: Vec<ChangedPart>,
+    pub(super) nodes: BTreeSet<usize>,
+}
+
+/// What changes of one line of a report have in common: the key, its strategies and the kind.
+type ChangeIdentity = (Arc<str>, Vec<String>, ChangeKind);
+
+/// Edits with the keys that change by them.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    /// The numbers of the edits.
+    pub(super) edits: Vec<usize>,
+    /// The changes, the gravest first; empty for edits without effect.
+    pub(super) keys: Vec<ChangedKey>,
+}
+
+impl Section {
+    pub(super) fn nodes(&self) -> BTreeSet<usize> {
+        self.keys.iter().flat_map(|key| &key.nodes).copied().collect()
+    }
+
+    fn gravest(&self) -> Option<ChangeKind> {
+        self.keys.iter().map(|key| key.kind).min()
+    }
+}
+
+/// The report about one environment.
+pub(super) struct EnvironmentReport<'a> {
+    pub(super) changes: EnvironmentChanges<'a>,
+    pub(super) edits: Vec<Edit>,
+    pub(super) sections: Vec<Section>,
+    /// The sections of each change of `changes`, as numbers of edits.
+    pub(super) edits_of_changes: Vec<Vec<usize>>,
+}
+
+/// Makes reports.
+pub(super) struct Reporter<'a> {
+    pub(super) before: &'a Snapshot,
+    pub(super) after: &'a Snapshot,
+    pub(super) root: &'a FilePath,
+    pub(super) masking: Masking<'a>,
+    /// Whether changes of the order of members are shown.
+    pub(super) shows_order: bool,
+}
+
+impl<'a> Reporter<'a> {
+    pub(super) fn report(
+        &self,
+        mut changes: EnvironmentChanges<'a>,
+        edits: Vec<Edit>,
+    ) -> EnvironmentReport<'a> {
+        if !self.shows_order {
+            changes.changes.retain(|change| !change.is_order);
+        }
+        let edits_of_changes: Vec<Vec<usize>> = changes
+            .changes
+            .iter()
+            .map(|change| self.causing_edits(&changes, change, &edits))
+            .collect();
+        let mut groups: IndexMap<Vec<&FilePath>, (BTreeSet<usize>, Vec<&KeyChange>)> =
+            IndexMap::new();
+        for (change, causing) in changes.changes.iter().zip(&edits_of_changes) {
+            let mut files: Vec<&FilePath> = causing.iter().map(|edit| &edits[*edit].path).collect();
+            files.dedup();
+            let group = groups.entry(files).or_default();
+            group.0.extend(causing);
+            group.1.push(change);
+        }
+        let mut sections: Vec<Section> = Vec::new();
+        let mut effective = BTreeSet::new();
+        for (numbers, all) in groups.into_values() {
+            effective.extend(numbers.iter().copied());
+            let keys = self.changed_keys(&changes, &all);
+            sections.push(Section { edits: numbers.into_iter().collect(), keys });
+        }
+        sections.sort_by_key(|section| (section.gravest(), section.edits.first().copied()));
+        let mut quiet: IndexMap<&FilePath, Vec<usize>> = IndexMap::new();
+        for (number, edit) in edits.iter().enumerate() {
+            if !effective.contains(&number) {
+                quiet.entry(&edit.path).or_default().push(number);
+            }
+        }
+        sections.extend(quiet.into_values().map(|edits| Section { edits, keys: Vec::new() }));
+        EnvironmentReport { changes, edits, sections, edits_of_changes }
+    }
+
+    /// Returns the numbers of the edits that cause a change: those of the keys that it depends on, in
+    /// files that one of its nodes reads; else options or configs.
+    fn causing_edits(
+        &self,
+        changes: &EnvironmentChanges<'_>,
+        change: &KeyChange,
+        edits: &[Edit],
+    ) -> Vec<usize> {
+        let is_read = |edit: &Edit| {
+            let sides = [(self.before, changes.before), (self.after, changes.after)];
+            changes.are_kinds
+                || sides.iter().enumerate().any(|(side, (snapshot, environment))| {
+                    let readers = snapshot.readers_of(environment, &edit.path);
+                    let nodes = snapshot.nodes_of(environment);
+                    readers.all_nodes().any(|(number, _)| {
+                        let is_same = |one: &usize| changes.nodes[*one].name == nodes[number].name;
+                        match side {
+                            0 => change.nodes.contains(&number),
+                            _ => change.nodes.iter().any(is_same),
+                        }
+                    })
+                })
+        };
+        let select = |is_it: &dyn Fn(&Edit) -> bool| -> Vec<usize> {
+            let all = edits.iter().enumerate().filter(|(_, edit)| is_it(edit));
+            all.map(|(number, _)| number).collect()
+        };
+        let has_key =
+            |edit: &Edit| edit.key.as_ref().is_some_and(|key| change.causes.contains(key));
+        let found = select(&|edit| has_key(edit) && is_read(edit));
+        let of_files = |edit: &Edit| {
+            matches!(edit.kind, EditKind::Options | EditKind::Broken | EditKind::Mended)
+        };
+        let found = if found.is_empty() { select(&of_files) } else { found };
+        let found =
+            if found.is_empty() { select(&|edit| edit.kind == EditKind::Config) } else { found };
+        let found = if found.is_empty() { select(&has_key) } else { found };
+        if found.is_empty() { (0..edits.len()).collect() } else { found }
+    }
+
+    /// Returns changes by key and kind, the gravest first.
+    fn changed_keys(
+        &self,
+        changes: &EnvironmentChanges<'_>,
+        all: &[&KeyChange],
+    ) -> Vec<ChangedKey> {
+        let mut by_key: IndexMap<ChangeIdentity, Vec<&KeyChange>> = IndexMap::new();
+        for change in all {
+            let strategies = match change.strategies.contains(&None) {
+                true => Vec::new(),
+                false => change.strategies.iter().flatten().cloned().collect(),
+            };
+            let kind = ChangeKind::of_change(change);
+            by_key.entry((change.key.clone(), strategies, kind)).or_default().push(change);
+        }
+        let mut keys: Vec<ChangedKey> = Vec::new();
+        for ((key, strategies, kind), all) in by_key {
+            let nodes = all.iter().flat_map(|change| &change.nodes).copied().collect();
+            keys.push(ChangedKey {
+                key,
+                strategies,
+                kind,
+                parts: self.parts(changes, &all),
+                nodes,
+            });
+        }
+        keys.sort_by(|one, other| (one.kind, &one.key).cmp(&(other.kind, &other.key)));
+        keys
+    }
+
+    /// Returns the parts that change, those of most nodes first. Parts that differ in the values of
+    /// variables alone are one part that names the variables.
+    fn parts(&self, changes: &EnvironmentChanges<'_>, all: &[&KeyChange]) -> Vec<ChangedPart> {
+        let plain = |change: &&KeyChange| self.parts_of_change(change, &[]);
+        let found = merged_parts(all.iter().map(plain));
+        if found.len() < FOLDED_FROM {
+            return found;
+        }
+        let folded = |change: &&KeyChange| {
+            let first = change.nodes.first().map(|number| &changes.nodes[*number].scope);
+            let variables = first.map(|scope| variables_read(change, scope)).unwrap_or_default();
+            self.parts_of_change(change, &variables)
+        };
+        let folded = merged_parts(all.iter().map(folded));
+        if folded.len() < found.len() { folded } else { found }
+    }
+
+    /// Returns the parts of one change, with these values of variables replaced by their names.
+    fn parts_of_change(
+        &self,
+        change: &KeyChange,
+        variables: &[(String, String)],
+    ) -> Vec<ChangedPart> {
+        let is_hidden = self.masking.hides(&change.key, &change.before)
+            || self.masking.hides(&change.key, &change.after);
+        let part = |path: String, before: Option<&Value>, after: Option<&Value>, hidden: bool| {
+            let text = |value: Option<&Value>| match value {
+                None => "(none)".to_owned(),
+                Some(_) if hidden => HIDDEN.to_owned(),
+                Some(value) => fold(self.masking.text(value), variables),
+            };
+            let names = PlaceNames { snapshot: self.before, root: self.root };
+            ChangedPart {
+                path: fold(path, variables),
+                before: text(before),
+                place: before.and_then(|value| value.origin).map(|origin| names.place_name(origin)),
+                after: text(after),
+                nodes: change.nodes.clone(),
+            }
+        };
+        match (&change.before.value, &change.after.value) {
+            (Ok(Some(before)), Ok(Some(after))) if !is_hidden && !change.is_order => {
+                let leaves = leaf_differences(before, after);
+                let one = |leaf: &crate::fleet::leaves::LeafDifference<'_>| {
+                    let is_secret = |step: &PathStep| match step {
+                        PathStep::Member(key) => self.masking.hides_name(&key.to_text()),
+                        PathStep::Element(_) => false,
+                    };
+                    let hidden = leaf.path.iter().any(is_secret);
+                    part(path_text(&leaf.path), leaf.before, leaf.after, hidden)
+                };
+                leaves.iter().map(one).collect()
+            }
+            (before, after) => {
+                let value = |side: &Result<Option<Value>, _>| side.as_ref().ok().cloned().flatten();
+                let (old, new) = (value(before), value(after));
+                let mut whole = part(String::new(), old.as_ref(), new.as_ref(), is_hidden);
+                for (text, side) in
+                    [(&mut whole.before, &change.before), (&mut whole.after, &change.after)]
+                {
+                    if let Some(words) = self.words_of_missing(side, is_hidden) {
+                        *text = words;
+                    }
+                }
+                vec![whole]
+            }
+        }
+    }
+
+    /// Returns the words for a lookup without a value.
+    fn words_of_missing(&self, resolution: &Resolution, is_hidden: bool) -> Option<String> {
+        match &resolution.value {
+            Ok(Some(_)) => None,
+            Ok(None) if resolution.unsettled_levels.is_empty() => Some("not found".into()),
+            Ok(None) => Some("not found, not settled".into()),
+            Err(_) if is_hidden => Some("the lookup fails".into()),
+            Err(error) => {
+                let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
+                let message = options.mask_message(error.print_message(&options));
+                let message = message.split(char::is_control).collect::<Vec<_>>().join(" ");
+                Some(format!("the lookup fails: {message}"))
+            }
+        }
+    }
+}
+
+/// Merges equal parts; those of most nodes come first.
+fn merged_parts(all: impl Iterator<Item = Vec<ChangedPart>>) -> Vec<ChangedPart> {
+    let mut merged: IndexMap<(String, String, String), ChangedPart> = IndexMap::new();
+    for part in all.flatten() {
+        let key = (part.path.clone(), part.before.clone(), part.after.clone());
+        match merged.get_mut(&key) {
+            Some(known) => {
+                known.nodes.extend(&part.nodes);
+                if known.place != part.place {
+                    known.place = None;
+                }
+            }
+            None => drop(merged.insert(key, part)),
+        }
+    }
+    let mut parts: Vec<ChangedPart> = merged.into_values().collect();
+    parts.sort_by_key(|part| std::cmp::Reverse(part.nodes.len()));
+    parts
+}
+
+/// Returns the variables that a change reads with their values, the longest value first. All nodes of
+/// a change have the same.
+fn variables_read(change: &KeyChange, scope: &Scope) -> Vec<(String, String)> {
+    let names: BTreeSet<&String> =
+        change.before.reads.variables.iter().chain(&change.after.reads.variables).collect();
+    let value = |name: &&String| match scope.get_path(name) {
+        Variable::Known(value) if value.as_hash().is_none() && value.as_array().is_none() => {
+            let text = value.to_text().into_owned();
+            (text.len() >= SHORTEST_FOLDED && !value.is_secret()).then(|| ((*name).clone(), text))
+        }
+        _ => None,
+    };
+    let mut found: Vec<(String, String)> = names.iter().filter_map(value).collect();
+    found.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+    let mut values = BTreeMap::new();
+    found.retain(|(name, value)| {
+        values.entry(value.clone()).or_insert_with(|| name.clone()) == name
+    });
+    found
+}
+
+/// Replaces the values of variables by their names: of the values that begin at one place, the
+/// longest.
+fn fold(text: String, variables: &[(String, String)]) -> String {
+    if variables.is_empty() {
+        return text;
+    }
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some(first) = rest.chars().next() {
+        match variables.iter().find(|(_, value)| rest.starts_with(value.as_str())) {
+            Some((name, value)) => {
+                out.push_str(&format!("<{name}>"));
+                rest = &rest[value.len()..];
+            }
+            None => {
+                out.push(first);
+                rest = &rest[first.len_utf8()..];
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_variables_are_folded_where_they_stand() {
+        let variables =
+            [("fqdn".to_owned(), "osl-web".to_owned()), ("location".to_owned(), "osl".to_owned())];
+        assert_eq!(fold("osl-web, osl-db".into(), &variables), "<fqdn>, <location>-db");
+        assert_eq!(fold("æosl".into(), &[]), "æosl");
+    }
+}

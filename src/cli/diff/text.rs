@@ -1,0 +1,203 @@
+//! Phrases that several formats of the report share.
+
+use std::collections::BTreeSet;
+
+use super::Report;
+use super::model::{ChangedKey, ChangedPart, EnvironmentReport, Section};
+use crate::cli::node_names::name_ranges;
+use crate::fleet::compare::edits::{Edit, EditKind};
+use crate::ide::phrases::PlaceNames;
+use crate::workspace::overview::Overview;
+
+/// The most parts of a key to print.
+pub(super) const SHOWN_PARTS: usize = 3;
+/// The most series of names to print.
+const SHOWN_SERIES: usize = 10;
+
+/// Returns `1 node`, `3 nodes`.
+pub(super) fn count_phrase(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    match noun.split_once(' ') {
+        Some((first, rest)) => format!("{count} {first}{plural} {rest}"),
+        None => format!("{count} {noun}{plural}"),
+    }
+}
+
+impl EnvironmentReport<'_> {
+    pub(super) fn noun(&self) -> &'static str {
+        if self.changes.are_kinds { "kind of nodes" } else { "node" }
+    }
+
+    /// Returns the names of nodes in few words.
+    pub(super) fn names(&self, nodes: &BTreeSet<usize>) -> String {
+        let names: Vec<&str> = nodes.iter().map(|node| &*self.changes.nodes[*node].name).collect();
+        if self.changes.are_kinds {
+            let shown = names.iter().take(3).copied().collect::<Vec<_>>().join("; ");
+            let rest = names.len().saturating_sub(3);
+            return if rest == 0 { shown } else { format!("{shown}; {rest} more") };
+        }
+        name_ranges(&names, SHOWN_SERIES)
+    }
+
+    /// Returns the number of nodes with their names; `all of them` where that is so.
+    pub(super) fn nodes_phrase(&self, nodes: &BTreeSet<usize>) -> String {
+        let count = count_phrase(nodes.len(), self.noun());
+        if nodes.len() == self.changes.compared.len() && nodes.len() > 1 {
+            return format!("all {count}");
+        }
+        format!("{count}: {}", self.names(nodes))
+    }
+
+    /// Returns the place of an edit.
+    pub(super) fn place(&self, report: &Report<'_>, edit: &Edit) -> (String, Option<u32>) {
+        let snapshot = match edit.kind {
+            EditKind::Removed => &report.sides.before,
+            _ => &report.sides.after,
+        };
+        let names = PlaceNames { snapshot, root: &report.sides.root };
+        let line = edit.span.map(|span| names.line_number(span));
+        (names.short_path(&edit.path).to_owned(), line)
+    }
+
+    /// Returns the head of a section: the first edit's place, and what was edited.
+    pub(super) fn head(&self, report: &Report<'_>, section: &Section) -> String {
+        let edits: Vec<&Edit> = section.edits.iter().map(|number| &self.edits[*number]).collect();
+        let Some(first) = edits.first() else { return "other nodes".into() };
+        let place = match self.place(report, first) {
+            (path, Some(line)) => format!("{path}:{line}"),
+            (path, None) => path,
+        };
+        let mut what = Vec::new();
+        for (kind, noun) in [
+            (EditKind::Added, "added"),
+            (EditKind::Edited, "edited"),
+            (EditKind::Removed, "removed"),
+        ] {
+            let count = edits.iter().filter(|edit| edit.kind == kind).count();
+            if count > 0 {
+                let noun = match (what.is_empty(), count) {
+                    (false, _) => format!("{count} {noun}"),
+                    (true, 1) => format!("1 entry {noun}"),
+                    (true, _) => format!("{count} entries {noun}"),
+                };
+                what.push(noun);
+            }
+        }
+        let has = |kind| edits.iter().any(|edit| edit.kind == kind);
+        what.extend(has(EditKind::Options).then(|| "lookup_options edited".to_owned()));
+        what.extend(has(EditKind::Config).then(|| "hierarchy edited".to_owned()));
+        what.extend(has(EditKind::Broken).then(|| {
+            "cannot be parsed any more: each lookup of its readers fails in Puppet".to_owned()
+        }));
+        what.extend(has(EditKind::Mended).then(|| "can be parsed again".to_owned()));
+        let files: BTreeSet<_> = edits.iter().map(|edit| &edit.path).collect();
+        let more = match files.len() - 1 {
+            0 => String::new(),
+            more => format!("; in {} more", count_phrase(more, "file")),
+        };
+        format!("{place}  {}{more}", what.join(", "))
+    }
+
+    /// Returns why edits change nothing.
+    pub(super) fn quiet_reason(&self, report: &Report<'_>, section: &Section) -> String {
+        let Some(edit) = section.edits.first().map(|number| &self.edits[*number]) else {
+            return "nothing changes".into();
+        };
+        let sides = [
+            (&report.sides.before, self.changes.before),
+            (&report.sides.after, self.changes.after),
+        ];
+        let is_read = self.changes.are_kinds
+            || sides.iter().any(|(snapshot, environment)| {
+                snapshot.readers_of(environment, &edit.path).all_nodes().next().is_some()
+            });
+        if edit.kind == EditKind::Config {
+            return "nothing changes: each node gets the value that it had".into();
+        }
+        let new: Vec<&str> = self.changes.added.iter().map(|name| &**name).collect();
+        let (snapshot, environment) = sides[1];
+        let readers = snapshot.nodes_reading(environment, &edit.path);
+        if !readers.is_empty() && readers.iter().all(|node| new.contains(&&*node.name)) {
+            return "nothing changes: only new nodes read this file".into();
+        }
+        if is_read {
+            return "nothing changes: each node gets the value that it had".into();
+        }
+        let scope = snapshot.inferred_scope(environment, &edit.path);
+        let needs: Vec<String> = scope
+            .known_variables()
+            .filter(|(name, _)| *name != "environment")
+            .map(|(name, value)| format!("{name}={}", value.to_text()))
+            .collect();
+        match &needs[..] {
+            [] => "nothing changes: no known node reads this file".into(),
+            needs => format!("nothing changes: no known node has {}", needs.join(", ")),
+        }
+    }
+
+    /// Returns the line of totals.
+    pub(super) fn totals(&self) -> String {
+        let keys: BTreeSet<_> =
+            self.sections.iter().flat_map(|one| &one.keys).map(|key| &key.key).collect();
+        let nodes: BTreeSet<usize> = self.sections.iter().flat_map(Section::nodes).collect();
+        let values: usize =
+            self.sections.iter().flat_map(|one| &one.keys).map(|key| key.nodes.len()).sum();
+        let quiet = self.sections.iter().filter(|one| one.keys.is_empty());
+        let quiet: usize = quiet.map(|one| one.edits.len()).sum();
+        let mut more = vec![count_phrase(values, "value"), count_phrase(self.edits.len(), "edit")];
+        if quiet > 0 {
+            more.push(format!("{quiet} without effect"));
+        }
+        for (names, text) in [(&self.changes.added, "new"), (&self.changes.removed, "gone")] {
+            if !names.is_empty() {
+                let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+                more.push(format!(
+                    "{} {text}: {}",
+                    count_phrase(names.len(), "node"),
+                    name_ranges(&names, SHOWN_SERIES)
+                ));
+            }
+        }
+        let verb = if keys.len() == 1 { "changes" } else { "change" };
+        let noun = if self.changes.are_kinds { "kinds of nodes" } else { "nodes" };
+        format!(
+            "{} {verb} on {} of {} {noun} ({})",
+            count_phrase(keys.len(), "key"),
+            nodes.len(),
+            self.changes.compared.len(),
+            more.join(", ")
+        )
+    }
+}
+
+impl Report<'_> {
+    /// Returns the first line: the revisions, and the nodes that are known.
+    pub(super) fn title(&self) -> String {
+        let overviews: &[Overview] = self.sides.after.overviews();
+        let nodes: Vec<String> = overviews.iter().map(Overview::nodes_phrase).collect();
+        let nodes = if nodes.is_empty() { "no nodes".to_owned() } else { nodes.join("; ") };
+        format!("Effective changes from {} to {}, for {nodes}", self.base, self.head)
+    }
+}
+
+impl ChangedKey {
+    /// Returns the key with its strategies.
+    pub(super) fn title(&self) -> String {
+        match &self.strategies[..] {
+            [] => self.key.to_string(),
+            all => format!("{} (merge {})", self.key, all.join(", ")),
+        }
+    }
+}
+
+impl ChangedPart {
+    /// Returns `path: before (place) -> after`.
+    pub(super) fn change(&self) -> String {
+        let path = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
+        let place = self.place.as_ref().map_or_else(String::new, |place| format!(" ({place})"));
+        if self.before == self.after {
+            return format!("{path}{} changed", self.before);
+        }
+        format!("{path}{}{place} -> {}", self.before, self.after)
+    }
+}

@@ -1,0 +1,349 @@
+//! All that a revision changes: each key with another effective value, before and after, with the
+//! nodes that see the change, and the edited entries that cause it.
+//!
+//! Unlike a comparison of counts, keys whose tokens lead to a changed key are looked up, too, on the
+//! nodes for which that key changes: for all others each answer that they ask for is the same.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::answer::NodeAnswers;
+use super::{ComparedSide, Comparer, Effort, environment_after, keys, nodes_concerned};
+use crate::fleet::leaves::is_same_order;
+use crate::fleet::ways::ReadWay;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::resolution::Resolution;
+use crate::text::FilePath;
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+use crate::workspace::nodes::Node;
+
+/// A key with another effective value.
+#[derive(Clone, Debug)]
+pub struct KeyChange {
+    /// The root key.
+    pub key: Arc<str>,
+    /// The merge strategies that calls name and for which both answers are the same; `None` for
+    /// that of `lookup_options`.
+    pub strategies: BTreeSet<Option<String>>,
+    /// Whether only the order of members differs.
+    pub is_order: bool,
+    /// The lookup before, of one of the nodes.
+    pub before: Arc<Resolution>,
+    /// The lookup after, of the same node.
+    pub after: Arc<Resolution>,
+    /// The nodes, by their numbers before.
+    pub nodes: BTreeSet<usize>,
+    /// The keys with edited data that cause it.
+    pub causes: BTreeSet<Arc<str>>,
+}
+
+/// The changes in an environment.
+pub struct EnvironmentChanges<'a> {
+    /// The environment before.
+    pub before: &'a Environment,
+    /// The environment after.
+    pub after: &'a Environment,
+    /// The nodes, or kinds of nodes where none is known, before.
+    pub nodes: &'a [Arc<Node>],
+    /// Whether these are kinds of nodes.
+    pub are_kinds: bool,
+    /// The numbers of the nodes that were compared: those of both sides that the caller chose.
+    pub compared: Vec<usize>,
+    /// The names of nodes that only the revision after has.
+    pub added: Vec<Arc<str>>,
+    /// The names of nodes that only the revision before has.
+    pub removed: Vec<Arc<str>>,
+    /// The changes, in the order of keys.
+    pub changes: Vec<KeyChange>,
+}
+
+/// A key to look up: for these nodes, and because of these edited keys.
+#[derive(Default)]
+struct Stake {
+    nodes: BTreeSet<usize>,
+    causes: BTreeSet<Arc<str>>,
+}
+
+/// Returns what a revision changes in each environment that both sides have, for the nodes whose
+/// names `is_chosen` accepts. `files` are those that differ. `None` when cancelled.
+pub fn find_changes<'a>(
+    before: &'a Snapshot,
+    after: &'a Snapshot,
+    files: &[FilePath],
+    is_chosen: &dyn Fn(&Node) -> bool,
+) -> Option<Vec<EnvironmentChanges<'a>>> {
+    let comparer = Comparer { keeps_lookups: true, ..Comparer::new(before, Effort::default()) };
+    let mut all = Vec::new();
+    for environment in &before.environments().all {
+        let Some(later) = environment_after(before, after, environment) else { continue };
+        let sides = (
+            ComparedSide { snapshot: before, environment },
+            ComparedSide { snapshot: after, environment: later },
+        );
+        let files = files.iter().filter(|path| concerns(sides, path)).collect::<Vec<_>>();
+        all.push(comparer.environment_changes(sides, &files, is_chosen)?);
+    }
+    Some(all)
+}
+
+/// Whether a file is data of an environment, or shapes it.
+fn concerns((before, after): (ComparedSide<'_>, ComparedSide<'_>), path: &FilePath) -> bool {
+    let reaches = before.environment.reaches_file(path) || after.environment.reaches_file(path);
+    let is_shaping = |side: ComparedSide<'_>| {
+        side.environment.governs_file(path) && side.snapshot.shapes_environments(path)
+    };
+    reaches || is_shaping(before) || is_shaping(after)
+}
+
+impl Comparer<'_> {
+    fn environment_changes<'a>(
+        &self,
+        (before, after): (ComparedSide<'a>, ComparedSide<'a>),
+        files: &[&FilePath],
+        is_chosen: &dyn Fn(&Node) -> bool,
+    ) -> Option<EnvironmentChanges<'a>> {
+        let (nodes, are_kinds) = before.compared_nodes();
+        let (later, _) = after.compared_nodes();
+        let numbers: HashMap<&str, usize> =
+            later.iter().enumerate().map(|(number, node)| (&*node.name, number)).collect();
+        let known: BTreeSet<&str> = nodes.iter().map(|node| &*node.name).collect();
+        let is_added = |node: &&Arc<Node>| !known.contains(&*node.name) && is_chosen(node);
+        let is_removed = |node: &&Arc<Node>| !numbers.contains_key(&*node.name) && is_chosen(node);
+        let both = nodes.iter().enumerate();
+        let both = both.filter(|(_, node)| numbers.contains_key(&*node.name) && is_chosen(node));
+        let compared: Vec<usize> = both.map(|(number, _)| number).collect();
+        let mut tracing = ChangeTracing {
+            comparer: self,
+            before,
+            after,
+            numbers: &numbers,
+            done: HashMap::new(),
+            changes: BTreeMap::new(),
+        };
+        if !files.is_empty() {
+            let concerned: BTreeSet<usize> = match are_kinds {
+                true => compared.iter().copied().collect(),
+                false => nodes_concerned(before, after, files).into_iter().collect(),
+            };
+            let at_stake: BTreeSet<usize> =
+                compared.iter().copied().filter(|number| concerned.contains(number)).collect();
+            let edited = keys::keys_that_differ(before, after, files);
+            let stake = |key: Arc<str>| {
+                let causes = BTreeSet::from([key.clone()]);
+                (key, Stake { nodes: at_stake.clone(), causes })
+            };
+            let mut stakes: BTreeMap<Arc<str>, Stake> = edited.into_iter().map(stake).collect();
+            add_other_nodes((before, after), &compared, &numbers, &mut stakes);
+            tracing.trace(stakes)?;
+        }
+        Some(EnvironmentChanges {
+            before: before.environment,
+            after: after.environment,
+            nodes,
+            are_kinds,
+            compared,
+            added: later.iter().filter(is_added).map(|node| node.name.clone()).collect(),
+            removed: nodes.iter().filter(is_removed).map(|node| node.name.clone()).collect(),
+            changes: tracing.changes.into_values().flatten().collect(),
+        })
+    }
+}
+
+/// Adds all keys for the nodes that have other variables afterwards, as the names of data files show
+/// others.
+fn add_other_nodes(
+    (before, after): (ComparedSide<'_>, ComparedSide<'_>),
+    compared: &[usize],
+    numbers: &HashMap<&str, usize>,
+    stakes: &mut BTreeMap<Arc<str>, Stake>,
+) {
+    if std::ptr::eq(before.environment, after.environment) {
+        return;
+    }
+    let ((nodes, _), (later, _)) = (before.compared_nodes(), after.compared_nodes());
+    let is_other = |number: &&usize| {
+        let node = &nodes[**number];
+        let now = &later[numbers[&*node.name]];
+        let variables = |node: &Node| -> BTreeMap<String, crate::puppet::Value> {
+            let known = node.scope.known_variables();
+            known.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+        };
+        node.scope.open != now.scope.open
+            || !Arc::ptr_eq(&node.scope, &now.scope) && variables(node) != variables(now)
+    };
+    let others: Vec<usize> = compared.iter().filter(is_other).copied().collect();
+    if others.is_empty() {
+        return;
+    }
+    let keys = [before, after].into_iter().flat_map(|side| side.snapshot.keys().keys());
+    for key in keys.filter(|key| ***key != *LOOKUP_OPTIONS) {
+        stakes.entry(key.clone()).or_default().nodes.extend(&others);
+    }
+}
+
+/// The search for changes in an environment.
+struct ChangeTracing<'t, 'a> {
+    comparer: &'t Comparer<'t>,
+    before: ComparedSide<'a>,
+    after: ComparedSide<'a>,
+    /// The later numbers of nodes, by name.
+    numbers: &'t HashMap<&'t str, usize>,
+    /// The nodes for which a key was looked up.
+    done: HashMap<Arc<str>, BTreeSet<usize>>,
+    changes: BTreeMap<Arc<str>, Vec<KeyChange>>,
+}
+
+impl ChangeTracing<'_, '_> {
+    /// Looks the keys up, then those that ask for a key that changes, and so on. `None` when
+    /// cancelled.
+    fn trace(&mut self, mut waiting: BTreeMap<Arc<str>, Stake>) -> Option<()> {
+        let parameters = self.keys_by_parameter();
+        while !waiting.is_empty() {
+            let mut next: BTreeMap<Arc<str>, Stake> = BTreeMap::new();
+            for (key, stake) in waiting {
+                if self.before.snapshot.cancel_token().is_cancelled() {
+                    return None;
+                }
+                let changed = self.look_up(&key, &stake);
+                if changed.is_empty() {
+                    continue;
+                }
+                for asker in self.askers_of(&key, &parameters) {
+                    let known = next.entry(asker).or_default();
+                    known.nodes.extend(&changed);
+                    known.causes.extend(stake.causes.iter().cloned());
+                }
+            }
+            next.retain(|key, stake| self.is_news(key, stake));
+            waiting = next;
+        }
+        Some(())
+    }
+
+    /// Returns the keys whose tokens, or whose callers' strategies, depend on a key; all keys where
+    /// `lookup_options` do.
+    fn askers_of(
+        &self,
+        key: &str,
+        parameters: &HashMap<String, BTreeSet<Arc<str>>>,
+    ) -> BTreeSet<Arc<str>> {
+        let sides = [self.before, self.after].map(|side| side.snapshot.keys());
+        let mut askers: BTreeSet<Arc<str>> =
+            sides.iter().flat_map(|index| index.asked_by(key)).cloned().collect();
+        askers.extend(parameters.get(key).into_iter().flatten().cloned());
+        if askers.remove(LOOKUP_OPTIONS) {
+            askers.extend(sides.iter().flat_map(|index| index.keys()).cloned());
+            askers.remove(LOOKUP_OPTIONS);
+        }
+        askers
+    }
+
+    /// Returns the keys that calls read with a strategy that a class parameter decides, by the key
+    /// of the parameter.
+    fn keys_by_parameter(&self) -> HashMap<String, BTreeSet<Arc<str>>> {
+        let mut found: HashMap<String, BTreeSet<Arc<str>>> = HashMap::new();
+        let ComparedSide { snapshot, environment } = self.after;
+        for key in snapshot.keys().keys() {
+            for way in ReadWay::ways_of_key(snapshot, environment, key) {
+                if let Some(parameter) = way.deciding_parameter() {
+                    found.entry(parameter.to_owned()).or_default().insert(key.clone());
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether a key is to be looked up for other nodes than those that it was looked up for. The
+    /// causes of the changes of the others are completed.
+    fn is_news(&mut self, key: &Arc<str>, stake: &mut Stake) -> bool {
+        let Some(done) = self.done.get(key) else { return true };
+        let known: BTreeSet<usize> = stake.nodes.intersection(done).copied().collect();
+        for change in self.changes.get_mut(key).into_iter().flatten() {
+            if !change.nodes.is_disjoint(&known) {
+                change.causes.extend(stake.causes.iter().cloned());
+            }
+        }
+        stake.nodes.retain(|node| !known.contains(node));
+        !stake.nodes.is_empty()
+    }
+
+    /// Looks a key up in each way in which it is read, and once as the data say; returns the nodes
+    /// for which an answer differs.
+    fn look_up(&mut self, key: &Arc<str>, stake: &Stake) -> BTreeSet<usize> {
+        self.done.entry(key.clone()).or_default().extend(&stake.nodes);
+        let ComparedSide { snapshot, environment } = self.after;
+        let mut ways = ReadWay::ways_of_key(snapshot, environment, key);
+        ways.retain(|way| way.is_certain);
+        if !ways.iter().any(ReadWay::is_plain) {
+            ways.push(ReadWay::new_plain());
+        }
+        let mut changed = BTreeSet::new();
+        for way in &ways {
+            for change in self.compare_way(key, way, stake) {
+                changed.extend(&change.nodes);
+                self.add_change(change);
+            }
+        }
+        changed
+    }
+
+    fn compare_way(&self, key: &Arc<str>, way: &ReadWay<'_>, stake: &Stake) -> Vec<KeyChange> {
+        let nodes: Vec<usize> = stake.nodes.iter().copied().collect();
+        let (all, are_kinds) = self.before.compared_nodes();
+        let (all_later, _) = self.after.compared_nodes();
+        let later: Vec<usize> = nodes.iter().map(|node| self.numbers[&*all[*node].name]).collect();
+        let (mut old, mut new) = (NodeAnswers::default(), NodeAnswers::default());
+        let of_kinds = |all| are_kinds.then_some(all);
+        self.comparer.add_answers((self.before, of_kinds(all)), (key, way), &nodes, &mut old);
+        self.comparer.add_answers((self.after, of_kinds(all_later)), (key, way), &later, &mut new);
+        let mut pairs: BTreeMap<(usize, usize), BTreeSet<usize>> = BTreeMap::new();
+        for (node, later) in nodes.iter().zip(&later) {
+            if let Some(pair) = old.number(*node).zip(new.number(*later)) {
+                pairs.entry(pair).or_default().insert(*node);
+            }
+        }
+        let change = |((one, other), nodes): ((usize, usize), BTreeSet<usize>)| {
+            let (one, other) = (old.answer(one), new.answer(other));
+            let (before, after) = (one.lookup.clone()?, other.lookup.clone()?);
+            let is_order = one.is_same(other) == Some(true);
+            let is_reordered = match (&before.value, &after.value) {
+                (Ok(Some(before)), Ok(Some(after))) => !is_same_order(before, after),
+                _ => false,
+            };
+            (!is_order || is_reordered).then(|| KeyChange {
+                key: key.clone(),
+                strategies: BTreeSet::from([way.strategy_name()]),
+                is_order,
+                before,
+                after,
+                nodes,
+                causes: stake.causes.clone(),
+            })
+        };
+        pairs.into_iter().filter_map(change).collect()
+    }
+
+    /// Adds a change; one that is the same with another strategy is one change.
+    fn add_change(&mut self, change: KeyChange) {
+        let known = self.changes.entry(change.key.clone()).or_default();
+        let is_same = |one: &&mut KeyChange| {
+            one.nodes == change.nodes
+                && one.is_order == change.is_order
+                && has_same_value(&one.before, &change.before)
+                && has_same_value(&one.after, &change.after)
+        };
+        match known.iter_mut().find(is_same) {
+            Some(one) => one.strategies.extend(change.strategies),
+            None => known.push(change),
+        }
+    }
+}
+
+fn has_same_value(one: &Resolution, other: &Resolution) -> bool {
+    match (&one.value, &other.value) {
+        (Ok(one), Ok(other)) => one == other,
+        (Err(_), Err(_)) => true,
+        _ => false,
+    }
+}

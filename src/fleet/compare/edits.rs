@@ -1,0 +1,96 @@
+//! The entries that differ between two revisions of files, regardless of their effect.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::text::{FilePath, Span};
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+
+/// An edited entry, or an edited file that configures an environment.
+#[derive(Clone, Debug)]
+pub struct Edit {
+    /// The file.
+    pub path: FilePath,
+    /// The root key; `None` for a config, and for a file that breaks or is mended.
+    pub key: Option<Arc<str>>,
+    /// Its kind.
+    pub kind: EditKind,
+    /// Where the entry is written: in the revision after it, or before it where it was removed.
+    pub span: Option<Span>,
+}
+
+/// The kind of an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EditKind {
+    /// An entry that the file did not have.
+    Added,
+    /// An entry that the file has no longer.
+    Removed,
+    /// An entry with another value.
+    Edited,
+    /// The `lookup_options`.
+    Options,
+    /// A config.
+    Config,
+    /// The file cannot be read any more: each lookup of its readers fails.
+    Broken,
+    /// The file could not be read before.
+    Mended,
+}
+
+impl EditKind {
+    /// Returns its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            EditKind::Added => "added",
+            EditKind::Removed => "removed",
+            EditKind::Edited => "edited",
+            EditKind::Options => "options",
+            EditKind::Config => "config",
+            EditKind::Broken => "broken",
+            EditKind::Mended => "mended",
+        }
+    }
+}
+
+/// Returns the edits of files in one environment, in the order of the files and of the keys in them.
+pub fn find_edits(
+    (before, environment): (&Snapshot, &Environment),
+    (after, later): (&Snapshot, &Environment),
+    files: &[FilePath],
+) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for path in files {
+        let edit = |kind, key, span| Edit { path: path.clone(), key, kind, span };
+        if !environment.reaches_file(path) && !later.reaches_file(path) {
+            let governs = environment.governs_file(path) || later.governs_file(path);
+            if governs && (before.shapes_environments(path) || after.shapes_environments(path)) {
+                edits.push(edit(EditKind::Config, None, None));
+            }
+            continue;
+        }
+        let old = before.view(environment).data_of(path).unwrap_or_default();
+        let new = after.view(later).data_of(path).unwrap_or_default();
+        match (old.refusal().is_some(), new.refusal().is_some()) {
+            (false, true) => edits.push(edit(EditKind::Broken, None, None)),
+            (true, false) => edits.push(edit(EditKind::Mended, None, None)),
+            _ => {}
+        }
+        let keys: BTreeSet<Arc<str>> =
+            old.keys().chain(new.keys()).filter_map(|key| key.as_arc().cloned()).collect();
+        for key in keys {
+            let kind = match (old.get(&key), new.get(&key)) {
+                (Some(one), Some(other)) if one.value == other.value => continue,
+                (Some(_), Some(_)) if *key == *LOOKUP_OPTIONS => EditKind::Options,
+                (Some(_), Some(_)) => EditKind::Edited,
+                (None, Some(_)) => EditKind::Added,
+                (_, None) => EditKind::Removed,
+            };
+            let span = new.definition_span(&key).or_else(|| old.definition_span(&key));
+            edits.push(edit(kind, Some(key), span));
+        }
+    }
+    edits
+}

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::config::{Backend, Layer, Level, Template};
-use super::error::LookupError;
+use super::error::{LookupError, LookupErrorKind};
 use super::key::LookupKey;
 use super::lookup_options::OptionsEntry;
-use super::merge::Strategy;
+use super::merge::{MergeError, Strategy};
 use super::pattern::Bindings;
 use crate::puppet::convert::ConvertTo;
 use crate::puppet::value::{Data, Value};
@@ -50,6 +50,24 @@ impl Resolution {
         self.unsettled_levels
             .iter()
             .filter(|level| !matches!(level.reason, Unevaluated::Encrypted(_)))
+    }
+
+    /// Whether the value, or the failure of its merge, rests on an `alias` whose own value is not
+    /// settled: then neither the value nor the failure is Puppet's.
+    pub fn rests_on_open_alias(&self) -> bool {
+        let is_open = |alias: &String| {
+            let root = LookupKey::parse(alias).map(|key| key.root_text().to_string());
+            let root = root.as_deref().unwrap_or(alias);
+            self.unsettled_levels.iter().any(|level| *level.key == *root)
+        };
+        let may_be_alias = match &self.value {
+            Ok(Some(value)) => value.as_str().is_some_and(|text| text.contains("%{")),
+            Ok(None) => false,
+            Err(error) => {
+                matches!(&*error.kind, LookupErrorKind::Merge(MergeError::WrongType(_)))
+            }
+        };
+        may_be_alias && self.reads.unfound_aliases.iter().any(is_open)
     }
 
     /// Returns whether the value must not be shown, nor the values that it is made of. Where
@@ -233,6 +251,9 @@ pub struct Reads {
     pub unknown: BTreeSet<String>,
     /// Keys that tokens asked for.
     pub keys: BTreeSet<String>,
+    /// Keys among them that `alias` tokens insert and for which no value was found. The token of
+    /// one that a level which could not be evaluated may have was left standing.
+    pub unfound_aliases: BTreeSet<String>,
     /// Backends that could not be evaluated.
     pub opaque: BTreeSet<String>,
 }

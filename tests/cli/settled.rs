@@ -184,3 +184,29 @@ fn a_key_below_a_folder_that_cannot_be_listed_is_not_settled() {
     assert_eq!((status, out.as_str()), (0, "80\n"), "{err}");
     assert!(err.contains("may change the value"), "{err}");
 }
+
+/// A token that stands for a value of any type is no text where its own value is not settled.
+#[test]
+fn an_alias_of_a_key_that_is_not_settled_is_no_value() {
+    let config = "version: 5\nhierarchy:\n  - {name: Vault, lookup_key: vault_lookup}\n  \
+                  - {name: Own, path: own.yaml}\n  - {name: Common, path: common.yaml}\n";
+    let root = repo(
+        "cli-settled-alias",
+        &[
+            ("hiera.yaml", config),
+            ("data/own.yaml", "vips: \"%{alias('other')}\"\n"),
+            ("data/common.yaml", "vips: {b: 2}\n"),
+        ],
+    );
+    let lookup = |args: &[&str]| at(&root, &[&["lookup", "vips"], args].concat(), "");
+    for merge in [&[][..], &["--merge", "hash"], &["--merge", "deep"]] {
+        let (status, out, err) = lookup(merge);
+        assert_eq!((status, out.as_str()), (3, ""), "{merge:?} {err}");
+        assert!(err.contains("level Vault, asked for 'other'"), "{err}");
+    }
+    let batch = "{\"key\":\"vips\"}\n{\"key\":\"vips\",\"merge\":\"hash\"}\n";
+    let (_, out, _) = at(&root, &["lookup", "--batch"], batch);
+    assert_eq!(out.matches("\"found\":false,\"settled\":false").count(), 2, "{out}");
+    let (status, out, _) = at(&root, &["check"], "");
+    assert!(status == 0 || !out.contains("merge-type-conflict"), "{out}");
+}

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use super::limit_reached;
 use super::unread::in_code;
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Related, Rule, Severity};
+use crate::fleet::groups::{FleetQuestion, Group, group_by_answer};
 use crate::hiera::error::LookupErrorKind;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
 use crate::hiera::merge::{MergeError, Strategy, may_refuse};
 use crate::hiera::resolution::{MergeSource, Outcome, Resolution};
-use crate::text::FilePath;
+use crate::text::{FilePath, Span};
 use crate::workspace::manifests::{CalledMerge, ManifestIndex, MergingCall};
 
 /// The rule.
@@ -98,8 +99,10 @@ fn find_conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) ->
             _ => None,
         }));
         let error = resolution.value.as_ref().err()?;
-        let LookupErrorKind::Merge(MergeError::WrongType(_)) = &*error.kind else { return None };
-        let span = error.span.filter(|span| span.file == file.file.id)?;
+        let span = conflict_place(&resolution).filter(|span| span.file == file.file.id)?;
+        if resolution.rests_on_open_alias() || misses_alias(context, &root, &resolution) {
+            return None;
+        }
         let message = format!(
             "'{key}' is merged with strategy '{}', which fails here: {error}",
             resolution.merge
@@ -114,6 +117,43 @@ fn find_conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) ->
             "to be merged with this",
         ))
     })
+}
+
+/// Whether the failure rests on an alias without a value in a combination of variables that no
+/// known node has, while other files define the key of the alias: a node that reads both files may
+/// have a value for it.
+fn misses_alias(context: &EntryContext<'_>, root: &LookupKey, resolution: &Resolution) -> bool {
+    let EntryContext { file, .. } = context;
+    let (snapshot, environment) = (file.snapshot, file.environment);
+    let is_defined = |alias: &String| {
+        let root = LookupKey::parse(alias).map(|key| key.root_text().to_string());
+        let mut files = snapshot.keys().definitions(root.as_deref().unwrap_or(alias)).iter();
+        files.any(|path| environment.reaches_file(path))
+    };
+    if !resolution.reads.unfound_aliases.iter().any(is_defined) {
+        return false;
+    }
+    let question = FleetQuestion {
+        snapshot,
+        environment,
+        root: &root.root_text(),
+        lookup: &|scope| {
+            let context = snapshot.lookup_context(environment, file.view, scope);
+            snapshot.lookup_as_called(environment, &Resolver::new(context), root)
+        },
+        max_lookups: MAX_OTHERS,
+    };
+    let readers = snapshot.readers_of(environment, &file.file.path);
+    let found = group_by_answer(&question, &readers.certainly);
+    let fails = |group: &Group| conflict_place(&group.resolution) == conflict_place(resolution);
+    !found.groups.iter().any(fails)
+}
+
+/// Returns the place of the value that a merge refuses; `None` for a lookup that does not fail so.
+fn conflict_place(resolution: &Resolution) -> Option<Span> {
+    let error = resolution.value.as_ref().err()?;
+    let is_conflict = matches!(&*error.kind, LookupErrorKind::Merge(MergeError::WrongType(_)));
+    error.span.filter(|_| is_conflict)
 }
 
 fn place_of_strategy(context: &EntryContext<'_>, resolution: &Resolution) -> Option<Related> {

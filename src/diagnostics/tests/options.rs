@@ -295,6 +295,31 @@ users: {ada: 1}
     );
 }
 
+/// The alias has a value where the role is dns, and the role of the node is not known.
+#[test]
+fn an_alias_that_no_tried_combination_has_is_no_conflict() {
+    let with_node = |node: &str| {
+        format!(
+            "{node}
+#- levels Node Role Common
+#- /data/nodes/dns1.yaml
+vips: \"%{{alias('other')}}\"
+#- /data/roles/lb.yaml
+vips: {{b: 2}}
+#- /data/roles/dns.yaml
+other: {{a: 1}}
+#- /data/common.yaml
+lookup_options: {{vips: {{merge: hash}}}}
+"
+        )
+    };
+    let conflicts = |node: &str| {
+        Fixture::new(&with_node(node)).rendered_findings().contains("[merge-type-conflict]")
+    };
+    assert!(!conflicts(""));
+    assert!(conflicts("#- node dns1 role=lb"), "for this node Puppet's lookup fails");
+}
+
 #[test]
 fn a_merge_that_tokens_in_keys_ask_for() {
     for options in [

@@ -22,13 +22,18 @@ impl Resolver<'_> {
     ) -> Result<Option<RequestAnswer>, LookupError> {
         self.answer_by(request, &mut |resolver, name, merge| {
             let mut inv = Invocation { notes_unsettled: true, ..Invocation::default() };
-            let value = resolver.value_in(&mut inv, name, merge)?;
+            let value = resolver.value_in(&mut inv, name, merge);
             if inv.is_unsettled || !resolver.unread_options_of(name).is_empty() {
                 // Few answers are unsettled, and only a full lookup lists the levels that are the
                 // reason.
-                unsettled.extend(resolver.lookup(name, merge).unsettled_levels);
+                let resolution = resolver.lookup(name, merge);
+                let is_open = resolution.rests_on_open_alias();
+                unsettled.extend(resolution.unsettled_levels);
+                if is_open {
+                    return Ok(None);
+                }
             }
-            Ok(value.map(|value| (value, inv.unapplied_conversions)))
+            Ok(value?.map(|value| (value, inv.unapplied_conversions)))
         })
     }
 
@@ -42,6 +47,9 @@ impl Resolver<'_> {
         self.answer_by(request, &mut |resolver, name, merge| {
             let resolution = resolver.lookup(name, merge);
             tell(resolver, &resolution);
+            if resolution.rests_on_open_alias() {
+                return Ok(None);
+            }
             Ok(resolution.value?.map(|value| (value, resolution.unapplied_conversions)))
         })
     }

@@ -172,6 +172,9 @@ impl Resolver<'_> {
                         Method::Alias => {
                             inv.reads.keys.insert(argument.clone());
                             let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
+                            if found.is_none() {
+                                inv.reads.unfound_aliases.insert(argument.clone());
+                            }
                             let found = match found {
                                 Some(found) => found,
                                 None if inv.leaves_open(argument) => {

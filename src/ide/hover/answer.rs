@@ -64,6 +64,7 @@ impl HoverWriter<'_> {
     /// Returns the part of the value of a lookup that the hover is about.
     pub(super) fn shown_part(&self, resolution: &Resolution, narrow: Narrow<'_>) -> ShownPart {
         match &resolution.value {
+            _ if resolution.rests_on_open_alias() => ShownPart::NotSettled(open_levels(resolution)),
             Ok(Some(_)) if resolution.is_secret() => ShownPart::Secret,
             Ok(Some(value)) => narrow(value, None).map_or_else(
                 || self.absent_part(resolution, ShownPart::NoPart),

@@ -78,6 +78,12 @@ impl<'a> Page<'a> {
             ..PrintOptions::default()
         };
         let text = match &resolution.value {
+            _ if resolution.rests_on_open_alias() => {
+                format!(
+                    "not settled: {} could not be evaluated",
+                    open_levels(resolution).join(", ")
+                )
+            }
             Ok(Some(_)) if resolution.is_secret() => print::REDACTED.to_owned(),
             Ok(Some(value)) => {
                 let lines = print::yaml_lines(value, &printing);

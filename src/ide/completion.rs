@@ -44,8 +44,6 @@ const MAX_ITEMS: usize = 50;
 pub struct CompletionConfig<'a> {
     /// The character whose typing asked for the words; `None` where the user did.
     pub trigger: Option<char>,
-    /// Whether [`resolve`](resolve::resolve) is asked for the details of items with a topic.
-    pub resolves_details: bool,
     /// The settings that `.hiera-ls.yaml` can have.
     pub settings: &'a [SettingWord],
 }
@@ -77,8 +75,7 @@ pub fn complete_at(
     }
     let environment = snapshot.environments().governing_environments(&file.path).next()?;
     let at = FileContext { snapshot, environment, file };
-    let ctx =
-        CompletionContext { at, place: &place, is_json, has_details: !config.resolves_details };
+    let ctx = CompletionContext { at, place: &place, is_json };
     let is_config = environment.all_configs().any(|(_, config)| config.path == file.path);
     if let Some(token) = typed_token::token_at_cursor(&place) {
         tokens::complete(&ctx, &token, is_config, &mut items);

@@ -124,8 +124,6 @@ pub(super) struct CompletionFeatures {
     pub(super) as_is: bool,
     /// A list may have the range that its items replace.
     pub(super) default_range: bool,
-    /// Items that the user looks at are asked for their details.
-    pub(super) resolves_details: bool,
 }
 
 /// The client's capabilities as JSON, read by the protocol's own names.
@@ -240,7 +238,6 @@ impl CompletionFeatures {
             ),
             default_range: client
                 .has("textDocument.completion.completionList.itemDefaults", "editRange"),
-            resolves_details: client.has(&item("resolveSupport.properties"), "detail"),
         }
     }
 }

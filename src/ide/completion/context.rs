@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::item::{Item, ItemKind};
 use super::place::{CursorContext, CursorStep, Style};
 use super::shape::ValueShape;
-use crate::puppet::print::{self, PrintOptions};
+use crate::puppet::print;
 use crate::puppet::types::{self, DataType};
 use crate::puppet::value::{Member, Value};
-use crate::text::{FilePath, Span, TextEdit};
+use crate::text::{FilePath, Span, TextEdit, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::file::File;
@@ -27,8 +27,6 @@ pub(super) struct CompletionContext<'a> {
     pub(super) at: FileContext<'a>,
     pub(super) place: &'a CursorContext,
     pub(super) is_json: bool,
-    /// Whether items have the details that [`resolve`](super::resolve::resolve) would find.
-    pub(super) has_details: bool,
 }
 
 impl<'a> Deref for CompletionContext<'a> {
@@ -41,8 +39,11 @@ impl<'a> Deref for CompletionContext<'a> {
 
 /// The most files whose definitions of a key are looked into.
 const MAX_DEFINITIONS: usize = 200;
-/// The most characters of a value beside an item.
-const MAX_DETAIL: usize = 60;
+/// The most characters of a type beside an item: clients cut the word itself for a longer one.
+const MAX_DETAIL: usize = 40;
+
+/// The bytes of a file that show which quotes the file uses.
+const HABIT_BYTES: u32 = 4_096;
 
 impl<'a> FileContext<'a> {
     /// Returns the definitions of a root key in files that the environment reads, each with its
@@ -58,9 +59,10 @@ impl<'a> FileContext<'a> {
     }
 
     /// Returns the first definition of a root key in files other than this one.
-    pub(super) fn first_other(&self, root: &str) -> Option<(&'a FilePath, Member)> {
+    pub(super) fn first_other(&self, root: &str) -> Option<Member> {
         let here = &self.file.path;
-        self.root_definitions(root).find(|(path, _)| *path != here)
+        let mut others = self.root_definitions(root).filter(|(path, _)| *path != here);
+        others.next().map(|(_, member)| member)
     }
 
     /// Whether values of a root key may be shown: they cannot be Sensitive.
@@ -73,22 +75,6 @@ impl<'a> FileContext<'a> {
         let index = self.snapshot.manifests(self.environment);
         let text = &index.asking_parameter(root)?.parameter.data_type.as_ref()?.text;
         index.judged_type(text).or_else(|| types::parse(text).ok().map(Arc::new))
-    }
-
-    /// Returns a value on one line, short, with marks in place of secrets.
-    pub(super) fn short_value(&self, value: &Value) -> String {
-        let options = PrintOptions {
-            mask_encrypted: true,
-            max_json: Some(MAX_DETAIL * 4),
-            cancel: Some(self.snapshot.cancel_token()),
-            ..PrintOptions::default()
-        };
-        let text = print::print_inline(value, &options);
-        let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        match line.char_indices().nth(MAX_DETAIL) {
-            Some((end, _)) => format!("{}…", &line[..end]),
-            None => line,
-        }
     }
 
     /// Returns the path of a file as users know it.
@@ -144,10 +130,21 @@ impl CompletionContext<'_> {
     pub(super) fn plain_scalar(&self, text: &str) -> String {
         let written = print::quote_scalar(text);
         let has_indicator = self.place.in_flow && text.contains([',', '[', ']', '{', '}']);
-        match has_indicator && !written.starts_with(['\'', '"']) {
-            true => format!("'{}'", text.replace('\'', "''")),
-            false => written,
+        if !has_indicator && !written.starts_with('\'') {
+            return written;
         }
+        let is_double = text.contains('\'') && !text.contains(['"', '\\']);
+        match is_double || !text.contains('"') && self.prefers_double_quotes() {
+            true => json_text(text),
+            false => format!("'{}'", text.replace('\'', "''")),
+        }
+    }
+
+    /// Whether the beginning of the file has more double quotes than single ones.
+    fn prefers_double_quotes(&self) -> bool {
+        let Some(text) = self.file.text() else { return false };
+        let start = text.slice(text.clamp_range(TextRange::new(0, text.len().min(HABIT_BYTES))));
+        start.matches('"').count() > start.matches('\'').count()
     }
 
     /// Returns the item that inserts a scalar as a value. `text` is a scalar of YAML; `string` the
@@ -155,11 +152,6 @@ impl CompletionContext<'_> {
     pub(super) fn value_item(&self, kind: ItemKind, text: &str, string: Option<&str>) -> Item {
         let place = self.place;
         let quote = place.style.quote();
-        let word = match quote.is_empty() {
-            true => place.word_behind(|c| c.is_alphanumeric() || "_-./:".contains(c)),
-            false => place.behind.find(quote).unwrap_or(place.behind.len()),
-        };
-        let is_closed = !quote.is_empty() && place.behind[word..].starts_with(quote);
         let written = match (string, place.style) {
             (Some(string), _) if self.is_json => json_text(string),
             (Some(string), Style::Double) => json_text(string),
@@ -170,7 +162,7 @@ impl CompletionContext<'_> {
             (None, _) => text.to_owned(),
         };
         let label = string.unwrap_or(text);
-        let edit = TextEdit::new(place.typed_range(word + usize::from(is_closed)), written);
+        let edit = TextEdit::new(place.typed_range(place.scalar_behind()), written);
         Item { filter: format!("{quote}{label}"), ..Item::new(kind, label, edit) }
     }
 
@@ -178,6 +170,15 @@ impl CompletionContext<'_> {
     pub(super) fn type_here(&self, root: &str) -> Option<DataType> {
         let whole = self.type_of(root)?;
         super::shape::type_at(&whole, &self.place.path[1..])
+    }
+}
+
+/// Returns a type on one line, cut where it is long.
+pub(super) fn short_type(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(MAX_DETAIL) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Item {
     pub label: String,
     /// Its kind.
     pub kind: ItemKind,
-    /// Its type, its value, or where it comes from, on one line.
+    /// Its type, or where it comes from, on one line.
     pub detail: Option<String>,
     /// Its meaning, in Markdown, where it is the same everywhere.
     pub documentation: Option<&'static str>,
@@ -121,11 +121,6 @@ impl Items {
         }
         self.labels.insert(item.label.clone());
         self.items.push(item);
-    }
-
-    /// Whether [`Items::push`] would add an item.
-    pub(super) fn accepts_item(&self, item: &Item) -> bool {
-        !self.is_full() && self.is_new(item)
     }
 
     fn is_new(&self, item: &Item) -> bool {

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use super::context::{CompletionContext, FileContext};
+use super::context::{CompletionContext, short_type};
 use super::item::{Item, ItemKind, Items, Topic};
 use super::shape::ValueShape;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::puppet::value::Member;
-use crate::text::FilePath;
 
 /// The most keys that are searched for a text within them, where few begin with it.
 const MAX_SEARCHED: usize = 10_000;
@@ -55,10 +53,10 @@ pub(super) fn with_prefix(
     }
 }
 
-/// Returns the item that inserts a key of other files, with its value there; `None` for a key that
-/// no other file has.
+/// Returns the item that inserts a key of other files, with the type of its parameter; `None` for a
+/// key that no other file has.
 pub(super) fn key_item(ctx: &CompletionContext<'_>, key: &str) -> Option<Item> {
-    let (path, member) = ctx.first_other(key)?;
+    let member = ctx.first_other(key)?;
     let data_type = ctx.type_of(key);
     let parameter = ctx.snapshot.manifests(ctx.environment).asking_parameter(key);
     let default = parameter.filter(|_| ctx.may_show(key));
@@ -68,21 +66,8 @@ pub(super) fn key_item(ctx: &CompletionContext<'_>, key: &str) -> Option<Item> {
         known => known,
     };
     let mut item = ctx.key_item(ItemKind::Key, key, &shape);
-    item.detail = ctx.has_details.then(|| describe_value(ctx, key, path, &member));
+    let written = parameter.and_then(|found| found.parameter.data_type.as_ref());
+    item.detail = written.map(|excerpt| short_type(&excerpt.text));
     item.topic = Some(Topic::Key(key.to_owned()));
     Some(item)
-}
-
-/// Returns the value that a root key has in another file, and the file; `None` for a key that no
-/// other file has.
-pub(super) fn key_detail(at: &FileContext<'_>, key: &str) -> Option<String> {
-    let (path, member) = at.first_other(key)?;
-    Some(describe_value(at, key, path, &member))
-}
-
-fn describe_value(at: &FileContext<'_>, key: &str, path: &FilePath, member: &Member) -> String {
-    match at.may_show(key) {
-        true => format!("{} ({})", at.short_value(&member.value), at.file_name(path)),
-        false => at.file_name(path).to_owned(),
-    }
 }

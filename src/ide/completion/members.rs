@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::context::{CompletionContext, dig};
+use super::context::{CompletionContext, dig, short_type};
 use super::item::{ItemKind, Items};
 use super::place::CursorStep;
 use super::shape::{ValueShape, struct_members};
@@ -20,7 +20,7 @@ pub(super) fn complete(ctx: &CompletionContext<'_>, root: &str, items: &mut Item
             }
             let shape = ValueShape::of_type(Some(&member.value), None);
             let optional = if member.optional { "" } else { ", required" };
-            let detail = format!("{}{optional}", member.value);
+            let detail = format!("{}{optional}", short_type(&member.value.to_string()));
             items.push(ctx.key_item(ItemKind::Member, &member.name, &shape).with_detail(detail));
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::context::CompletionContext;
+use super::context::{CompletionContext, short_type};
 use super::item::{Item, ItemKind, Items, Topic};
 use super::shape::ValueShape;
 use crate::manifest::model::{Definition, DefinitionKind, Parameter};
@@ -15,7 +15,6 @@ pub(super) type MakeItem<'a> = &'a dyn Fn(&str, &Parameter) -> Item;
 
 /// Adds the parameters of a class whose keys are wanted, required ones first.
 pub(super) fn of_class(
-    index: &ManifestIndex,
     class: &Definition,
     is_wanted: &dyn Fn(&str) -> bool,
     items: &mut Items,
@@ -26,7 +25,7 @@ pub(super) fn of_class(
     for parameter in required.into_iter().chain(optional) {
         let key = format!("{}::{}", class.name, parameter.name);
         if is_wanted(&key) && !items.has_label(&key) {
-            items.push(item(&key, parameter).with_detail(parameter_detail(index, parameter)));
+            items.push(item(&key, parameter).with_detail(parameter_detail(parameter)));
         }
     }
 }
@@ -55,7 +54,7 @@ pub(super) fn of_all(
             let third_party = || ctx.snapshot.is_third_party(ctx.environment, &file.path);
             match *is_installed.entry(module).or_insert_with(third_party) {
                 true => installed.push(class),
-                false => of_class(index, class, is_wanted, items, item),
+                false => of_class(class, is_wanted, items, item),
             }
         }
     }
@@ -63,7 +62,7 @@ pub(super) fn of_all(
         if items.is_full() {
             return items.note_cut();
         }
-        of_class(index, class, is_wanted, items, item);
+        of_class(class, is_wanted, items, item);
     }
 }
 
@@ -98,15 +97,9 @@ pub(super) fn parameter_item(
     item
 }
 
-/// Returns the type and the default of a parameter on one line. A default that may be a secret is
-/// left out.
-pub(super) fn parameter_detail(index: &ManifestIndex, parameter: &Parameter) -> String {
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let data_type = parameter.data_type.as_ref().map(|excerpt| one_line(&excerpt.text));
-    let data_type = data_type.unwrap_or_else(|| "Any".to_owned());
-    match &parameter.default {
-        None => format!("{data_type}, required"),
-        Some(_) if index.is_sensitive_parameter(parameter) => format!("{data_type}, optional"),
-        Some(default) => format!("{data_type} = {}", one_line(&default.text)),
-    }
+/// Returns the type of a parameter, and whether the parameter is required.
+fn parameter_detail(parameter: &Parameter) -> String {
+    let data_type = parameter.data_type.as_ref().map_or("Any", |excerpt| &excerpt.text);
+    let required = if parameter.default.is_none() { ", required" } else { "" };
+    format!("{}{required}", short_type(data_type))
 }

@@ -185,6 +185,33 @@ impl CursorContext {
         self.behind.find(|c| !is_part(c)).unwrap_or(self.behind.len())
     }
 
+    /// Returns the length of the scalar that follows the cursor: the rest of the one that the cursor
+    /// is in, or a whole one. Where a key may follow, only the rest of the word.
+    pub(super) fn scalar_behind(&self) -> usize {
+        let text = &*self.behind;
+        let own = self.style.quote().chars().next();
+        let blanks = text.len() - text.trim_start_matches(' ').len();
+        let begun = text[blanks..].chars().next().filter(|c| matches!(c, '\'' | '"'));
+        match (own, begun) {
+            // A quote without its partner opens no other scalar.
+            (Some(quote), _) => line::string_end_from(text, 0, quote).unwrap_or(text.len()),
+            (None, _) if self.spot != Spot::Value => {
+                self.word_behind(|c| c.is_alphanumeric() || "_-./:".contains(c))
+            }
+            (None, Some(_)) if line::string_end(&text[blanks..]).is_some() => {
+                blanks + line::string_end(&text[blanks..]).unwrap_or_default()
+            }
+            (None, _) => {
+                let end = text.find(" #").unwrap_or(text.len());
+                let end = match self.in_flow {
+                    true => text[..end].find([',', ']', '}']).unwrap_or(end),
+                    false => end,
+                };
+                text[..end].trim_end().len()
+            }
+        }
+    }
+
     /// Returns the bytes from the scalar's start to so many bytes behind the cursor.
     pub(super) fn typed_range(&self, behind: usize) -> TextRange {
         TextRange::new(self.before.start, self.before.end + behind as u32)

@@ -1,26 +1,14 @@
 //! The explanation of one item, computed when a user looks at it: the parameter that a key is for,
 //! and the values that the file's nodes get.
 
-use super::context::FileContext;
 use super::item::Topic;
-use super::{keys, variables};
 use crate::hiera::key::LookupKey;
 use crate::ide::cursor::{Subject, SubjectKind};
 use crate::ide::hover::{HoverConfig, describe};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 
-/// An explanation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explanation {
-    /// The value that a key has in another file, or that most nodes have for a variable, on one
-    /// line; `None` where there is none.
-    pub detail: Option<String>,
-    /// The text, in Markdown or plain.
-    pub text: String,
-}
-
-/// Returns the explanation of a topic in the file at `path`, in the form that `config` states.
+/// Returns the explanation of a topic in the file at `path`, in Markdown or plain as `config` states.
 /// `None` for a file that no environment governs, for a text that is no key, and when the request
 /// is cancelled.
 pub fn resolve(
@@ -28,34 +16,29 @@ pub fn resolve(
     path: &FilePath,
     topic: &Topic,
     config: &HoverConfig<'_>,
-) -> Option<Explanation> {
+) -> Option<String> {
     let environment = snapshot.environments().governing_environments(path).next()?;
-    let at = FileContext { snapshot, environment, file: snapshot.file(path)? };
     let subject = |kind| Subject {
         environment: environment.clone(),
         path: path.clone(),
         range: TextRange::default(),
         kind,
     };
-    let (kind, detail) = match topic {
-        Topic::Variable(name) => {
-            let kind = SubjectKind::Variable(LookupKey::parse(name).ok()?);
-            (kind, Some(variables::variable_detail(&at, name)))
-        }
+    let kind = match topic {
+        Topic::Variable(name) => SubjectKind::Variable(LookupKey::parse(name).ok()?),
         Topic::Key(text) => {
             let key = LookupKey::parse(text).ok()?;
             let index = snapshot.manifests(environment);
             let is_parameter = index.asking_parameter(&key.root_text()).is_some();
-            let kind = match is_parameter && key.subkeys.is_empty() {
+            match is_parameter && key.subkeys.is_empty() {
                 true => SubjectKind::Parameter(key),
                 false => SubjectKind::Reference(key),
-            };
-            (kind, keys::key_detail(&at, text))
+            }
         }
     };
     let text = describe(snapshot, &subject(kind), config)?.trim().to_owned();
     let is_whole = !snapshot.cancel_token().is_cancelled() && !text.is_empty();
-    is_whole.then(|| Explanation { detail: detail.filter(|detail| !detail.is_empty()), text })
+    is_whole.then_some(text)
 }
 
 #[cfg(test)]
@@ -83,7 +66,7 @@ web::port: 8080
         let fixture = Fixture::new(REPO);
         let config = HoverConfig::default();
         let path = FilePath::new("/data/roles/web.yaml");
-        resolve(&fixture.snapshot, &path, topic, &config).map(|it| it.text).unwrap_or_default()
+        resolve(&fixture.snapshot, &path, topic, &config).unwrap_or_default()
     }
 
     #[test]
@@ -127,7 +110,7 @@ port: 1
             ```yaml
             1
             ```"#]]
-        .assert_eq(&explanation.text);
+        .assert_eq(&explanation);
     }
 
     #[test]

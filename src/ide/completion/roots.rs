@@ -33,7 +33,7 @@ pub(super) fn complete(ctx: &CompletionContext<'_>, items: &mut Items) {
     let parameter =
         |key: &str, parameter: &Parameter| parameters::parameter_item(ctx, key, parameter);
     for class in classes.iter().filter_map(|class| index.loaded_class(class)) {
-        parameters::of_class(index, class.definition, &is_wanted, items, &parameter);
+        parameters::of_class(class.definition, &is_wanted, items, &parameter);
     }
     let found = |key: &str| is_wanted(key).then(|| keys::key_item(ctx, key)).flatten();
     for near in &prefixes {

@@ -1,7 +1,7 @@
 //! Values: the words that the type of the key's parameter lists, and the scalars that other
 //! definitions of the key have at this place.
 
-use super::context::{CompletionContext, dig};
+use super::context::{CompletionContext, dig, short_type};
 use super::item::{ItemKind, Items};
 use super::place::CursorStep;
 use super::shape::type_words;
@@ -17,7 +17,7 @@ pub(super) fn complete(ctx: &CompletionContext<'_>, root: &str, items: &mut Item
         for word in type_words(&data_type) {
             let string = unquoted_string(&word);
             let item = ctx.value_item(ItemKind::EnumMember, &word, string.as_deref());
-            items.push(item.with_detail(data_type.to_string()));
+            items.push(item.with_detail(short_type(&data_type.to_string())));
         }
     }
     if !ctx.may_show(root) {

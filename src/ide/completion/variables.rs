@@ -1,16 +1,16 @@
-//! Variables of tokens: those of the known nodes with their values there, those that the levels
-//! use, and those that every node has.
+//! Variables of tokens: those of the known nodes, those that the levels use, and those that every
+//! node has.
 
 use indexmap::IndexMap;
 
-use super::context::{CompletionContext, FileContext};
+use super::context::CompletionContext;
 use super::item::{Item, ItemKind, Items, Topic};
 use crate::hiera::scope::{Scope, Variable};
 use crate::puppet::value::Value;
 use crate::text::TextEdit;
 use crate::workspace::nodes::Node;
 
-/// The most nodes whose values are counted.
+/// The most nodes whose variables are offered.
 const MAX_NODES: usize = 100;
 
 /// The variables that every node has, dotted.
@@ -68,23 +68,14 @@ pub(super) fn complete(
         let (edit, filter) = edit(&dotted, *has_parts);
         let mut item = Item::new(ItemKind::Variable, name, edit);
         item.filter = filter;
-        if ctx.has_details && items.accepts_item(&item) {
-            item = item.with_detail(value_summary(ctx, &nodes, &dotted));
-        }
         item.topic = Some(Topic::Variable(dotted));
         items.push(item);
     }
 }
 
-/// Returns the value of a variable that most of the file's nodes have, on one line; empty where none
-/// has a value but a hash.
-pub(super) fn variable_detail(at: &FileContext<'_>, dotted: &str) -> String {
-    value_summary(at, &reading_nodes(at), dotted)
-}
-
 /// Returns the nodes that read the file; all nodes of the environment, or else its kinds of nodes,
 /// where none is known to.
-fn reading_nodes<'a>(ctx: &FileContext<'a>) -> Vec<&'a Node> {
+fn reading_nodes<'a>(ctx: &CompletionContext<'a>) -> Vec<&'a Node> {
     let reading = match ctx.environment.reaches_file(&ctx.file.path) {
         true => ctx.snapshot.nodes_reading(ctx.environment, &ctx.file.path),
         false => Vec::new(),
@@ -146,28 +137,4 @@ fn is_fact(nodes: &[&Node], name: &str) -> bool {
 fn place_in_order(name: &str) -> usize {
     let usual = ["facts", "trusted", "environment", "server_facts"];
     usual.iter().position(|usual| *usual == name).unwrap_or(usual.len())
-}
-
-/// Returns the value of a variable that most nodes have, and how many do.
-fn value_summary(at: &FileContext<'_>, nodes: &[&Node], dotted: &str) -> String {
-    let mut counts: IndexMap<Value, usize> = IndexMap::new();
-    for node in nodes.iter().take(MAX_NODES) {
-        if let Variable::Known(value) = node.scope.get_path(dotted)
-            && !is_hash(&value)
-        {
-            *counts.entry(value.clone()).or_default() += 1;
-        }
-    }
-    let Some((value, count)) = counts.iter().max_by_key(|(_, count)| **count) else {
-        return String::new();
-    };
-    let all: usize = counts.values().sum();
-    let value = at.short_value(value);
-    let nodes = if *count == 1 { "node" } else { "nodes" };
-    let others = counts.len() - 1;
-    match others {
-        0 => format!("{value} on {count} {nodes}"),
-        1 => format!("{value} on {count} of {all} nodes, 1 other value"),
-        _ => format!("{value} on {count} of {all} nodes, {others} other values"),
-    }
 }

@@ -25,8 +25,7 @@ pub(in crate::server) fn completion(
     let path = from_lsp::path_of_uri(&place.text_document.uri);
     let is_settings = path.is_some_and(|path| path.name() == SETTINGS_FILE);
     let settings = if is_settings { setting_words() } else { Vec::new() };
-    let resolves_details = features.completion.resolves_details;
-    let config = CompletionConfig { trigger, resolves_details, settings: &settings };
+    let config = CompletionConfig { trigger, settings: &settings };
     let Some(position) = from_lsp::file_position(snapshot, place, features.encoding) else {
         return Ok(None);
     };
@@ -51,16 +50,11 @@ pub(in crate::server) async fn resolve_item(
             markdown: features.completion.format == TextFormat::Markdown,
             ..HoverConfig::default()
         };
-        let found = resolve::resolve(snapshot, &path, &topic, &config)?;
-        let detail = found.detail.filter(|_| features.completion.resolves_details);
-        let documentation = to_lsp::completion::item_documentation(found.text, features);
-        Some((detail, serde_json::to_value(documentation).ok()?))
+        let text = resolve::resolve(snapshot, &path, &topic, &config)?;
+        serde_json::to_value(to_lsp::completion::item_documentation(text, features)).ok()
     });
-    if let (Some((detail, documentation)), Some(item)) = (explained.await?, item.as_object_mut()) {
+    if let (Some(documentation), Some(item)) = (explained.await?, item.as_object_mut()) {
         item.insert("documentation".to_owned(), documentation);
-        if let (Some(detail), false) = (detail, item.contains_key("detail")) {
-            item.insert("detail".to_owned(), detail.into());
-        }
     }
     Ok(item)
 }

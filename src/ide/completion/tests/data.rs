@@ -1,8 +1,7 @@
 use expect_test::expect;
 
-use super::{CompletionConfig, accepted, complete_at, labels, resolve, words};
+use super::{CompletionConfig, accepted, complete_at, labels, words};
 use crate::fixture::Fixture;
-use crate::ide::hover::HoverConfig;
 use crate::text::CancelToken;
 
 const REPO: &str = "
@@ -46,35 +45,36 @@ fn required_parameters_of_the_files_classes_come_first() {
     expect![[r#"
         profile::web::title: String, required
         profile::web::password: Sensitive[String], required
-        profile::web::cache: Enum['on', 'off', 'auto'] = 'auto'
-        profile::web::port: Integer[0, 65535] = 80
-        profile::web::aliases: Array[String] = []
-        profile::web::vhosts: Hash[String, Struct[{docroot => String, Optional[port] => Integer, 'mode' => Enum['rw', 'ro']}]] = {}
+        profile::web::cache: Enum['on', 'off', 'auto']
+        profile::web::port: Integer[0, 65535]
+        profile::web::aliases: Array[String]
+        profile::web::vhosts: Hash[String, Struct[{docroot => String, …
         lookup_options: how keys are merged and converted
         ntp::servers: Array[String], required
-        groups: [adm, staff] (data/roles/web.yaml)
-        level: {deep: {er: 1}} (data/roles/web.yaml)
-        motd: hello (data/roles/web.yaml)
-        pin: data/roles/web.yaml
-        profile::db::size: 10 (data/roles/web.yaml)
-        users: [{name: ada, uid: 1}] (data/roles/web.yaml)
-    "#]].assert_eq(&words(&in_common("profile::web::tls: true\n$0")));
+        groups
+        level
+        motd
+        pin
+        profile::db::size
+        users
+    "#]]
+    .assert_eq(&words(&in_common("profile::web::tls: true\n$0")));
 }
 
 #[test]
 fn a_half_typed_key_finds_those_that_begin_with_it_then_those_that_contain_it() {
     expect![[r#"
-        profile::web::cache: 'off' (data/roles/web.yaml)
-        profile::web::password: data/roles/web.yaml
-        profile::web::port: 443 (data/roles/web.yaml)
-        profile::web::vhosts: {main: {docroot: /srv, port: 80, extra: x}} (data/roles/web.yaml)
+        profile::web::cache: Enum['on', 'off', 'auto']
+        profile::web::password: Sensitive[String]
+        profile::web::port: Integer[0, 65535]
+        profile::web::vhosts: Hash[String, Struct[{docroot => String, …
         profile::web::title: String, required
-        profile::web::tls: Boolean = true
-        profile::web::aliases: Array[String] = []
+        profile::web::tls: Boolean
+        profile::web::aliases: Array[String]
     "#]]
     .assert_eq(&words(&in_common("web$0")));
     expect![[r#"
-        profile::db::size: 10 (data/roles/web.yaml)
+        profile::db::size
     "#]]
     .assert_eq(&words(&in_common("profile::d$0")));
     assert_eq!(labels(&in_common("motd: 1\nmot$0")), [""; 0]);
@@ -116,7 +116,7 @@ fn a_key_brings_the_beginning_of_its_value() {
 #[test]
 fn no_value_of_a_secret_is_beside_a_key() {
     let all = words(&in_common("$0"));
-    assert!(all.contains("pin: data/roles/web.yaml") || all.contains("pin:"), "{all}");
+    assert!(all.contains("pin\n") && all.contains("password: Sensitive[String]"), "{all}");
     assert!(!all.contains("4711") && !all.contains("hunter2"), "{all}");
     assert!(labels(&in_common("profile::web::password: $0")).is_empty());
 }
@@ -261,25 +261,52 @@ fn quotes_and_braces_ask_for_nothing_outside_of_tokens() {
     assert!(asked("profile::$0", ':'));
 }
 
+/// The cursor is before a value that is there: YAML has no text behind a scalar.
 #[test]
-fn resolving_tells_the_details_that_a_list_leaves_out() {
-    for text in ["prof$0", "$0", "a: \"%{$0", "a: \"%{facts.$0"] {
-        let fixture = Fixture::new(&in_common(text));
-        let (snapshot, position) = (&fixture.snapshot, fixture.position());
-        let items = |resolves_details| {
-            let config = CompletionConfig { resolves_details, ..CompletionConfig::default() };
-            complete_at(snapshot, position, &config).expect("words").items
+fn a_value_takes_the_place_of_the_one_that_follows() {
+    let text = |line: &str| {
+        format!(
+            "#- levels Role Common\n#- /data/roles/web.yaml\nport: \"%{{lookup('base')}}\"\n\
+             #- /data/common.yaml\nother: \"x\"\n{line}\n"
+        )
+    };
+    let label = "%{lookup('base')}";
+    for line in
+        ["port: $0\"old\"", "port: $0 'old one'", "port: $0old one", "port: $0", "port: '$0it''s'"]
+    {
+        let expected = match line.contains("'$0") {
+            true => "port: '%{lookup(''base'')}'\n",
+            false => "port: \"%{lookup('base')}\"\n",
         };
-        let path = &snapshot.file_by_id(position.file).expect("it is there").path;
-        let config = HoverConfig::default();
-        let (eager, short) = (items(false), items(true));
-        assert_eq!(eager.len(), short.len(), "{text}");
-        for (eager, mut short) in eager.into_iter().zip(short) {
-            if let (None, Some(topic)) = (&short.detail, &short.topic) {
-                let explained = resolve::resolve(snapshot, path, topic, &config);
-                short.detail = explained.and_then(|it| it.detail);
-            }
-            assert_eq!(eager, short, "{text}");
-        }
+        assert_eq!(accepted(&text(line), label), expected, "{line}");
     }
+    let line = "port: $0old # why";
+    assert_eq!(accepted(&text(line), label), "port: \"%{lookup('base')}\" # why\n");
+    let line = "port: [$0old, new]";
+    let list = text(line).replace("port: \"%{lookup('base')}\"", "port: [\"%{lookup('base')}\"]");
+    assert_eq!(accepted(&list, label), "port: [\"%{lookup('base')}\", new]\n");
+}
+
+/// The value stands once, in the explanation: the detail is the type.
+#[test]
+fn details_are_types_and_no_values() {
+    let text = "
+#- levels Role Common
+#- /modules/web/manifests/init.pp
+class web (
+  Variant[Integer[1, 65535], Array[Integer[1, 65535], 1], Hash[String, Integer]] $port,
+  Integer $size = 3,
+) {}
+#- /data/roles/web.yaml
+web::port: 443
+web::other: 4711
+#- /data/common.yaml
+web::$0
+";
+    expect![[r#"
+        web::port: Variant[Integer[1, 65535], Array[Integer…, required
+        web::size: Integer
+        web::other
+    "#]]
+    .assert_eq(&words(text));
 }

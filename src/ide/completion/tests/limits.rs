@@ -61,26 +61,26 @@ fn values_come_from_the_first_files_that_have_the_key() {
 }
 
 #[test]
-fn a_long_value_beside_a_word_is_cut() {
+fn a_long_type_beside_a_word_is_cut() {
     let with = |length: usize| {
-        let long = "x".repeat(length);
-        words(&format!(
-            "#- levels Role Common\n#- /data/roles/web.yaml\nlong: {long}\n\
-             #- /data/common.yaml\nlong$0\n"
-        ))
+        let data_type = format!("Enum[{}]", "x".repeat(length - "Enum[]".len()));
+        let class = format!("class web({data_type} $mode = x) {{}}");
+        let head = format!("#- /modules/web/manifests/init.pp\n{class}\n#- /data/common.yaml\n");
+        words(&format!("{head}web::mo$0\n"))
     };
-    assert_eq!(with(60), format!("long: {} (data/roles/web.yaml)\n", "x".repeat(60)));
-    assert_eq!(with(61), format!("long: {}… (data/roles/web.yaml)\n", "x".repeat(60)));
+    assert_eq!(with(40), format!("web::mode: Enum[{}]\n", "x".repeat(34)));
+    assert_eq!(with(41), format!("web::mode: Enum[{}…\n", "x".repeat(35)));
 }
 
 #[test]
-fn the_values_of_so_many_nodes_are_counted() {
+fn the_variables_of_so_many_nodes_are_offered() {
     let with = |count: usize| {
-        let nodes: String = (0..count).map(|n| format!("#- node n{n:03} role=web\n")).collect();
-        words(&format!("{nodes}#- levels Role Common\n#- /data/common.yaml\na: \"%{{rol$0}}\"\n"))
+        let nodes: String = (1..count).map(|n| format!("#- node n{n:03} role=web\n")).collect();
+        let nodes = format!("{nodes}#- node zz last_one=1\n");
+        labels(&format!("{nodes}#- levels Role Common\n#- /data/common.yaml\na: \"%{{last$0}}\"\n"))
     };
-    assert!(with(99).contains("role: web on 99 nodes"), "{}", with(99));
-    assert!(with(101).contains("role: web on 100 nodes"), "{}", with(101));
+    assert_eq!(with(100), ["last_one"]);
+    assert!(with(101).is_empty());
 }
 
 #[test]

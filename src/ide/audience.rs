@@ -43,7 +43,7 @@ pub enum Audience {
     /// Those of all nodes with these variables, where the values depend on other variables, too.
     KindsWith(Vec<String>),
     /// Those of all nodes with the variables of one of these readings of the file's path, each as
-    /// `name = value`, that of the most literal location first.
+    /// `name = value`.
     AnyReading(Vec<Vec<String>>),
     /// Those of the nodes that read the file, which are not named.
     Readers,
@@ -145,13 +145,12 @@ impl Audience {
     }
 }
 
-/// Returns the variables that each location binds in the path of a file; `None` where the variables
-/// of one location are ambiguous, or there are more than [`MAX_READINGS`] readings.
+/// Returns the variables that each of the most literal locations binds in the path of a file; `None`
+/// where the variables of one location are ambiguous, or there are more than [`MAX_READINGS`]
+/// readings.
 fn path_readings(environment: &Environment, path: &FilePath) -> Option<Vec<Vec<String>>> {
-    let mut matches: Vec<_> = environment.path_matches(path).collect();
-    matches.sort_by_key(|(reach, _)| std::cmp::Reverse(reach.pattern.literal_len()));
     let mut readings: Vec<Vec<String>> = Vec::new();
-    for (_, found) in &matches {
+    for (_, found) in environment.literal_matches(path) {
         let PatternMatch::Bound(bindings) = found else { return None };
         let reading = bindings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         if !readings.contains(&reading) {

@@ -60,7 +60,7 @@ pub(super) fn methods() -> Methods {
     all.add_list("callHierarchy/incomingCalls", calls::incoming);
     all.add_list("callHierarchy/outgoingCalls", calls::outgoing);
     all.add("textDocument/prepareRename", rename::prepare_rename);
-    all.add("textDocument/rename", rename::rename).progress = Some("Renaming");
+    all.add_async("textDocument/rename", rename::rename).progress = Some("Renaming");
     all.add("workspace/willRenameFiles", rename::will_rename_files);
     all.add("textDocument/codeAction", actions::code_action).progress = Some("Comparing values");
     all.add_async("workspace/executeCommand", evaluate::execute_command);
@@ -176,7 +176,11 @@ impl Methods {
     }
 
     /// Adds a request that waits for more than a snapshot, or changes the state.
-    fn add_async<P, T, F>(&mut self, method: &'static str, handler: fn(ServerHandle, P) -> F)
+    fn add_async<P, T, F>(
+        &mut self,
+        method: &'static str,
+        handler: fn(ServerHandle, P) -> F,
+    ) -> &mut RequestHandler
     where
         P: DeserializeOwned + Send + 'static,
         T: Serialize,
@@ -189,7 +193,7 @@ impl Methods {
                 }
                 Err(error) => std::future::ready(Err(error)).boxed(),
             }
-        });
+        })
     }
 
     fn add_request(

@@ -147,7 +147,7 @@ fn rename_key(snapshot: &Snapshot, key: &str, new: &str) -> Result<SourceChange,
     let data = file.data_as(file.format());
     let Some(span) = data.definition_span(key) else { return Err("no place".to_owned()) };
     let position = FilePosition { file: file.id, offset: snapshot.span_bytes(span).start + 1 };
-    rename(snapshot, position, new).map_err(|error| shown(&error.to_string()))
+    rename(snapshot, position, new).map(|it| it.change).map_err(|error| shown(&error.to_string()))
 }
 
 /// A reason without the names in it, so that equal ones are counted together.

@@ -15,10 +15,11 @@ impl Renaming<'_> {
             self.is_cancelled()?;
             let owner = self.environments.iter();
             if owner.clone().any(|it| self.snapshot.is_third_party(it, &one.path)) {
-                return Err(RenameError::ThirdParty(one.path.clone()));
+                let place = self.place_name(&one.path, one.range);
+                return Err(RenameError::ThirdParty(place));
             }
             if !self.snapshot.may_change(&one.path) {
-                return Err(RenameError::Outside(one.path.clone()));
+                return Err(RenameError::Outside(self.file_name(&one.path)));
             }
             let data = self.snapshot.file(&one.path).filter(|_| code_language(&one.path).is_none());
             let is_sealed = data.is_some_and(|file| {
@@ -26,7 +27,7 @@ impl Renaming<'_> {
                 data.get("sops").is_some_and(|sops| sops.value.get("mac").is_some())
             });
             if is_sealed {
-                return Err(RenameError::Sealed(one.path.clone()));
+                return Err(RenameError::Sealed(self.place_name(&one.path, one.range)));
             }
         }
         Ok(())
@@ -101,7 +102,7 @@ impl Renaming<'_> {
             }
             let text = self.snapshot.file(path).and_then(|file| file.text());
             if text.is_none_or(|text| text.to_str().contains(self.old_name())) {
-                return Err(RenameError::Unreadable(path.clone()));
+                return Err(RenameError::Unreadable(self.file_name(path)));
             }
         }
         Ok(())
@@ -120,11 +121,13 @@ impl Renaming<'_> {
             return Err(RenameError::Options(entry.key.to_string()));
         }
         let mut literal = index.options_of(new).filter(|entry| !entry.is_pattern);
-        if let Some(path) = literal.find_map(|entry| self.snapshot.path_of(entry.span.file)) {
-            return Err(RenameError::Taken(new.to_owned(), path.clone()));
+        let used = literal.find_map(|it| Some((self.snapshot.path_of(it.span.file)?, it.span)));
+        if let Some((path, span)) = used {
+            let place = self.place_name(path, self.snapshot.span_bytes(span));
+            return Err(RenameError::Taken(new.to_owned(), place));
         }
         match index.open_options() {
-            Some(path) => Err(RenameError::OpenOptions(path.clone())),
+            Some(path) => Err(RenameError::OpenOptions(self.file_name(path))),
             None => Ok(()),
         }
     }
@@ -136,21 +139,22 @@ impl Renaming<'_> {
         new: &str,
     ) -> Result<(), RenameError> {
         let (keys, index) = (self.snapshot.keys(), self.snapshot.manifests(environment));
-        let taken = |path: &FilePath| Err(RenameError::Taken(new.to_owned(), path.clone()));
+        let taken = |place: String| Err(RenameError::Taken(new.to_owned(), place));
         let mut defined =
             keys.definitions(new).iter().filter(|path| environment.reaches_file(path));
         if let Some(path) = defined.next() {
-            return taken(path);
+            return taken(self.definition_place(path, new));
         }
-        if let Some(path) = keys.asked_by(new).iter().find_map(|key| keys.definitions(key).first())
-        {
-            return taken(path);
+        let asking = keys.asked_by(new).iter();
+        let asking = asking.filter_map(|key| Some((keys.definitions(key).first()?, key)));
+        if let Some((path, key)) = { asking }.next() {
+            return taken(self.definition_place(path, key));
         }
         if let Some(one) = index.readers_of_key(new).next() {
-            return taken(&one.file.path);
+            return taken(self.place_name(&one.file.path, one.reader.range));
         }
         if let Some(one) = index.asking_parameter(new) {
-            return taken(&one.file.path);
+            return taken(self.place_name(&one.file.path, one.parameter.range));
         }
         match index.pattern_readers(new).next() {
             Some(one) => Err(self.computed_name(&one.file.path, one.reader.range)),
@@ -204,8 +208,8 @@ pub(super) fn is_whole_word(text: &str, range: TextRange) -> bool {
     !before.ends_with(is_word) && !after.starts_with(is_word) && !goes_on
 }
 
-/// Whether a byte of code lies behind a `#` of its line.
-fn is_comment(text: &str, at: usize) -> bool {
+/// Whether a byte of a text lies behind a `#` of its line.
+pub(super) fn is_comment(text: &str, at: usize) -> bool {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let line = text[start..at].trim_start();
     line.starts_with('#') || line.contains(" # ")

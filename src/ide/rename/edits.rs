@@ -1,12 +1,14 @@
 //! The new name as each place writes it.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
+use super::checks::{is_comment, is_whole_word};
 use super::{Occurrence, RenameError, Renaming, Role, name};
 use crate::hiera::data::DataFormat;
 use crate::hiera::key::KeySegment;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::text::{SourceChange, Text, TextEdit, TextRange};
+use crate::text::{FilePath, SourceChange, Text, TextEdit, TextRange};
 use crate::workspace::file::File;
 use crate::yaml::{NodeKind, PathStep, ScalarStyle, Tree};
 
@@ -30,6 +32,33 @@ impl Renaming<'_> {
         Ok(change)
     }
 
+    /// Returns the places in comments that have the old name, in the data and the code of the
+    /// environments: a token or a key that is commented out keeps the name.
+    pub(super) fn comments_with_name(&self) -> Result<Vec<String>, RenameError> {
+        let old = self.old_name();
+        let mut files: BTreeSet<&FilePath> = BTreeSet::new();
+        for environment in &self.environments {
+            let data = self.snapshot.keys().files();
+            files.extend(data.filter(|path| environment.reaches_file(path)));
+            files.extend(self.snapshot.manifests(environment).files().map(|file| &file.path));
+        }
+        let mut places = Vec::new();
+        for path in files {
+            self.is_cancelled()?;
+            let text = self.code_text(path);
+            for (at, _) in text.match_indices(old) {
+                let range = TextRange::from_usize(at..at + old.len());
+                let mut known = self.all.iter().filter(|one| one.path == *path);
+                let is_edited = known.any(|one| one.range.contains_range(range));
+                if is_whole_word(&text, range) && is_comment(&text, at) && !is_edited {
+                    places.push(self.place_name(path, range));
+                }
+            }
+        }
+        places.dedup();
+        Ok(places)
+    }
+
     fn edit_occurrence(
         &self,
         one: &Occurrence,
@@ -37,7 +66,7 @@ impl Renaming<'_> {
     ) -> Result<Option<TextEdit>, RenameError> {
         let file = self.snapshot.file(&one.path);
         let Some((file, text)) = file.and_then(|file| Some((file, file.text()?))) else {
-            return Err(RenameError::Unreadable(one.path.clone()));
+            return Err(RenameError::Unreadable(self.file_name(&one.path)));
         };
         let written = text.slice(one.range);
         let edit = match one.role {
@@ -165,26 +194,41 @@ impl Renaming<'_> {
         }
     }
 
-    /// Returns the error of a place that cannot take a name.
-    pub(super) fn not_writable(
-        &self,
-        path: &crate::text::FilePath,
-        range: TextRange,
-    ) -> RenameError {
-        RenameError::Written(path.clone(), self.line_number(path, range))
+    /// Returns the error of a place that cannot take the name.
+    pub(super) fn not_writable(&self, path: &FilePath, range: TextRange) -> RenameError {
+        RenameError::Written(self.place_name(path, range))
     }
 
     /// Returns the error of a place that computes a name.
-    pub(super) fn computed_name(
-        &self,
-        path: &crate::text::FilePath,
-        range: TextRange,
-    ) -> RenameError {
-        RenameError::Computed(path.clone(), self.line_number(path, range))
+    pub(super) fn computed_name(&self, path: &FilePath, range: TextRange) -> RenameError {
+        RenameError::Computed(self.place_name(path, range))
+    }
+
+    /// Returns the path of a file, relative to the first environment of the rename.
+    pub(super) fn file_name(&self, path: &FilePath) -> String {
+        let root = self.environments.first().map(|environment| &environment.root);
+        root.and_then(|root| path.relative_to(root)).unwrap_or(path.as_str()).to_owned()
+    }
+
+    /// Returns `path:line` of a place.
+    pub(super) fn place_name(&self, path: &FilePath, range: TextRange) -> String {
+        format!("{}:{}", self.file_name(path), self.line_number(path, range))
+    }
+
+    /// Returns the place where a file defines a root key; the file where the key has no place.
+    pub(super) fn definition_place(&self, path: &FilePath, key: &str) -> String {
+        let mut environments = self.environments.iter();
+        let span = environments.find_map(|environment| {
+            self.snapshot.view(environment).data_of(path)?.definition_span(key)
+        });
+        match span {
+            Some(span) => self.place_name(path, self.snapshot.span_bytes(span)),
+            None => self.file_name(path),
+        }
     }
 
     /// Returns the line of a place, from 1.
-    pub(super) fn line_number(&self, path: &crate::text::FilePath, range: TextRange) -> u32 {
+    fn line_number(&self, path: &FilePath, range: TextRange) -> u32 {
         let text = self.snapshot.file(path).and_then(|file| file.text());
         text.map_or(1, |text| text.line_of(range.start) + 1)
     }

@@ -1,9 +1,8 @@
-//! Reasons to refuse a rename.
+//! Reasons to refuse a rename. Places are `path:line`, the path relative to the environment and the
+//! line from 1; of a place that is a whole file, the path alone.
 
 use std::fmt;
 use std::sync::Arc;
-
-use crate::text::FilePath;
 
 /// The reason why a rename is refused. `Display` is the message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,24 +21,24 @@ pub enum RenameError {
     Pattern(Arc<str>),
     /// The new name is none that can be written at all places. The reason.
     Invalid(&'static str),
-    /// The new name is in use: the file.
-    Taken(String, FilePath),
+    /// The new name is in use: the place.
+    Taken(String, String),
     /// The code of the module that may read the key is not in the workspace.
     AbsentModule(String),
     /// A manifest of the module could not be read in full.
     UnreadModule(String),
-    /// The file belongs to a module that a tool installed.
-    ThirdParty(FilePath),
-    /// Code computes a key, which may be this one: the file and its line, from 1.
-    Computed(FilePath, u32),
+    /// The place is in a module that a tool installed.
+    ThirdParty(String),
+    /// Code at this place computes a key, which may be this one.
+    Computed(String),
     /// The file cannot be read, or Puppet refuses it, so that it may name the key.
-    Unreadable(FilePath),
-    /// The file has a checksum over its content.
-    Sealed(FilePath),
+    Unreadable(String),
+    /// The file of this place has a checksum over its content.
+    Sealed(String),
     /// A pattern of `lookup_options` matches only one of both names.
     Options(String),
     /// Tokens decide which keys entries of `lookup_options` are for.
-    OpenOptions(FilePath),
+    OpenOptions(String),
     /// A level reads only one of both names: its name.
     Level(String),
     /// Data of a module would have to move to another module: its name.
@@ -48,12 +47,12 @@ pub enum RenameError {
     OtherClass(String),
     /// Another class or file may use the parameter, or the class may use the new name. The reason.
     Parameter(String),
-    /// The name is written with escapes, or is shared by an anchor, in this file and line (from 1).
-    Written(FilePath, u32),
-    /// The value is asked for as a whole, in this file and line (from 1).
-    Whole(FilePath, u32),
+    /// The name is written with escapes, or is shared by an anchor, at this place.
+    Written(String),
+    /// The value is asked for as a whole at this place.
+    Whole(String),
     /// The file lies outside the opened folders, or behind a link that leads out of them.
-    Outside(FilePath),
+    Outside(String),
     /// A member of a value whose readers are not known. The reason.
     Member(&'static str),
 }
@@ -61,6 +60,9 @@ pub enum RenameError {
 impl fmt::Display for RenameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use RenameError as Error;
+        if !matches!(self, Error::NoName | Error::Cancelled) {
+            f.write_str("not renamed: ")?;
+        }
         match self {
             Error::NoName => f.write_str("there is no key here that could be renamed"),
             Error::Cancelled => f.write_str("the request was cancelled"),
@@ -73,7 +75,7 @@ impl fmt::Display for RenameError {
                 write!(f, "`{pattern}` is a pattern, which may match several keys")
             }
             Error::Invalid(reason) => write!(f, "this is no name for a key: {reason}"),
-            Error::Taken(name, path) => write!(f, "`{name}` is already used in {path}"),
+            Error::Taken(name, place) => write!(f, "`{name}` is already used in {place}"),
             Error::AbsentModule(module) => {
                 write!(
                     f,
@@ -89,12 +91,14 @@ impl fmt::Display for RenameError {
             Error::Outside(path) => {
                 write!(f, "{path} lies outside the opened folders")
             }
-            Error::ThirdParty(path) => write!(f, "{path} belongs to an installed module"),
-            Error::Computed(path, line) => {
-                write!(f, "{path}:{line} computes a name that may be this one")
+            Error::ThirdParty(place) => {
+                write!(f, "{place} names the key and belongs to an installed module")
             }
+            Error::Computed(place) => write!(f, "{place} computes a name that may be this one"),
             Error::Unreadable(path) => write!(f, "{path} cannot be read, and may name the key"),
-            Error::Sealed(path) => write!(f, "{path} is sealed with a checksum by SOPS"),
+            Error::Sealed(place) => {
+                write!(f, "the file of {place} is sealed with a checksum by SOPS")
+            }
             Error::Options(pattern) => {
                 write!(
                     f,
@@ -111,17 +115,12 @@ impl fmt::Display for RenameError {
             Error::OtherClass(class) => {
                 write!(f, "the key is a parameter of `{class}`: its new name must be one, too")
             }
-            Error::Parameter(reason) => {
-                write!(f, "the class parameter cannot be renamed: {reason}")
+            Error::Parameter(reason) => f.write_str(reason),
+            Error::Written(place) => {
+                write!(f, "the name at {place} is written with escapes, or an anchor shares it")
             }
-            Error::Written(path, line) => {
-                write!(
-                    f,
-                    "the name at {path}:{line} is written with escapes, or an anchor shares it"
-                )
-            }
-            Error::Whole(path, line) => {
-                write!(f, "{path}:{line} asks for the whole value, whose members it may use")
+            Error::Whole(place) => {
+                write!(f, "{place} asks for the whole value, whose members it may use")
             }
             Error::Member(reason) => write!(f, "not all uses of this member are known: {reason}"),
         }

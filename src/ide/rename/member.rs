@@ -18,8 +18,8 @@ impl Renaming<'_> {
                 }
                 if !is_open_to(&member.value, &self.part.subkeys) {
                     let place = member.key_origin.map(|span| self.snapshot.span_bytes(span));
-                    let line = self.line_number(&path, place.unwrap_or_default());
-                    return Err(RenameError::Whole(path, line));
+                    let place = self.place_name(&path, place.unwrap_or_default());
+                    return Err(RenameError::Whole(place));
                 }
             }
         }
@@ -34,15 +34,19 @@ impl Renaming<'_> {
         let key = LookupKey { subkeys, ..LookupKey::of_root(&self.part.root) };
         for environment in &self.environments {
             for (path, member) in self.root_members(environment) {
-                if part_of(&key, &member.value).is_some() {
-                    return Err(RenameError::Taken(new.to_owned(), path));
+                if let Some((place, _)) = part_of(&key, &member.value) {
+                    let range = place.map(|span| self.snapshot.span_bytes(span));
+                    let place = self.place_name(&path, range.unwrap_or_default());
+                    return Err(RenameError::Taken(new.to_owned(), place));
                 }
             }
             for path in self.snapshot.keys().files_asking_for(&self.part.root) {
                 let Some(data) = self.snapshot.view(environment).data_of(path) else { continue };
                 let asks = |asked: &LookupKey| asked.is_within(&self.part.root, &key.subkeys);
-                if data.tokens().filter_map(|token| token.reference.key()).any(asks) {
-                    return Err(RenameError::Taken(new.to_owned(), path.clone()));
+                let mut tokens = data.tokens();
+                if let Some(token) = tokens.find(|one| one.reference.key().is_some_and(asks)) {
+                    let place = self.place_name(path, self.snapshot.span_bytes(token.name_span));
+                    return Err(RenameError::Taken(new.to_owned(), place));
                 }
             }
         }
@@ -72,7 +76,7 @@ impl Renaming<'_> {
                     && self.part.subkeys.starts_with(&key.subkeys);
                 if is_around {
                     let range = self.snapshot.span_bytes(token.name_span);
-                    return Err(RenameError::Whole(path.clone(), self.line_number(path, range)));
+                    return Err(RenameError::Whole(self.place_name(path, range)));
                 }
             }
         }

@@ -41,6 +41,33 @@ pub fn prepare(snapshot: &Snapshot, position: FilePosition) -> Result<Prepared, 
     Ok(Prepared { range: renaming.range, placeholder: renaming.initial_name().to_owned() })
 }
 
+/// The most comments with the old name to name.
+const MAX_COMMENTS: usize = 3;
+
+/// A rename.
+#[derive(Clone, Debug, Default)]
+pub struct Renamed {
+    /// The change of the places that name the key.
+    pub change: SourceChange,
+    /// The comments that keep the old name, as `path:line`.
+    pub comments: Vec<String>,
+}
+
+impl Renamed {
+    /// Returns a sentence about the comments that keep the old name; `None` where there are none.
+    pub fn comments_note(&self) -> Option<String> {
+        let count = self.comments.len();
+        let named: Vec<&str> =
+            self.comments.iter().take(MAX_COMMENTS).map(String::as_str).collect();
+        let more = match count.saturating_sub(MAX_COMMENTS) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let keep = if count == 1 { "a comment keeps" } else { "comments keep" };
+        (count > 0).then(|| format!("{keep} the old name: {}{more}", named.join(", ")))
+    }
+}
+
 /// Returns the change that gives the name at `position` another name.
 ///
 /// A class parameter may be renamed from the class by its short name, too.
@@ -50,16 +77,16 @@ pub fn rename(
     snapshot: &Snapshot,
     position: FilePosition,
     new: &str,
-) -> Result<SourceChange, RenameError> {
+) -> Result<Renamed, RenameError> {
     let renaming = Renaming::at_position(snapshot, position)?;
     let new = renaming.full_name(new);
     if *new == *renaming.old_name() {
-        return Ok(SourceChange::default());
+        return Ok(Renamed::default());
     }
     name::check(&new)?;
     renaming.check()?;
     renaming.check_new(&new)?;
-    renaming.all_edits(&new)
+    Ok(Renamed { change: renaming.all_edits(&new)?, comments: renaming.comments_with_name()? })
 }
 
 /// A rename that was asked for.

@@ -35,6 +35,9 @@ const RESERVED: [&str; 18] = [
 /// Calls that render a template, which may use the variables of the class.
 const RENDERING: [&str; 4] = ["template(", "epp(", "inline_template", "inline_epp"];
 
+/// Texts within a template that may render another one.
+const NESTED: [&str; 6] = ["template(", "_template", "'template'", "epp(", "function_epp", "'epp'"];
+
 fn refuse_with<T>(reason: impl Into<String>) -> Result<T, RenameError> {
     Err(RenameError::Parameter(reason.into()))
 }
@@ -46,7 +49,8 @@ impl Renaming<'_> {
             let index = self.snapshot.manifests(environment);
             let Some(found) = index.asking_parameter(&self.part.root) else { continue };
             if found.class.recovered || !found.file.manifest.complete {
-                return refuse_with(format!("{} cannot be read in full", found.file.path));
+                let name = self.file_name(&found.file.path);
+                return refuse_with(format!("{name} cannot be read in full"));
             }
             self.check_body(&found)?;
             self.check_declarations(index, &found)?;
@@ -70,8 +74,10 @@ impl Renaming<'_> {
             }
             let is_used =
                 |one: &VariableUse| one.name == name && found.class.range.contains_range(one.range);
-            if self.variable_uses(&found.file.path)?.iter().any(is_used) {
-                return refuse_with(format!("`${name}` is already used in {}", found.file.path));
+            let uses = self.variable_uses(&found.file.path)?;
+            if let Some(one) = uses.iter().find(|one| is_used(one)) {
+                let place = self.place_name(&found.file.path, one.range);
+                return refuse_with(format!("`${name}` is already used in {place}"));
             }
         }
         Ok(())
@@ -80,7 +86,7 @@ impl Renaming<'_> {
     fn variable_uses(&self, path: &FilePath) -> Result<Vec<VariableUse>, RenameError> {
         match variables_of(self.snapshot, path) {
             Some(variables) => Ok(variables),
-            None => refuse_with(format!("{path} cannot be read in full")),
+            None => refuse_with(format!("{} cannot be read in full", self.file_name(path))),
         }
     }
 
@@ -97,20 +103,21 @@ impl Renaming<'_> {
         for one in self.variable_uses(&file.path)? {
             let is_it = one.name == parameter.name && class.range.contains_range(one.range);
             if is_it && (one.in_bars || nested(one.range)) {
-                let line = self.line_number(&file.path, one.range);
-                return refuse_with(format!(
-                    "{}:{line} has another variable of its name",
-                    file.path
-                ));
+                let place = self.place_name(&file.path, one.range);
+                return refuse_with(format!("{place} has another variable of its name"));
             }
         }
         let text = self.code_text(&file.path);
         let body = text.get(class.range.as_usize()).unwrap_or_default();
         let name = &parameter.name;
         let by_name = ["getvar('", "getvar(\"", "defined('$", "'$"];
-        match by_name.iter().any(|before| body.contains(&format!("{before}{name}"))) {
-            true => refuse_with(format!("{} names it in a string", file.path)),
-            false => Ok(()),
+        match by_name.iter().find_map(|before| body.find(&format!("{before}{name}"))) {
+            Some(at) => {
+                let range = TextRange::new_empty(class.range.start + at as u32);
+                let place = self.place_name(&file.path, range);
+                refuse_with(format!("{place} names it in a string"))
+            }
+            None => Ok(()),
         }
     }
 
@@ -122,22 +129,17 @@ impl Renaming<'_> {
     ) -> Result<(), RenameError> {
         let class = &found.class.name;
         for one in index.uses_of(class) {
-            let line = || self.line_number(&one.file.path, one.class_use.range);
+            let place = || self.place_name(&one.file.path, one.class_use.range);
             if one.class_use.gives_more {
-                let (path, line) = (&one.file.path, line());
-                return refuse_with(format!("{path}:{line} gives `{class}` parameters by a hash"));
+                return refuse_with(format!("{} gives `{class}` parameters by a hash", place()));
             }
             if one.class_use.kind == UseKind::Inherits {
-                return refuse_with(format!("{}:{} inherits `{class}`", one.file.path, line()));
+                return refuse_with(format!("{} inherits `{class}`", place()));
             }
             if one.class_use.kind == UseKind::Reference
                 && self.is_accessed(&one.file.path, one.class_use)
             {
-                return refuse_with(format!(
-                    "{}:{} uses parameters of `{class}`",
-                    one.file.path,
-                    line()
-                ));
+                return refuse_with(format!("{} uses parameters of `{class}`", place()));
             }
         }
         let may_give = |one: &&ClassUse| {
@@ -147,11 +149,8 @@ impl Renaming<'_> {
         };
         for file in index.files() {
             if let Some(one) = file.manifest.uses.iter().find(may_give) {
-                let line = self.line_number(&file.path, one.range);
-                return refuse_with(format!(
-                    "{}:{line} declares classes whose names are computed",
-                    file.path
-                ));
+                let place = self.place_name(&file.path, one.range);
+                return refuse_with(format!("{place} declares classes whose names are computed"));
             }
         }
         Ok(())
@@ -179,45 +178,74 @@ impl Renaming<'_> {
                 if is_part {
                     continue; // of `inline_epp(` and the like, which are searched for, too
                 }
-                let Some(path) = template_at(index, &body[at + call.len()..]) else {
-                    return refuse_with(format!(
-                        "`{}` renders a template that is not known",
-                        found.class.name
-                    ));
+                let class = found.class;
+                let arguments = &body[at + call.len()..];
+                let call_place = || {
+                    let range = TextRange::new_empty(class.range.start + at as u32);
+                    self.place_name(&found.file.path, range)
                 };
-                if self.may_use(&path, found.class, &found.parameter.name) {
-                    return refuse_with(format!("{path} may use it"));
-                }
+                let Some(path) = template_at(index, &class.name, arguments) else {
+                    let place = call_place();
+                    return refuse_with(format!("{place} renders a template that is not known"));
+                };
+                let place = match self.use_in_template(&path, class, &found.parameter.name) {
+                    TemplateUse::None => continue,
+                    TemplateUse::Place(range) => self.place_name(&path, range),
+                    TemplateUse::Unread => format!(
+                        "{}, which {} renders and which is not here,",
+                        self.file_name(&path),
+                        call_place()
+                    ),
+                };
+                return refuse_with(format!("{place} may use it"));
             }
         }
         Ok(())
     }
 
-    /// Whether a template may use a variable; one that is not here may.
-    fn may_use(&self, path: &FilePath, class: &Definition, name: &str) -> bool {
+    /// Returns the use of a variable in a template.
+    fn use_in_template(&self, path: &FilePath, class: &Definition, name: &str) -> TemplateUse {
         let text = self.code_text(path);
-        if text.is_empty() || text.contains("template") || text.contains("epp(") {
-            return true;
+        if text.is_empty() {
+            return TemplateUse::Unread;
         }
-        let qualified = format!("{}::{name}", class.name);
+        let nested = NESTED.iter().find_map(|call| text.find(call));
+        let qualified = text.find(&format!("{}::{name}", class.name));
         let mut named = text.match_indices(name).filter(|(at, _)| {
             let range = TextRange::from_usize(*at..at + name.len());
             let signs = ['@', '$', '\'', '"', ':', '{', '[', '='];
             is_whole_word(&text, range) && text[..*at].trim_end().ends_with(signs)
         });
-        text.contains(&qualified) || named.next().is_some()
+        let at = nested.or(qualified).or_else(|| named.next().map(|(at, _)| at));
+        at.map_or(TemplateUse::None, |at| TemplateUse::Place(TextRange::new_empty(at as u32)))
     }
 }
 
-/// Returns the file of the template that a call names as its only literal argument, or first of two
-/// for `epp`.
-fn template_at(index: &ManifestIndex, arguments: &str) -> Option<FilePath> {
+/// The use that a template makes of a variable.
+enum TemplateUse {
+    None,
+    /// A place that may use the variable, or that renders another template.
+    Place(TextRange),
+    /// The template is not in the workspace.
+    Unread,
+}
+
+/// Returns the file of the template that a call in a class names as its only argument, or first of
+/// two for `epp`. Within a class `$module_name` is the module of the class; a name with any other
+/// variable is not known.
+fn template_at(index: &ManifestIndex, class: &str, arguments: &str) -> Option<FilePath> {
     let quote = arguments.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     let (name, rest) = arguments[1..].split_once(quote)?;
     let is_last = rest.trim_start().starts_with(')');
     let has_hash =
         rest.trim_start().strip_prefix(',').is_some_and(|it| it.trim_start().starts_with('{'));
-    let (module, below) = name.split_once('/').filter(|_| is_last || has_hash)?;
+    let own = class.split("::").next().unwrap_or_default();
+    let name = match quote {
+        '"' => name.replace("${module_name}", own).replace("$module_name/", &format!("{own}/")),
+        _ => name.to_owned(),
+    };
+    let is_literal = quote == '\'' || !name.contains(['$', '\\']);
+    let (module, below) = name.split_once('/').filter(|_| is_literal && (is_last || has_hash))?;
     let module = index.modules().by_name.get(module)?;
     Some(module.root.join(&format!("templates/{below}")))
 }

@@ -12,7 +12,9 @@ fn check(text: &str, new: &str, expected: Expect) {
     let (snapshot, position) = (&fixture.snapshot, fixture.position());
     let shown = match rename(snapshot, position, new) {
         Err(error) => format!("{error}\n"),
-        Ok(change) => {
+        Ok(renamed) => {
+            let note = renamed.comments_note();
+            let change = renamed.change;
             let mut shown = String::new();
             for (path, edits) in &change.edits {
                 let text = snapshot.file(path).expect("a file").text().expect("a text").to_str();
@@ -21,6 +23,7 @@ fn check(text: &str, new: &str, expected: Expect) {
                 let lines = text.lines().zip(after.lines()).filter(|(old, new)| old != new);
                 lines.for_each(|(_, line)| shown.push_str(&format!("  {line}\n")));
             }
+            note.iter().for_each(|note| shown.push_str(&format!("{note}\n")));
             shown
         }
     };
@@ -120,7 +123,7 @@ fn a_name_that_yaml_reads_as_another_type_gets_quotes() {
         ":old$0: 1\n",
         "yes",
         expect![[r#"
-        the name at /data/common.yaml:1 is written with escapes, or an anchor shares it
+        not renamed: the name at data/common.yaml:1 is written with escapes, or an anchor shares it
     "#]],
     );
 }
@@ -140,7 +143,7 @@ fn names_in_use_are_refused() {
     for other in ["new: 2", "x: \"%{lookup('new')}\"", "lookup_options: {new: {merge: first}}"] {
         let fixture = Fixture::new(&format!("old$0: 1\n{other}\n"));
         let error = rename(&fixture.snapshot, fixture.position(), "new").unwrap_err();
-        let expected = "`new` is already used in /data/common.yaml";
+        let expected = "not renamed: `new` is already used in data/common.yaml:2";
         assert_eq!(error.to_string(), expected, "{other}");
     }
 }
@@ -199,21 +202,21 @@ fn a_class_parameter_is_renamed_with_its_uses() {
         &text,
         "m::db::port",
         expect![[r#"
-        the key is a parameter of `m::web`: its new name must be one, too
+        not renamed: the key is a parameter of `m::web`: its new name must be one, too
     "#]],
     );
     check(
         &text,
         "m::web::other",
         expect![[r#"
-        `m::web::other` is already used in /modules/m/manifests/web.pp
-    "#]],
+            not renamed: `m::web::other` is already used in modules/m/manifests/web.pp:2
+        "#]],
     );
     check(
         &text,
         "m::web::title",
         expect![[r#"
-        the class parameter cannot be renamed: `title` is no name for a parameter
+        not renamed: `title` is no name for a parameter
     "#]],
     );
 }
@@ -238,77 +241,77 @@ fn a_class_parameter_that_others_may_use_is_refused() {
         "$x = template('m/port.erb')",
         "",
         expect![[r#"
-        the class parameter cannot be renamed: /modules/m/templates/port.erb may use it
-    "#]],
+            not renamed: modules/m/templates/port.erb:1 may use it
+        "#]],
     );
     with(
         "$x = template('m/none.erb')",
         "",
         expect![[r#"
-        the class parameter cannot be renamed: /modules/m/templates/none.erb may use it
-    "#]],
+            not renamed: modules/m/templates/none.erb, which modules/m/manifests/web.pp:2 renders and which is not here, may use it
+        "#]],
     );
     with(
         "$x = inline_epp($y)",
         "",
         expect![[r#"
-        the class parameter cannot be renamed: `m::web` renders a template that is not known
-    "#]],
+            not renamed: modules/m/manifests/web.pp:2 renders a template that is not known
+        "#]],
     );
     with(
         "$x.each |$port| { notice($port) }",
         "",
         expect![[r#"
-        the class parameter cannot be renamed: /modules/m/manifests/web.pp:2 has another variable of its name
+        not renamed: modules/m/manifests/web.pp:2 has another variable of its name
     "#]],
     );
     with(
         "$listen = 1",
         "",
         expect![[r#"
-        the class parameter cannot be renamed: `$listen` is already used in /modules/m/manifests/web.pp
-    "#]],
+            not renamed: `$listen` is already used in modules/m/manifests/web.pp:2
+        "#]],
     );
     with(
         "$x = getvar('port')",
         "",
         expect![[r#"
-        the class parameter cannot be renamed: /modules/m/manifests/web.pp names it in a string
-    "#]],
+            not renamed: modules/m/manifests/web.pp:2 names it in a string
+        "#]],
     );
     with(
         "",
         "class m inherits m::web { notice($port) }",
         expect![[r#"
-        the class parameter cannot be renamed: /modules/m/manifests/init.pp:1 inherits `m::web`
+        not renamed: modules/m/manifests/init.pp:1 inherits `m::web`
     "#]],
     );
     with(
         "",
         "class m { class { 'm::web': * => $all } }",
         expect![[r#"
-        the class parameter cannot be renamed: /modules/m/manifests/init.pp:1 gives `m::web` parameters by a hash
+        not renamed: modules/m/manifests/init.pp:1 gives `m::web` parameters by a hash
     "#]],
     );
     with(
         "",
         "class m { create_resources('class', $all) }",
         expect![[r#"
-        the class parameter cannot be renamed: /modules/m/manifests/init.pp:1 declares classes whose names are computed
+        not renamed: modules/m/manifests/init.pp:1 declares classes whose names are computed
     "#]],
     );
     with(
         "",
         "class m { notice(Class['m::web']['port']) }",
         expect![[r#"
-        the class parameter cannot be renamed: /modules/m/manifests/init.pp:1 uses parameters of `m::web`
+        not renamed: modules/m/manifests/init.pp:1 uses parameters of `m::web`
     "#]],
     );
     with(
         "",
         "class m { $key = 'm::web::port' }",
         expect![[r#"
-        /modules/m/manifests/init.pp:1 computes a name that may be this one
+        not renamed: modules/m/manifests/init.pp:1 computes a name that may be this one
     "#]],
     );
 }
@@ -323,28 +326,28 @@ fn keys_that_unknown_code_may_read_are_refused() {
         "class m { lookup(\"m::web::${x}\") }",
         data,
         expect![[r#"
-        /modules/m/manifests/init.pp:1 computes a name that may be this one
+        not renamed: modules/m/manifests/init.pp:1 computes a name that may be this one
     "#]],
     );
     check_with(
         "class m { lookup($x) }",
         data,
         expect![[r#"
-        /modules/m/manifests/init.pp:1 computes a name that may be this one
+        not renamed: modules/m/manifests/init.pp:1 computes a name that may be this one
     "#]],
     );
     check_with(
         "class m { lookup('m::web::listen') }",
         data,
         expect![[r#"
-        `m::web::listen` is already used in /modules/m/manifests/init.pp
-    "#]],
+            not renamed: `m::web::listen` is already used in modules/m/manifests/init.pp:1
+        "#]],
     );
     check_with(
         "class m { }",
         "n::web::$0port: 1",
         expect![[r#"
-        the code of the module `n`, which may read the key, is not in the workspace
+        not renamed: the code of the module `n`, which may read the key, is not in the workspace
     "#]],
     );
     let installed = "#- /Puppetfile\nmod 'puppet/n', '1.0.0'\n";
@@ -352,14 +355,14 @@ fn keys_that_unknown_code_may_read_are_refused() {
         &format!("{installed}#- /data/common.yaml\nn::web::$0port: 1\n"),
         "n::web::x",
         expect![[r#"
-            the code of the module `n`, which may read the key, is not in the workspace
+            not renamed: the code of the module `n`, which may read the key, is not in the workspace
         "#]],
     );
     check(
         &format!("{installed}#- /data/common.yaml\nport$0: 1\n"),
         "n::web::x",
         expect![[r#"
-        the code of the module `n`, which may read the key, is not in the workspace
+        not renamed: the code of the module `n`, which may read the key, is not in the workspace
     "#]],
     );
 }
@@ -371,7 +374,7 @@ fn options_must_serve_both_names() {
         text,
         "new",
         expect![[r#"
-        the pattern `^old` of lookup_options matches only one of both names
+        not renamed: the pattern `^old` of lookup_options matches only one of both names
     "#]],
     );
     check(
@@ -386,14 +389,14 @@ fn options_must_serve_both_names() {
         "lookup_options: {'^$0old': {merge: first}}\n",
         "new",
         expect![[r#"
-        `^old` is a pattern, which may match several keys
-    "#]],
+            not renamed: `^old` is a pattern, which may match several keys
+        "#]],
     );
     check(
         "lookup_options: {'%{x}': {merge: first}}\nold$0: 1\n",
         "new",
         expect![[r#"
-        tokens decide the entries of lookup_options in /data/common.yaml
+        not renamed: tokens decide the entries of lookup_options in data/common.yaml
     "#]],
     );
 }
@@ -404,35 +407,35 @@ fn places_that_cannot_take_a_name_are_refused() {
         "&a old$0: 1\nx: *a\n",
         "new",
         expect![[r#"
-        the name at /data/common.yaml:1 is written with escapes, or an anchor shares it
+        not renamed: the name at data/common.yaml:1 is written with escapes, or an anchor shares it
     "#]],
     );
     check(
         "x: &a {old: 1}\n<<: *a\ny: \"%{lookup('ol$0d')}\"\n",
         "new",
         expect![[r#"
-        the name at /data/common.yaml:1 is written with escapes, or an anchor shares it
+        not renamed: the name at data/common.yaml:1 is written with escapes, or an anchor shares it
     "#]],
     );
     check(
         "old$0: 1\nx: \"%{lookup('\\x6fld')}\"\n",
         "new",
         expect![[r#"
-        the name at /data/common.yaml:2 is written with escapes, or an anchor shares it
+        not renamed: the name at data/common.yaml:2 is written with escapes, or an anchor shares it
     "#]],
     );
     check(
         "old$0: 1\nsops: {mac: x}\n",
         "new",
         expect![[r#"
-        /data/common.yaml is sealed with a checksum by SOPS
-    "#]],
+            not renamed: the file of data/common.yaml:1 is sealed with a checksum by SOPS
+        "#]],
     );
     check(
         "#- levels Role Common\n#- /data/roles/web.yaml\nold: [\n#- /data/common.yaml\nold$0: 1\n",
         "new",
         expect![[r#"
-            /data/roles/web.yaml cannot be read, and may name the key
+            not renamed: data/roles/web.yaml cannot be read, and may name the key
         "#]],
     );
     check(
@@ -446,8 +449,8 @@ fn places_that_cannot_take_a_name_are_refused() {
         "x: \"%{fa$0ct}\"\n",
         "new",
         expect![[r#"
-        facts or code set this variable: only keys of data can be renamed
-    "#]],
+            not renamed: facts or code set this variable: only keys of data can be renamed
+        "#]],
     );
 }
 
@@ -457,7 +460,7 @@ fn data_of_a_module_keeps_its_namespace() {
         "#- levels Common\n#- /modules/m/hiera.yaml\nversion: 5\nhierarchy: [{name: Common, path: common.yaml}]\n#- /modules/m/manifests/init.pp\nclass m {}\n#- /modules/m/data/common.yaml\nm::old$0: 1\n",
         "plain",
         expect![[r#"
-            the data of the module `m` may only have keys of this module
+            not renamed: the data of the module `m` may only have keys of this module
         "#]],
     );
 }
@@ -479,31 +482,31 @@ fn a_member_is_renamed_if_tokens_alone_use_it() {
     with(
         "k:\n  $0old: {x: 1}\na: \"%{lookup('k')}\"\n",
         expect![[r#"
-        /data/common.yaml:3 asks for the whole value, whose members it may use
+        not renamed: data/common.yaml:3 asks for the whole value, whose members it may use
     "#]],
     );
     with(
         "k:\n  $0old: 1\n  new: 1\n",
         expect![[r#"
-        `new` is already used in /data/common.yaml
-    "#]],
+            not renamed: `new` is already used in data/common.yaml:3
+        "#]],
     );
     with(
         "used:\n  $0old: 1\n",
         expect![[r#"
-        not all uses of this member are known: code reads the value, and may use its members
+        not renamed: not all uses of this member are known: code reads the value, and may use its members
     "#]],
     );
     with(
         "k:\n  $0old: &x 1\ny: *x\n",
         expect![[r#"
-        not all uses of this member are known: an anchor shares a part of the value
+        not renamed: not all uses of this member are known: an anchor shares a part of the value
     "#]],
     );
     with(
         "k: \"%{alias('z')}\"\na: \"%{lookup('k.$0old')}\"\n",
         expect![[r#"
-        /data/common.yaml:1 asks for the whole value, whose members it may use
+        not renamed: data/common.yaml:1 asks for the whole value, whose members it may use
     "#]],
     );
 }
@@ -544,4 +547,57 @@ fn a_rename_begins_with_the_name_as_the_place_writes_the_name() {
     assert_eq!(initial_name(&key), "m::web::a");
     let token = module(class, other, &data.replace("('m::web::a')", "('m::web::a$0')"));
     assert_eq!(initial_name(&token), "m::web::a");
+}
+
+/// Within a class `$module_name` is the module of the class.
+#[test]
+fn templates_of_the_module_are_read() {
+    let with = |call: &str, expected: Expect| {
+        let class = format!("class m::web(Integer $port = 80) {{\n  $x = {call}\n}}");
+        check(&module(&class, "", "m::web::$0port: 1"), "m::web::listen", expected);
+    };
+    with(
+        r#"template("${module_name}/other.erb")"#,
+        expect![[r#"
+        /data/common.yaml
+          m::web::listen: 1
+        /modules/m/manifests/web.pp
+          class m::web(Integer $listen = 80) {
+    "#]],
+    );
+    with(
+        r#"template("${module_name}/port.erb")"#,
+        expect![[r#"
+        not renamed: modules/m/templates/port.erb:1 may use it
+    "#]],
+    );
+    with(
+        r#"template("${x}/other.erb")"#,
+        expect![[r#"
+        not renamed: modules/m/manifests/web.pp:2 renders a template that is not known
+    "#]],
+    );
+}
+
+#[test]
+fn comments_that_keep_the_old_name_are_told() {
+    check(
+        r#"
+#- levels Role Common
+#- /data/roles/web.yaml
+# url: "%{lookup('old')}"
+x: 1 # not older, old
+# old: 2
+# older
+y: 1 # old
+#- /data/common.yaml
+ol$0d: 2
+"#,
+        "new",
+        expect![[r#"
+            /data/common.yaml
+              new: 2
+            comments keep the old name: data/roles/web.yaml:1, data/roles/web.yaml:2, data/roles/web.yaml:3 and 1 more
+        "#]],
+    );
 }

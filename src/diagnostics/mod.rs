@@ -212,8 +212,9 @@ fn of_other_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> 
 pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
     let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
     let start = Instant::now();
-    let enabled = config.environments.values().chain([&config.severities]).flat_map(enabled_rules);
-    if enabled.into_iter().any(|(rule, _)| !rule.check.needs_no_other_file()) {
+    let severities = config.environments.values().chain([&config.severities]);
+    let mut enabled = severities.flat_map(|it| enabled_rules(it, config.preset));
+    if enabled.any(|(rule, _)| !rule.check.needs_no_other_file()) {
         prepare(snapshot);
     }
     let index_us = start.elapsed().as_micros();

@@ -1,6 +1,6 @@
 //! `typed-reader`
 
-use super::typed::{as_written, is_settled, is_taken_as_written, shorten};
+use super::typed::{as_written, is_taken_as_written, shorten};
 use super::unread::in_code;
 use crate::diagnostics::rule::{
     Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
@@ -54,7 +54,7 @@ fn asks_directly(call: &ReaderCall, name: &str) -> bool {
 fn is_overridden(context: &EntryContext<'_>, key: &LookupKey, value: &Value) -> bool {
     let resolution = (context.lookup)(key, None);
     let found = resolution.value.as_ref().ok().and_then(Option::as_ref);
-    is_settled(&resolution) && found.is_some_and(|found| found.origin != value.origin)
+    resolution.is_settled() && found.is_some_and(|found| found.origin != value.origin)
 }
 
 fn report_mismatches(

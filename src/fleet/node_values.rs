@@ -44,7 +44,7 @@ pub struct NodeValues<'a> {
     resolvers: RefCell<HashMap<usize, Resolver<'a>>>,
 }
 
-/// What makes each lookup of a node fail: the broken files that it reads, and the errors of
+/// The reasons why each lookup of a node fails: broken files that it reads, and the errors of
 /// configs.
 type Failures = Vec<String>;
 

@@ -1,4 +1,4 @@
-//! What client and server can do: the features that the client announces, as far as answers depend
+//! The abilities of client and server: the features that the client announces, as far as answers depend
 //! on them, and the capabilities that the server announces in return, its own messages included.
 
 use std::collections::BTreeMap;

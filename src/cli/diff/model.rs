@@ -105,7 +105,7 @@ pub(super) struct ChangedKey {
     pub(super) nodes: BTreeSet<usize>,
 }
 
-/// What changes of one line of a report have in common: the key, its strategies and the kind.
+/// The common part of the changes of one line of a report: the key, its strategies and the kind.
 type ChangeIdentity = (Arc<str>, Vec<String>, ChangeKind);
 
 /// Edits with the keys that change by them.

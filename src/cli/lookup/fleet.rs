@@ -74,7 +74,7 @@ struct FleetReport<'a> {
 
 /// Nodes whose answers are printed alike.
 struct PrintedAnswer {
-    /// What stands behind the number of nodes.
+    /// The text behind the number of nodes.
     head: String,
     /// The value or the cases.
     body: String,

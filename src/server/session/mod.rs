@@ -1,4 +1,4 @@
-//! What the server knows between messages: the open documents and the workspace, the folders, the
+//! The state between messages: the open documents and the workspace, the folders, the
 //! settings, the findings that the client has; and the task that reads the disk.
 
 mod client_settings;

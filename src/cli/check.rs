@@ -48,9 +48,9 @@ fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Fail
             "{outside} does not belong to {root}: check each environment by itself, or a folder that holds them all"
         )));
     }
-    if opened.snapshot.environments().all.is_empty() {
+    if let Err(failure) = opened.environments() {
         opened.note_settings();
-        return Err(Failure(format!("there is no hiera.yaml in {root} or below")));
+        return Err(failure);
     }
     opened.note_unread_settings();
     look_for_selected(arguments, &mut opened.settings);

@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<S
     };
     let opened = open(&arguments.root, None, ArgumentSettings::new(), None)?;
     opened.note_settings();
-    let environment = opened.find_environment()?;
+    let environment = opened.single_environment(arguments.root.environment.as_deref())?.clone();
     let keys = keys_to_print(&opened, arguments.keys.as_deref())?;
     let find = |name: &str| find_scope(&opened, &environment, Some(name), &environment.name);
     let ((one, first), (other, second)) = (find(one)?, find(other)?);

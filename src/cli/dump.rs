@@ -55,7 +55,7 @@ enum DumpFormat {
 pub(super) fn run(arguments: &DumpArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let opened = open(&arguments.root, None, ArgumentSettings::new(), None)?;
     opened.note_settings();
-    let environment = opened.find_environment()?;
+    let environment = opened.single_environment(arguments.root.environment.as_deref())?.clone();
     let dump = Dump {
         opened: &opened,
         environment: &environment,

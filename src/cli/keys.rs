@@ -16,19 +16,23 @@ use crate::workspace::manifests::{DefinitionAt, KeyStanding, ModuleOrigin};
 pub(super) fn run(arguments: &KeysArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let opened = open(&arguments.root, None, ArgumentSettings::new(), None)?;
     opened.note_settings();
-    if opened.snapshot.environments().all.is_empty() {
-        return Err(Failure(format!("there is no hiera.yaml in {} or below", opened.root)));
-    }
     let mut found = false;
-    for environment in &opened.snapshot.environments().all {
+    for environment in opened.environments()? {
         let names = PlaceNames { snapshot: &opened.snapshot, root: &opened.root };
         let report = Report { opened: &opened, environment, names };
         let lines = match (&arguments.readers, &arguments.class) {
             (Some(key), _) => report.reader_lines(key),
             (None, Some(class)) => report.class_lines(class.trim_start_matches("::")),
+            (None, None) if arguments.classes => report.class_names(),
+            (None, None) if arguments.unset => report.unset_lines(),
             (None, None) => report.key_lines(arguments.unread),
         };
         found |= !lines.is_empty();
+        let class = arguments.class.as_deref().map(|class| class.trim_start_matches("::"));
+        if let Some(class) = class.filter(|class| lines.is_empty() && report.has_class(class)) {
+            super::print_note(&format!("the class '{class}' has no parameters"));
+            found = true;
+        }
         write(lines, arguments.format == "json", out)?;
     }
     match (&arguments.readers, &arguments.class) {
@@ -97,7 +101,7 @@ impl Report<'_> {
             more: if with_places { places } else { Vec::new() },
             json: json!({
                 "key": one.key,
-                "environment": self.environment.name,
+                "environment": self.environment.name, "root": self.environment.root.as_str(),
                 "reader": standing_name(&one.standing),
                 "unread": one.is_unread(has_puppetfile),
                 "definitions": one.definitions.iter().map(|span| self.place_json(*span)).collect::<Vec<_>>(),
@@ -170,6 +174,65 @@ impl Report<'_> {
         parameters.map(|parameter| self.parameter_line(&class, parameter)).collect()
     }
 
+    fn has_class(&self, name: &str) -> bool {
+        self.opened.snapshot.manifests(self.environment).loaded_class(name).is_some()
+    }
+
+    /// Returns the classes that Puppet would load, in the order of their names.
+    fn classes(&self) -> Vec<DefinitionAt<'_>> {
+        let index = self.opened.snapshot.manifests(self.environment);
+        let mut names: Vec<&str> = index.all_definition_names().collect();
+        names.sort_unstable();
+        names.into_iter().filter_map(|name| index.loaded_class(name)).collect()
+    }
+
+    fn class_names(&self) -> Vec<ReportLine> {
+        let view = self.opened.snapshot.view(self.environment);
+        let is_set = |class: &str, parameter: &Parameter| {
+            view.is_defined(&format!("{class}::{}", parameter.name))
+        };
+        let line = |class: DefinitionAt<'_>| {
+            let (name, parameters) = (&class.definition.name, &class.definition.parameters);
+            let set = parameters.iter().filter(|one| is_set(name, one)).count();
+            let required = |one: &&Parameter| one.default.is_none() && !is_set(name, one);
+            let missing = parameters.iter().filter(required).count();
+            let count = parameters.len();
+            let plural = if count == 1 { "" } else { "s" };
+            let open = match missing {
+                0 => String::new(),
+                missing => format!(", {missing} required and set nowhere here"),
+            };
+            ReportLine {
+                subject: name.clone(),
+                text: format!("{count} parameter{plural}, {set} set in data{open}"),
+                more: Vec::new(),
+                json: json!({
+                    "class": name,
+                    "environment": self.environment.name, "root": self.environment.root.as_str(),
+                    "parameters": count,
+                    "set": set,
+                    "missing": missing,
+                    "place": self.place_json(Span::in_file(class.file.id, class.definition.range)),
+                }),
+            }
+        };
+        self.classes().into_iter().map(line).collect()
+    }
+
+    /// Returns the parameters that no data here sets, those of each class in its order.
+    fn unset_lines(&self) -> Vec<ReportLine> {
+        let view = self.opened.snapshot.view(self.environment);
+        let mut lines = Vec::new();
+        for class in self.classes() {
+            for parameter in &class.definition.parameters {
+                if !view.is_defined(&format!("{}::{}", class.definition.name, parameter.name)) {
+                    lines.push(self.parameter_line(&class, parameter));
+                }
+            }
+        }
+        lines
+    }
+
     fn parameter_line(&self, class: &DefinitionAt<'_>, parameter: &Parameter) -> ReportLine {
         let key = format!("{}::{}", class.definition.name, parameter.name);
         let view = self.opened.snapshot.view(self.environment);
@@ -188,7 +251,7 @@ impl Report<'_> {
             more: definitions.iter().map(|span| self.names.place_name(*span)).collect(),
             json: json!({
                 "key": key,
-                "environment": self.environment.name,
+                "environment": self.environment.name, "root": self.environment.root.as_str(),
                 "type": data_type,
                 "required": parameter.default.is_none(),
                 "place": self.place_json(Span::in_file(class.file.id, parameter.range)),

@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     let request = read_request(arguments)?;
     let opened = open(&arguments.root, None, decryption_settings(arguments)?, None)?;
     opened.note_settings();
-    let environment = opened.find_environment()?;
+    let environment = opened.single_environment(arguments.root.environment.as_deref())?.clone();
     if let Some(choice) = &arguments.nodes {
         return fleet::answer_fleet(arguments, choice, &opened, &environment, out);
     }

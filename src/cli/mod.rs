@@ -4,6 +4,7 @@
 mod answers;
 mod check;
 mod compare;
+mod config;
 mod debug;
 mod diff;
 mod dump;
@@ -106,6 +107,9 @@ pub enum Command {
     Nodes(Box<NodesArguments>),
     /// List the keys of the data and what reads them: class parameters, calls in code, tokens.
     Keys(Box<KeysArguments>),
+    /// Print which hiera.yaml governs each environment and why, the other configs with the line of
+    /// settings that chooses each, the levels, and what was assumed.
+    Config(Box<ConfigArguments>),
     /// Print the catalogue of rules, or explain one.
     Rules {
         /// The rule to explain.
@@ -272,8 +276,18 @@ pub struct NodesArguments {
     name: Option<String>,
     #[command(flatten)]
     root: RootArguments,
-    /// Print a line of JSON for each node: name, environment, source, whether it is inferred from
-    /// the names of data files, and its variables.
+    /// Print a line of JSON for each node: name, environment and its folder, source, whether it
+    /// is inferred from the names of data files, and its variables.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The arguments of `config`.
+#[derive(Debug, Args)]
+pub struct ConfigArguments {
+    #[command(flatten)]
+    root: RootArguments,
+    /// Print a line of JSON for each environment.
     #[arg(long)]
     json: bool,
 }
@@ -290,6 +304,12 @@ pub struct KeysArguments {
     /// The parameters of this class, and where data sets them; exit 1 if it is not here.
     #[arg(long, value_name = "CLASS", group = "question")]
     class: Option<String>,
+    /// The classes that are here, with the number of their parameters.
+    #[arg(long, group = "question")]
+    classes: bool,
+    /// The parameters of classes that no data here sets.
+    #[arg(long, group = "question")]
+    unset: bool,
     /// For people, or a line of JSON each.
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = ["human", "json"])]
     format: String,
@@ -363,6 +383,7 @@ pub fn run(command: Command, out: &mut dyn Write) -> Status {
         Command::Debug { aspect, file, root } => debug::run(aspect, &file, &root, out),
         Command::Nodes(arguments) => nodes::run(&arguments, out),
         Command::Keys(arguments) => keys::run(&arguments, out),
+        Command::Config(arguments) => config::run(&arguments, out),
         Command::Rules { code } => rules::run(code.as_deref(), out),
         Command::Completions { shell } => itself::print_completions(shell, out),
         Command::Man { name } => itself::print_man(name.as_deref(), out),
@@ -407,6 +428,46 @@ struct Opened {
 }
 
 impl Opened {
+    /// Returns the environments that all commands answer for.
+    ///
+    /// Errors: there is none.
+    fn environments(&self) -> Result<&[Arc<Environment>], Failure> {
+        match &self.snapshot.environments().all[..] {
+            [] => Err(Failure(format!("there is no hiera.yaml in {} or below", self.root))),
+            all => Ok(all),
+        }
+    }
+
+    /// Returns the one of them that `lookup` answers for: that of the opened folder or around it,
+    /// or else the only one below it, the one that is `named`, or `production`.
+    ///
+    /// Errors: there is none, or there are several.
+    fn single_environment(&self, named: Option<&str>) -> Result<&Arc<Environment>, Failure> {
+        let all = self.environments()?;
+        let around = || {
+            let around = all.iter().filter(|one| self.root.is_within(&one.root));
+            around.max_by_key(|one| one.root.as_str().len())
+        };
+        let called = |name: &str| {
+            let mut called = all.iter().filter(|one| one.name == name);
+            called.next().filter(|_| called.next().is_none())
+        };
+        let single = match all {
+            [only] => Some(only),
+            _ => all.iter().find(|one| one.root == self.root).or_else(around),
+        };
+        single.or_else(|| called(named.unwrap_or("production"))).ok_or_else(|| {
+            let roots: Vec<&str> =
+                all.iter().take(10).map(|one| self.snapshot.shown_path(&one.root)).collect();
+            let count = all.len();
+            Failure(format!(
+                "there are {count} environments in {}; name one with --root: {}",
+                self.root,
+                roots.join(", ")
+            ))
+        })
+    }
+
     /// Prints the problems of settings files; `check` reports them as findings.
     fn note_settings(&self) {
         self.note_settings_in(&|_| true);
@@ -426,19 +487,6 @@ impl Opened {
                 file.relative_to(&self.root).unwrap_or(file.as_str())
             ));
         }
-    }
-}
-
-impl Opened {
-    /// Returns the environment of the folder that was opened, or else the nearest one above it.
-    ///
-    /// Errors: no `hiera.yaml` is there.
-    fn find_environment(&self) -> Result<Arc<Environment>, Failure> {
-        let all = &self.snapshot.environments().all;
-        let own = all.iter().find(|environment| environment.root == self.root);
-        let nearest = || all.iter().rfind(|environment| self.root.is_within(&environment.root));
-        let found = own.or_else(nearest).cloned();
-        found.ok_or_else(|| Failure(format!("there is no hiera.yaml in {}", self.root)))
     }
 }
 

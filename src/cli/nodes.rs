@@ -1,25 +1,27 @@
 //! `hiera-ls nodes`: the nodes that are known, and where each of their variables comes from.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{ArgumentSettings, Failure, NodesArguments, Opened, Status, open};
+use super::{ArgumentSettings, Failure, NodesArguments, Opened, Status, open, print_note};
 use crate::hiera::scope::Variable;
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
 use crate::workspace::environments::Environment;
-use crate::workspace::nodes::Node;
+use crate::workspace::nodes::{Node, VariableSource};
 
 pub(super) fn run(arguments: &NodesArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let opened = open(&arguments.root, None, ArgumentSettings::new(), None)?;
     opened.note_settings();
-    if opened.snapshot.environments().all.is_empty() {
-        return Err(Failure(format!("there is no hiera.yaml in {} or below", opened.root)));
+    for (path, plugin) in opened.snapshot.unread_plugins() {
+        let path = relative_path(path, &opened.root);
+        print_note(&format!("{path}: the values of the plugin {plugin} are unknown"));
     }
     let mut found = false;
-    for environment in &opened.snapshot.environments().all {
+    for environment in opened.environments()? {
         let is_asked =
             |node: &&Node| arguments.name.as_deref().is_none_or(|name| *node.name == *name);
         let kinds = opened.snapshot.kinds_of(environment);
@@ -80,12 +82,13 @@ fn write_variables(
 ) -> Result<(), Failure> {
     for node in nodes {
         let source = relative_path(&node.source, &opened.root);
+        let of_environment = environment;
         let (name, environment) = (escape_terminal(&node.name), escape_terminal(&environment.name));
         match node.is_kind() {
             true => writeln!(out, "nodes with {name} in {environment}")?,
             false => writeln!(out, "{name} in {environment}, from {}", escape_terminal(source))?,
         }
-        for (name, value, source) in sourced_variables(node, &opened.root) {
+        for (name, value, source) in by_importance(node, of_environment, &opened.root) {
             let text = print::print_inline(
                 &value,
                 &PrintOptions { mask_encrypted: true, ..PrintOptions::default() },
@@ -109,6 +112,28 @@ fn write_variables(
         }
     }
     Ok(())
+}
+
+/// Returns the variables of a node with their sources: those that decide which files it reads first,
+/// and those that are another spelling or a part of its name last.
+fn by_importance(
+    node: &Node,
+    environment: &Environment,
+    root: &FilePath,
+) -> Vec<(String, crate::puppet::Value, Option<String>)> {
+    let used: BTreeSet<&str> = environment
+        .reach
+        .iter()
+        .flat_map(|reach| reach.pattern.variables())
+        .map(String::as_str)
+        .collect();
+    let mut all = sourced_variables(node, root);
+    all.sort_by_key(|(name, _, _)| match node.source_of(name) {
+        _ if used.contains(name.as_str()) => 0,
+        Some(VariableSource::Name) => 2,
+        _ => 1,
+    });
+    all
 }
 
 /// Returns the variables of a node with their sources: for a node with unknown variables, the known
@@ -149,9 +174,10 @@ fn write_json(
             .filter_map(|(name, _, source)| Some((name.clone(), source.as_deref()?.into())))
             .collect();
         if node.is_kind() {
-            let (kind, environment) = (&*node.name, &environment.name);
+            let (kind, root) = (&*node.name, environment.root.as_str());
+            let environment = &environment.name;
             let line = json!({
-                "kind": kind, "environment": environment, "variables": values, "from": sources,
+                "kind": kind, "environment": environment, "root": root, "variables": values, "from": sources,
             });
             writeln!(out, "{line}")?;
             continue;
@@ -159,6 +185,7 @@ fn write_json(
         let line = json!({
             "name": &*node.name,
             "environment": environment.name,
+            "root": environment.root.as_str(),
             "source": node.source.as_str(),
             "inferred": node.scope.open,
             "variables": values,

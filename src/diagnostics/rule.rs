@@ -208,6 +208,8 @@ pub struct Finding {
     pub related: Vec<Related>,
     /// The change that probably mends it.
     pub suggestion: Option<Suggestion>,
+    /// The fact behind it, in words, where other findings may have the same one.
+    pub cause: Option<String>,
 }
 
 /// A replacement of a part of a finding's text.
@@ -247,7 +249,14 @@ impl Finding {
             message: message.into(),
             related: Vec::new(),
             suggestion: None,
+            cause: None,
         }
+    }
+
+    /// Returns the finding with the fact behind it.
+    pub fn with_cause(mut self, cause: impl Into<String>) -> Finding {
+        self.cause = Some(cause.into());
+        self
     }
 
     /// Returns the finding with a change of `wrong` that probably fixes it, if there is one.

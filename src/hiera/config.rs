@@ -20,7 +20,7 @@ mod v5;
 
 pub use called::{CONTEXT_TYPE, FunctionArgument};
 pub use content::{may_hold_config, version_by_content};
-pub use described::{DescribedBackends, is_of_namespace, namespace_of, why_not_described};
+pub use described::{DescribedBackends, KeyPart, why_not_described};
 pub use problem::{ConfigProblem, ConfigProblemKind, VersionProblem};
 pub use selector::select;
 pub use templates::{METHOD_SYNTAX, Template, TemplateError, template_error};
@@ -246,9 +246,9 @@ pub enum Locations {
     Paths(Vec<Template>),
     /// `glob` or `globs`.
     Globs(Vec<Template>),
-    /// Globs whose files are each read for the keys of the namespace that it is named after: those
-    /// of a function that the settings describe.
-    ByNamespace(Vec<Template>),
+    /// Globs whose files are each read for the keys of which a part names it: those of a function
+    /// that the settings describe.
+    ByKey(KeyPart, Vec<Template>),
     /// `uri` or `uris`.
     Uris(Vec<Template>),
     /// `mapped_paths`.
@@ -270,7 +270,7 @@ impl Locations {
         match self {
             Locations::Paths(templates)
             | Locations::Globs(templates)
-            | Locations::ByNamespace(templates)
+            | Locations::ByKey(_, templates)
             | Locations::Uris(templates) => templates,
             Locations::Mapped { path, .. } => std::slice::from_ref(path),
             Locations::None => &[],

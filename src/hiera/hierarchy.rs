@@ -204,7 +204,7 @@ fn pieces_of(
     template: &Template,
 ) -> Option<Vec<PatternPiece>> {
     let glob = match &level.locations {
-        Locations::Globs(_) | Locations::ByNamespace(_) => true,
+        Locations::Globs(_) | Locations::ByKey(..) => true,
         Locations::Paths(_) | Locations::Mapped { .. } => false,
         Locations::Uris(_) | Locations::None => return None,
     };
@@ -266,7 +266,7 @@ impl LevelLocator<'_> {
                         .push(self.locate_path(template, self.in_paths.evaluate(&template.text)?)?);
                 }
             }
-            Locations::Globs(templates) | Locations::ByNamespace(templates) => {
+            Locations::Globs(templates) | Locations::ByKey(_, templates) => {
                 for template in templates {
                     self.locate_glob(template, &mut found)?;
                 }

@@ -15,6 +15,7 @@ pub mod effective;
 pub mod evaluation;
 pub mod file_renames;
 pub mod folding;
+pub mod governing;
 pub mod hierarchy;
 pub mod highlight;
 pub mod hover;

@@ -19,9 +19,10 @@ pub struct PlaceNames<'a> {
 }
 
 impl PlaceNames<'_> {
-    /// Returns the path, relative where it lies below the folder.
+    /// Returns the path, relative where it lies below the folder, or else below an opened one.
     pub fn short_path<'p>(&self, path: &'p FilePath) -> &'p str {
-        path.relative_to(self.root).filter(|path| !path.is_empty()).unwrap_or(path.as_str())
+        let below = path.relative_to(self.root).filter(|path| !path.is_empty());
+        below.unwrap_or_else(|| self.snapshot.shown_path(path))
     }
 
     /// Returns `path:line`, the line counted from 1.

@@ -1,16 +1,26 @@
 //! Specs of rspec-puppet for hosts: the hosts that they describe, and the literals that they give
-//! for each. Values that Ruby would compute are ignored.
+//! for each. Values that Ruby would compute are unknown.
+//!
+//! A host is described by the innermost blocks (`context`, also within `on_supported_os.each`): all
+//! blocks about one certname are variants of the host. What all of them agree on is the host's;
+//! where they differ, nothing is claimed. Shared contexts are followed within one file.
+
+mod literals;
+
+use std::cell::Cell;
+use std::collections::HashMap;
 
 use super::model::Literal;
 use super::ruby::blocks::{after_bracket, block_of, end_of};
 use super::ruby::tokens::{Token, lex_tokens};
+use literals::{ReadHash, read_hash, read_literal};
 
 /// A host that a spec describes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DescribedHost {
     /// Its certname: `describe 'name'`, or `let(:node)`.
     pub name: String,
-    /// `let(:facts)`, a literal hash.
+    /// `let(:facts)`: the literal members of the hash.
     pub facts: Option<Literal>,
     /// `let(:node_params)`: top-scope variables, as a node classifier sets them.
     pub node_params: Option<Literal>,
@@ -20,47 +30,194 @@ pub struct DescribedHost {
     pub environment: Option<String>,
 }
 
+/// The deepest nesting of groups and shared contexts in each other; real specs have three or four.
+const MAX_DEPTH: usize = 16;
+/// The most uses of shared contexts in one spec, those within shared contexts counted each time.
+const MAX_USES: usize = 200;
+
 /// Reads the hosts that the outermost `describe` blocks of a spec name. A text whose blocks cannot
-/// be delimited has none. `let` in an inner block describes a variant of the host, and is ignored.
+/// be delimited has none.
 pub fn parse_hosts(text: &str) -> Vec<DescribedHost> {
     let tokens = lex_tokens(text);
-    let mut hosts = Vec::new();
+    let mut shared = HashMap::new();
+    find_shared(&tokens, &mut shared);
+    let mut variants = Vec::new();
+    let uses = Cell::new(0);
     let mut at = 0;
     while at < tokens.len() {
-        if tokens[at].is_word("describe")
+        if matches!(&tokens[at], Token::Word(word) if is_shared(word)) {
+            at = block_end(&tokens, at);
+        } else if tokens[at].is_word("describe")
             && let Some(Token::Text(name)) = after_bracket(&tokens, at + 1)
         {
             let Some(body) = block_of(&tokens, at + 1) else { return Vec::new() };
             at = body.end;
-            hosts.push(read_host(name, &tokens[body]));
+            let outer = Variant { name: name.to_owned(), ..Variant::default() };
+            let mut group = GroupReader { shared: &shared, uses: &uses, variants: &mut variants };
+            group.read_group(&tokens[body], outer, MAX_DEPTH);
         }
         at += 1;
     }
-    hosts
+    agreed_hosts(variants)
 }
 
-fn read_host(name: &str, body: &[Token]) -> DescribedHost {
-    let mut host = DescribedHost { name: name.to_owned(), ..DescribedHost::default() };
-    let mut at = 0;
-    while at < body.len() {
-        let token = &body[at];
-        if (token.is_word("let") || token.is_word("let!"))
-            && let Some((name, value, end)) = read_let(body, at + 1)
+/// The values that hold in one example group.
+#[derive(Clone, Default)]
+struct Variant {
+    name: String,
+    /// The hashes by the name of their `let`.
+    hashes: HashMap<&'static str, ReadHash>,
+    environment: Option<String>,
+}
+
+/// The names of the `let`s that are hashes.
+const HASHES: [&str; 3] = ["facts", "node_params", "trusted_facts"];
+/// The words that begin an example.
+const EXAMPLES: [&str; 4] = ["it", "specify", "example", "its"];
+/// The words that begin an example group within another.
+const GROUPS: [&str; 3] = ["context", "describe", "example_group"];
+/// The words that define a context for use in other groups.
+const SHARED: [&str; 3] = ["shared_context", "shared_examples", "shared_examples_for"];
+/// The words that use such a context in place.
+const INCLUDES: [&str; 2] = ["include_context", "include_examples"];
+/// The words that use it as a group of its own.
+const BEHAVES: [&str; 2] = ["it_behaves_like", "it_should_behave_like"];
+
+/// Finds the shared contexts of a text by their names, wherever they are defined.
+fn find_shared<'t>(tokens: &'t [Token], shared: &mut HashMap<&'t str, &'t [Token]>) {
+    for at in 0..tokens.len() {
+        let Token::Word(word) = &tokens[at] else { continue };
+        if SHARED.contains(&word.as_str())
+            && let Some(Token::Text(name) | Token::Symbol(name)) = after_bracket(tokens, at + 1)
+            && let Some(body) = block_of(tokens, at + 1)
         {
-            set_variable(&mut host, name, value);
-            at = end;
-        } else if token.is_word("do") || matches!(token, Token::Mark('{' | '(' | '[')) {
-            let Some(end) = end_of(body, at) else { return host };
-            at = end;
+            shared.insert(name, &tokens[body]);
         }
-        at += 1;
     }
-    host
 }
 
-/// Reads the tokens behind `let`: `(:name) { value }`, or the same with `do` and `end`. The value
-/// is `None` where it is not literal.
-fn read_let(body: &[Token], at: usize) -> Option<(&str, Option<Literal>, usize)> {
+/// Reads example groups into variants.
+struct GroupReader<'t, 'v> {
+    shared: &'t HashMap<&'t str, &'t [Token]>,
+    /// How many shared contexts were used.
+    uses: &'v Cell<usize>,
+    variants: &'v mut Vec<Variant>,
+}
+
+impl<'t> GroupReader<'t, '_> {
+    /// Reads a group: its innermost groups are variants, and so is itself where it has examples of
+    /// its own, or no inner group.
+    fn read_group(&mut self, body: &'t [Token], outer: Variant, depth: usize) {
+        let mut variant = outer;
+        self.apply_lets(body, &mut variant, depth);
+        let before = self.variants.len();
+        let has_examples = self.read_inner(body, &variant, depth);
+        if has_examples || self.variants.len() == before {
+            self.variants.push(variant);
+        }
+    }
+
+    /// Applies each `let` of a group, and those of the contexts that it includes, in order. Those
+    /// of inner groups are theirs.
+    fn apply_lets(&self, body: &'t [Token], variant: &mut Variant, depth: usize) {
+        let mut at = 0;
+        while at < body.len() {
+            let Token::Word(word) = &body[at] else {
+                at += 1;
+                continue;
+            };
+            if matches!(word.as_str(), "let" | "let!")
+                && let Some((name, value, end)) = read_let(body, at + 1)
+            {
+                set_variable(variant, name, value);
+                at = end;
+            } else if let Some(context) = self.shared_at(body, at, &INCLUDES)
+                && let Some(depth) = depth.checked_sub(1)
+            {
+                self.apply_lets(context, variant, depth);
+            } else if is_group(body, at) || is_shared(word) || is_example(body, at) {
+                at = block_end(body, at);
+            }
+            at += 1;
+        }
+    }
+
+    /// Reads the groups in a group, also those in loops; returns whether it has examples of its own.
+    fn read_inner(&mut self, body: &'t [Token], variant: &Variant, depth: usize) -> bool {
+        let mut has_examples = false;
+        let mut at = 0;
+        while at < body.len() {
+            let Token::Word(word) = &body[at] else {
+                at += 1;
+                continue;
+            };
+            if is_group(body, at) {
+                if let (Some(range), Some(depth)) = (block_of(body, at + 1), depth.checked_sub(1)) {
+                    at = range.end;
+                    self.read_group(&body[range], variant.clone(), depth);
+                }
+            } else if is_example(body, at) {
+                has_examples = true;
+                at = block_end(body, at);
+            } else if is_shared(word) {
+                at = block_end(body, at);
+            } else if let Some(context) = self.shared_at(body, at, &BEHAVES)
+                && let Some(depth) = depth.checked_sub(1)
+            {
+                self.read_group(context, variant.clone(), depth);
+            } else if let Some(context) = self.shared_at(body, at, &INCLUDES)
+                && let Some(depth) = depth.checked_sub(1)
+            {
+                has_examples |= self.read_inner(context, variant, depth);
+            }
+            at += 1;
+        }
+        has_examples
+    }
+
+    /// Returns the body of the shared context that one of these words uses at `at`.
+    fn shared_at(&self, body: &'t [Token], at: usize, words: &[&str]) -> Option<&'t [Token]> {
+        let Token::Word(word) = &body[at] else { return None };
+        if !words.contains(&word.as_str()) {
+            return None;
+        }
+        let (Token::Text(name) | Token::Symbol(name)) = after_bracket(body, at + 1)? else {
+            return None;
+        };
+        self.uses.set(self.uses.get() + 1);
+        self.shared.get(name.as_str()).copied().filter(|_| self.uses.get() <= MAX_USES)
+    }
+}
+
+fn is_shared(word: &str) -> bool {
+    SHARED.contains(&word)
+}
+
+/// Whether the word at `at` begins an inner group: and is no method of something.
+fn is_group(body: &[Token], at: usize) -> bool {
+    let is_call = at == 0 || body[at - 1] != Token::Mark('.');
+    matches!(&body[at], Token::Word(word) if GROUPS.contains(&word.as_str())) && is_call
+}
+
+/// Whether the word at `at` begins an example.
+fn is_example(body: &[Token], at: usize) -> bool {
+    let is_call = at == 0 || body[at - 1] != Token::Mark('.');
+    matches!(&body[at], Token::Word(word) if EXAMPLES.contains(&word.as_str())) && is_call
+}
+
+/// Returns the end of the block behind the word at `at`, in words or in braces; `at` where there is
+/// none.
+fn block_end(body: &[Token], at: usize) -> usize {
+    if let Some(range) = block_of(body, at + 1) {
+        return range.end;
+    }
+    let braces = (at + 1..body.len()).take_while(|number| body[*number] != Token::Line);
+    let open = braces.into_iter().find(|number| body[*number] == Token::Mark('{'));
+    open.and_then(|open| end_of(body, open)).unwrap_or(at)
+}
+
+/// Reads the tokens behind `let`: `(:name) { value }`, or the same with `do` and `end`.
+fn read_let(body: &[Token], at: usize) -> Option<(&str, &[Token], usize)> {
     let [Token::Mark('('), Token::Symbol(name), Token::Mark(')'), open, ..] = body.get(at..)?
     else {
         return None;
@@ -69,102 +226,60 @@ fn read_let(body: &[Token], at: usize) -> Option<(&str, Option<Literal>, usize)>
         return None;
     }
     let end = end_of(body, at + 3)?;
-    let mut reader = LiteralReader { tokens: &body[at + 4..end], at: 0 };
-    let value = reader.read_value().filter(|_| {
-        reader.skip_lines();
-        reader.at == reader.tokens.len()
-    });
-    Some((name, value, end))
+    Some((name, &body[at + 4..end], end))
 }
 
-fn set_variable(host: &mut DescribedHost, name: &str, value: Option<Literal>) {
-    let hash = || value.clone().filter(|value| matches!(value, Literal::Hash(_)));
+fn set_variable(variant: &mut Variant, name: &str, value: &[Token]) {
+    let text = || read_literal(value).as_ref().and_then(Literal::as_str).map(str::to_owned);
     match name {
-        "node" => {
-            // A computed name is none.
-            host.name = value.as_ref().and_then(Literal::as_str).unwrap_or_default().to_owned();
+        // A computed name is none.
+        "node" => variant.name = text().unwrap_or_default(),
+        "environment" => variant.environment = text(),
+        _ => {
+            if let Some(name) = HASHES.iter().find(|it| **it == name) {
+                let outer = variant.hashes.get(name).cloned().unwrap_or_default();
+                variant.hashes.insert(name, read_hash(value, &outer));
+            }
         }
-        "facts" => host.facts = hash(),
-        "node_params" => host.node_params = hash(),
-        "trusted_facts" => host.trusted_facts = hash(),
-        "environment" => host.environment = value.and_then(|it| it.as_str().map(str::to_owned)),
-        _ => {}
     }
 }
 
-/// Reads literal values.
-struct LiteralReader<'t> {
-    tokens: &'t [Token],
-    at: usize,
-}
-
-impl LiteralReader<'_> {
-    fn skip_lines(&mut self) {
-        while self.tokens.get(self.at) == Some(&Token::Line) {
-            self.at += 1;
+/// Returns the hosts in the order of their first variants, each with the values that all its
+/// variants agree on.
+fn agreed_hosts(variants: Vec<Variant>) -> Vec<DescribedHost> {
+    let mut hosts: Vec<Variant> = Vec::new();
+    for variant in variants {
+        match hosts.iter_mut().find(|known| known.name == variant.name) {
+            None => hosts.push(variant),
+            Some(known) => known.keep_agreed(&variant),
         }
     }
+    hosts.into_iter().map(Variant::into_host).collect()
+}
 
-    fn skip(&mut self, mark: char) -> bool {
-        self.skip_lines();
-        let is_it = self.tokens.get(self.at) == Some(&Token::Mark(mark));
-        self.at += usize::from(is_it);
-        is_it
-    }
-
-    fn read_value(&mut self) -> Option<Literal> {
-        self.skip_lines();
-        let token = self.tokens.get(self.at)?;
-        self.at += 1;
-        Some(match token {
-            Token::Text(text) | Token::Symbol(text) => Literal::String(text.clone()),
-            Token::Number(literal) => literal.clone(),
-            Token::Word(word) => match word.as_str() {
-                "true" => Literal::Boolean(true),
-                "false" => Literal::Boolean(false),
-                "nil" => Literal::Undef,
-                _ => return None,
-            },
-            Token::Mark('[') => {
-                let mut items = Vec::new();
-                while !self.skip(']') {
-                    items.push(self.read_value()?);
-                    if !self.skip(',') && !self.skip(']') {
-                        return None;
-                    } else if self.tokens[self.at - 1] == Token::Mark(']') {
-                        break;
-                    }
-                }
-                Literal::List(items)
-            }
-            Token::Mark('{') => self.hash()?,
-            _ => return None,
-        })
-    }
-
-    fn hash(&mut self) -> Option<Literal> {
-        let mut pairs = Vec::new();
-        loop {
-            if self.skip('}') {
-                return Some(Literal::Hash(pairs));
-            }
-            self.skip_lines();
-            let key = if let Some(Token::Label(label)) = self.tokens.get(self.at) {
-                self.at += 1;
-                Literal::String(label.clone())
-            } else {
-                let key = self.read_value()?;
-                self.skip_lines();
-                if self.tokens.get(self.at) != Some(&Token::Arrow) {
-                    return None;
-                }
-                self.at += 1;
-                key
+impl Variant {
+    /// Drops the values that another variant contradicts, or leaves unknown.
+    fn keep_agreed(&mut self, other: &Variant) {
+        if self.environment != other.environment {
+            self.environment = None;
+        }
+        for name in HASHES {
+            let agreed = match (self.hashes.remove(name), other.hashes.get(name)) {
+                (Some(one), Some(another)) => one.agreed_with(another),
+                _ => continue,
             };
-            pairs.push((key, self.read_value()?));
-            if !self.skip(',') {
-                return self.skip('}').then_some(Literal::Hash(pairs));
-            }
+            self.hashes.insert(name, agreed);
+        }
+    }
+
+    fn into_host(mut self) -> DescribedHost {
+        let mut hash = |name: &str| self.hashes.remove(name).and_then(ReadHash::into_literal);
+        DescribedHost {
+            facts: hash("facts"),
+            node_params: hash("node_params"),
+            trusted_facts: hash("trusted_facts"),
+            name: self.name,
+            environment: self.environment,
         }
     }
 }
@@ -199,8 +314,8 @@ describe 'web01.example.net', type: :host do
   let(:trusted_facts) { { 'pp_role' => 'web' } }
   let(:environment) { 'staging' }
   if ENV['X'] then puts 'x' end
-  context 'with other facts' do
-    let(:facts) { { osfamily: 'RedHat' } }
+  context 'with a parameter' do
+    let(:params) { { a: 1 } }
     it { is_expected.to compile.with_all_deps }
   end
   it do
@@ -241,8 +356,90 @@ end
         );
         assert_eq!(
             hosts[1],
-            DescribedHost { name: "db02.example.net".into(), ..DescribedHost::default() },
-            "computed facts claim nothing"
+            DescribedHost {
+                name: "db02.example.net".into(),
+                facts: hash(&[("role", text("db"))]),
+                ..DescribedHost::default()
+            },
+            "the literal member of computed facts"
+        );
+    }
+
+    #[test]
+    fn literal_members_beside_computed_ones_are_known() {
+        for facts in [
+            "{ **base, role: 'x' }",
+            "{ role: 'x', site: SITE }",
+            "{ role: 'a' }.merge(role: 'x')",
+            "super().merge(role: 'x')",
+            "super.merge({ 'role' => 'x', up: compute(1, 2) })",
+            "on_supported_os['debian-12-x86_64'].merge(role: 'x')",
+            "os_facts.merge(os_facts.slice(:a)).merge(role: 'x')",
+            "os_facts.merge(\n  site: \"#{x}\",\n  role: 'x',\n)",
+        ] {
+            let spec = format!("describe 'a.example.net' do\n  let(:facts) {{ {facts} }}\nend\n");
+            let hosts = parse_hosts(&spec);
+            assert_eq!(hosts[0].facts, hash(&[("role", text("x"))]), "{facts}");
+        }
+    }
+
+    #[test]
+    fn what_all_inner_blocks_agree_on_is_the_hosts() {
+        let spec = "
+shared_context 'web role' do
+  let(:node_params) { { role: 'web' } }
+end
+
+describe 'web01.example.net' do
+  include_context 'web role'
+  let(:trusted_facts) { { pp_role: 'none' } }
+  on_supported_os.each do |os, os_facts|
+    context \"on #{os}\" do
+      let(:facts) { os_facts.merge(site: 'oslo', rack: 'a') }
+      let(:trusted_facts) { { pp_role: 'web' } }
+      it { is_expected.to compile.with_all_deps }
+      context 'in another rack' do
+        let(:facts) { super().merge(rack: 'b') }
+        it { is_expected.to compile }
+      end
+    end
+  end
+end
+
+describe 'a fleet' do
+  %w[a].each do |x|
+    context 'db' do
+      let(:node) { 'db01.example.net' }
+      let(:node_params) { { role: 'db' } }
+      it { is_expected.to compile }
+    end
+    context 'mail' do
+      let(:node) { 'mail01.example.net' }
+      let(:node_params) { { role: 'mail' } }
+      it do
+        is_expected.to compile
+      end
+    end
+  end
+end
+";
+        let hosts = parse_hosts(spec);
+        let lines: Vec<String> = hosts
+            .iter()
+            .map(|host| format!("{}: {:?} {:?}", host.name, host.facts.is_some(), host.node_params))
+            .collect();
+        assert_eq!(hosts.len(), 3, "{lines:#?}");
+        assert_eq!(hosts[0].name, "web01.example.net");
+        assert_eq!(hosts[0].facts, hash(&[("site", text("oslo"))]), "the racks differ");
+        assert_eq!(hosts[0].node_params, hash(&[("role", text("web"))]));
+        assert_eq!(hosts[0].trusted_facts, hash(&[("pp_role", text("web"))]));
+        let others: Vec<_> = hosts[1..].iter().map(|it| (&*it.name, &it.node_params)).collect();
+        assert_eq!(
+            others,
+            [
+                ("db01.example.net", &hash(&[("role", text("db"))])),
+                ("mail01.example.net", &hash(&[("role", text("mail"))])),
+            ]
         );
     }
 
@@ -251,10 +448,11 @@ end
         for facts in [
             "{ role: \"#{x}\" }",
             "{ role: ROLE }",
-            "{ **base, role: 'x' }",
+            "{ role: 'x', **base }",
             "{ role: 'a' + 'b' }",
-            "{ role: 'a' }.merge(b: 1)",
-            "super().merge(role: 'x')",
+            "{ role: 'a' }.reject { |k| k }",
+            "os_facts",
+            "compute(role: 'x')",
             "{ role: %w[a b] }",
             "{ re: /x/ }",
             "{ text: <<~EOS }",
@@ -288,5 +486,23 @@ end
 end
 ";
         assert_eq!(parse_hosts(spec)[0].facts, hash(&[("a", text("b"))]));
+    }
+
+    #[test]
+    fn a_shared_context_that_includes_itself_ends() {
+        let spec = "
+shared_context 'again' do
+  let(:node_params) { { role: 'web' } }
+  include_context 'again'
+  it_behaves_like 'again'
+end
+
+describe 'web01.example.net' do
+  include_context 'again'
+end
+";
+        let hosts = parse_hosts(spec);
+        assert_eq!(hosts.len(), 1);
+        assert_eq!(hosts[0].node_params, hash(&[("role", text("web"))]));
     }
 }

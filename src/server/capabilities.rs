@@ -14,8 +14,8 @@ use crate::text::Encoding;
 const CODE: &str = "{code}";
 
 /// The server's own messages, without `hiera/`: see `docs/protocol.md`.
-const OWN_MESSAGES: [&str; 6] =
-    ["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
+const OWN_MESSAGES: [&str; 7] =
+    ["config", "effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
 
 /// The types of semantic tokens, in the order of their numbers.
 pub(super) const TOKEN_TYPES: [lsp::SemanticTokenType; 6] = [

@@ -89,6 +89,7 @@ pub(super) fn methods() -> Methods {
     effective_data.is_about_text = has_place;
     effective_data.is_long = true;
     all.add("hiera/status", views::status);
+    all.add("hiera/config", views::config_page);
     all
 }
 

@@ -127,7 +127,7 @@ pub const SCHEMA: &[Setting] = &[
         kind: SettingType::Backends,
         default: "{}",
         otherwise: Some("none"),
-        meaning: "what functions of your own read, as `yaml_data` and `json_data` do, for the `path` of a level and the namespace of a key (the part before its first `::`): `{\"t::expand\": {files: [\"%{path}.yaml\", \"%{path}/%{namespace}.yaml\"]}}`",
+        meaning: "what functions of your own read, as `yaml_data` and `json_data` do, for the `path` of a level and a part of a key, its namespace (before its first `::`) or its class (`a/b` of `a::b::c`): `{\"t::expand\": {files: [\"%{path}.yaml\", \"%{path}/%{namespace}.yaml\", \"%{path}/%{class}.yaml\"]}}`",
         who: Who::Anybody,
     },
     Setting {

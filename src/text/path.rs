@@ -89,6 +89,12 @@ impl FilePath {
     pub fn ancestors(&self) -> impl Iterator<Item = FilePath> {
         std::iter::successors(self.parent(), FilePath::parent)
     }
+
+    /// Returns the deepest folder in which both lie, or that is one of them.
+    pub fn common_folder(&self, other: &FilePath) -> FilePath {
+        let mut above = std::iter::once(self.clone()).chain(self.ancestors());
+        above.find(|folder| other.is_within(folder)).unwrap_or_else(|| self.clone())
+    }
 }
 
 /// Returns whether nothing is to be folded.

@@ -3,8 +3,16 @@
 /// Returns the name that is nearest to `word`, if it is near enough for `word` to be a misspelling.
 /// Of several equally near ones, returns the first.
 pub fn nearest_name<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_within(word, names, (word.chars().count() / 3).clamp(1, 3))
+}
+
+/// Returns the name that is nearest to `word`, with at most so many wrong letters.
+pub fn nearest_within<'a>(
+    word: &str,
+    names: impl IntoIterator<Item = &'a str>,
+    most: usize,
+) -> Option<&'a str> {
     let word: Vec<char> = word.chars().collect();
-    let most = (word.len() / 3).clamp(1, 3);
     let near = |name: &'a str| Some((edit_distance(&word, name, most)?, name));
     let best = names.into_iter().filter_map(near).reduce(|a, b| if b.0 < a.0 { b } else { a });
     best.map(|(_, name)| name)

@@ -1,9 +1,10 @@
 //! The choice of the config that governs data among several configs, where not all of them are
 //! called `hiera.yaml` and lie in the folder of an environment.
 //!
-//! A config at its usual place comes first, then the one that reads the most existing files, then
-//! one that does not belong to tests or examples. Each governs the data that none before it reads.
-//! An environment knows the other configs that read its data.
+//! A config at its usual place comes first, then one that does not belong to tests or examples, then
+//! the one that reads the most existing files: a sample reads what production reads, and its own data
+//! besides. Each governs the data that none before it reads. An environment knows the other configs
+//! that read its data.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use super::discovery::{Candidate, Discovery};
 use super::environments::{Environment, Environments, OtherConfig, UnusedConfig};
-use super::kinds::{FileKind, is_named};
+use super::kinds::FileKind;
 use super::names::DiskNames;
 use crate::hiera::config::{ConfigVersion, HieraConfig, Layer};
 use crate::hiera::hierarchy::pattern_of;
@@ -60,8 +61,7 @@ pub(super) fn settle(
 /// Whether the setting `hieraConfig` names the config of an environment.
 fn is_of_setting(discovery: &Discovery<'_>, environment: &Environment) -> bool {
     let configs = environment.config.iter().chain(&environment.global);
-    let mut paths = configs.map(|config| &config.path);
-    discovery.settings.has_named_config() && paths.any(|path| is_named(discovery.settings, path))
+    configs.map(|config| &config.path).any(|path| discovery.is_of_setting(path))
 }
 
 /// Returns the number of the environment that governs a data file.
@@ -108,22 +108,52 @@ fn find_candidates(
             Candidate::new(discovery, &file.path, role)
         })
         .collect();
-    found.sort_by_cached_key(|it| (Reverse(it.files.len()), it.is_sample, it.config.path.clone()));
+    found.sort_by_cached_key(|it| {
+        let path = it.config.path.clone();
+        let is_last = !discovery.is_of_setting(&path);
+        (is_last, it.files.is_empty(), it.is_sample, Reverse(it.files.len()), path)
+    });
     found
 }
 
 impl Candidate {
-    fn new(discovery: &Discovery<'_>, path: &FilePath, role: Layer) -> Option<Candidate> {
-        let home = Candidate::at_root(discovery, path, &role, discovery.home_of(path))?;
+    /// Returns the config at `path` with the environment that it would make: the folder with code
+    /// above the data that it reads, or else above the config.
+    pub(super) fn new(
+        discovery: &Discovery<'_>,
+        path: &FilePath,
+        role: Layer,
+    ) -> Option<Candidate> {
+        let mut home = Candidate::at_root(discovery, path, &role, discovery.home_of(path))?;
+        let with_code = home.data_folder().and_then(|folder| discovery.code_folder_above(&folder));
+        let has_code = with_code.is_some();
+        if let Some(root) = with_code.filter(|root| *root != home.root) {
+            home = Candidate::at_root(discovery, path, &role, root)?;
+        }
         let own = discovery
             .root_of(path)
             .filter(|_| FileKind::of_path(path, discovery.settings) == FileKind::HieraConfig);
-        // With data beside it, a file of the usual name makes an environment of its folder.
-        let holds_data = |root: &FilePath| home.files.iter().any(|file| file.is_within(root));
-        match own.filter(|root| *root != home.root && holds_data(root)) {
+        // With data beside it, a file of the usual name makes an environment of its folder, unless it
+        // is the config of the code above.
+        let is_apart = |root: &FilePath| {
+            let holds_data = home.files.iter().any(|file| file.is_within(root));
+            let is_of_code = has_code
+                && !home.is_sample
+                && !discovery.has_code(root)
+                && discovery.configs.file(&discovery.config_path(&home.root)).is_none();
+            holds_data && !is_of_code && !home.root.is_within(root)
+        };
+        match own.filter(is_apart) {
             Some(root) => Candidate::at_root(discovery, path, &role, root),
             None => Some(home),
         }
+    }
+
+    /// Returns the deepest folder that holds all files that the config reads.
+    fn data_folder(&self) -> Option<FilePath> {
+        let mut folders = self.files.iter().filter_map(FilePath::parent);
+        let first = folders.next()?;
+        Some(folders.fold(first, |one, other| one.common_folder(&other)))
     }
 
     fn at_root(

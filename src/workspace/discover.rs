@@ -3,7 +3,7 @@
 //!
 //! A `hiera.yaml` at its usual place makes an environment of its folder.
 //! [`candidates`](super::candidates) decides which data other configs govern, such as those under
-//! another name.
+//! another name, or in a folder beside the code.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -30,6 +30,9 @@ pub(super) fn discover(
 ) -> Environments {
     let discovery = Discovery { names, configs, settings, folders, is_on_disk };
     let mut roots = discovery.environment_roots();
+    let apart: Vec<FilePath> =
+        roots.iter().filter(|root| discovery.is_apart_from_code(root)).cloned().collect();
+    roots.retain(|root| !apart.contains(root));
     let bare = discovery.bare_roots(&roots);
     roots.extend(bare.iter().cloned());
     // A hiera.yaml in a folder of another root's module path is that module's. Configs elsewhere
@@ -38,6 +41,7 @@ pub(super) fn discover(
         .iter()
         .cloned()
         .chain(discovery.named_homes())
+        .chain(apart.iter().map(|folder| discovery.home_of(&discovery.config_path(folder))))
         .map(|root| (root.clone(), discovery.module_path(&root)))
         .collect();
     let mut roots_by_module_folder: BTreeMap<&FilePath, Vec<&FilePath>> = BTreeMap::new();

@@ -10,8 +10,8 @@ use super::datadirs::{DatadirPlacer, RelocatedDatadir};
 use super::environment_conf::EnvironmentConf;
 use super::environments::{Environment, Module, RefusedModule};
 use super::kinds::{
-    DEFAULT_MODULE_FOLDER, ENVIRONMENT_CONF, FileKind, METADATA, MODULE_FOLDERS, PUPPETFILE,
-    is_module_name, is_named, is_test,
+    DEFAULT_MODULE_FOLDER, ENVIRONMENT_CONF, ENVIRONMENTS, FileKind, MAIN_MANIFESTS, METADATA,
+    MODULE_FOLDERS, PUPPETFILE, is_below_installed, is_module_name, is_named, is_test,
 };
 use super::names::DiskNames;
 use crate::hiera::config::{ConfigSource, ConfigVersion, HieraConfig, Layer, select};
@@ -19,6 +19,9 @@ use crate::hiera::data::DataFormat;
 use crate::puppet::PuppetVersion;
 use crate::puppet::ruby::glob::EntryKind;
 use crate::text::FilePath;
+
+/// Files and folders that a module has one of.
+const MODULE_PARTS: [&str; 6] = ["manifests", METADATA, "hiera.yaml", "lib", "files", "templates"];
 
 /// The input of the discovery of environments.
 pub(super) struct Discovery<'a> {
@@ -142,17 +145,62 @@ impl Discovery<'_> {
     /// that looks like a control repository, or else the folder of the workspace.
     pub(super) fn home_of(&self, config: &FilePath) -> FilePath {
         let folder = self.folder_of(config);
-        let is_home = |above: &FilePath| {
-            let has = |name: &str| self.names.exists(&above.join(name));
-            [ENVIRONMENT_CONF, PUPPETFILE].iter().chain(&MODULE_FOLDERS).any(|name| has(name))
-        };
-        let mut above =
-            config.ancestors().take_while(|above| folder.is_some_and(|it| above.is_within(it)));
+        let above = config.parent().and_then(|parent| self.code_folder_above(&parent));
         above
-            .find(is_home)
             .or_else(|| folder.cloned())
             .or_else(|| config.parent())
             .unwrap_or_else(|| config.clone())
+    }
+
+    /// Returns the nearest folder from `start` upwards that holds an environment's code, within the
+    /// folder of the workspace.
+    pub(super) fn code_folder_above(&self, start: &FilePath) -> Option<FilePath> {
+        let folder = self.folder_of(start)?;
+        let above = std::iter::once(start.clone()).chain(start.ancestors());
+        above.take_while(|above| above.is_within(folder)).find(|above| self.has_code(above))
+    }
+
+    /// Whether a folder holds the code of an environment: modules, a file that names them, or
+    /// a manifest with nodes.
+    pub(super) fn has_code(&self, folder: &FilePath) -> bool {
+        let has = |name: &str| self.names.exists(&folder.join(name));
+        [ENVIRONMENT_CONF, PUPPETFILE].iter().chain(&MAIN_MANIFESTS).any(|name| has(name))
+            || MODULE_FOLDERS.iter().any(|name| self.holds_modules(&folder.join(name)))
+    }
+
+    /// Whether a folder holds a module. Data may lie in a folder of the same name (`data/site`).
+    fn holds_modules(&self, folder: &FilePath) -> bool {
+        let children = self.names.children.get(folder).map_or(&[][..], Vec::as_slice);
+        let is_module = |(name, _): &(String, EntryKind)| {
+            let root = folder.join(name);
+            MODULE_PARTS.iter().any(|part| self.names.exists(&root.join(part)))
+        };
+        children.iter().any(is_module)
+    }
+
+    /// Whether the setting `hieraConfig` names the config.
+    pub(super) fn is_of_setting(&self, config: &FilePath) -> bool {
+        self.settings.has_named_config() && is_named(self.settings, config)
+    }
+
+    /// Whether the config at its usual place in a folder configures another folder: this one holds
+    /// no code, and the config reads data below the code of that one.
+    pub(super) fn is_apart_from_code(&self, root: &FilePath) -> bool {
+        let is_named_environment =
+            root.parent().is_some_and(|parent| parent.name() == ENVIRONMENTS);
+        if is_named_environment || self.has_code(root) || self.is_in_module_folder(root) {
+            return false;
+        }
+        let path = self.config_path(root);
+        let candidate = Candidate::new(self, &path, Layer::Environment);
+        candidate.is_some_and(|it| it.root != *root && !it.files.is_empty())
+    }
+
+    /// Whether a folder lies in a folder of modules of the code above it.
+    fn is_in_module_folder(&self, root: &FilePath) -> bool {
+        let Some(parent) = root.parent() else { return false };
+        let code = self.code_folder_above(&parent);
+        code.is_some_and(|code| self.module_path(&code).contains(&parent))
     }
 
     /// Returns the folder of the environment that a config configures.
@@ -444,11 +492,11 @@ impl Discovery<'_> {
         placer.place_datadirs(config)
     }
 
-    /// Whether a config belongs to tests, templates or examples of the workspace.
+    /// Whether a config belongs to tests, examples or installed modules of the workspace.
     pub(super) fn is_sample(&self, config: &FilePath) -> bool {
         let below = self.folder_of(config).and_then(|folder| config.relative_to(folder));
         let folders = below.and_then(|below| below.rsplit_once('/'));
-        folders.is_some_and(|(folders, _)| is_test(folders))
+        folders.is_some_and(|(folders, _)| is_test(folders) || is_below_installed(folders))
     }
 
     /// Returns the folder of the workspace that a file lies in.

@@ -168,8 +168,8 @@ impl Environments {
     }
 
     /// Whether several configs may be taken for the one that governs a file: environments have
-    /// different ones, or one that governs nothing reads data. Those of tests and examples do not
-    /// count.
+    /// different ones, or one that governs nothing reads data. Those of tests, examples and installed
+    /// modules do not count.
     pub fn has_several_configs(&self) -> bool {
         let mut governing = self.all.iter().filter_map(|one| one.governing_config());
         let Some(first) = governing.next() else { return false };
@@ -323,9 +323,30 @@ impl Environment {
 
     /// Returns the names of its own levels with a location that can name none of these files.
     pub(super) fn find_levels_without(&self, files: &[&FilePath]) -> Vec<String> {
-        let has_no_file =
-            |reach: &&Reach| !files.iter().any(|path| reach.pattern.bind(path.as_str()).is_some());
-        let own = self.reach.iter().filter(|reach| reach.layer == Layer::Environment);
+        let is_own_name = |reach: &Reach, path: &FilePath| match reach.pattern.bind(path.as_str()) {
+            Some(found) => found.bindings().get("environment").map(|name| *name == self.name),
+            None => None,
+        };
+        let has_own_name = self
+            .reach
+            .iter()
+            .any(|reach| files.iter().any(|path| is_own_name(reach, path) == Some(true)));
+        // Of a path with the environment's name alone, the file for the current name counts: those
+        // of other environments hold none of its data.
+        let is_by_name = |reach: &Reach| {
+            has_own_name && reach.pattern.variables().iter().all(|name| name == "environment")
+        };
+        let has_no_file = |reach: &&Reach| {
+            let named = |path: &&&FilePath| reach.pattern.bind(path.as_str()).is_some();
+            let mut named = files.iter().filter(named);
+            match is_by_name(reach) {
+                true => named.all(|path| is_own_name(reach, path) == Some(false)),
+                false => named.next().is_none(),
+            }
+        };
+        // Without a config of its own, the environment's data is that of the global layer.
+        let own_layer = if self.config.is_some() { Layer::Environment } else { Layer::Global };
+        let own = self.reach.iter().filter(|reach| reach.layer == own_layer);
         let mut levels: Vec<&Arc<Level>> =
             own.filter(has_no_file).map(|reach| &reach.level).collect();
         levels.dedup_by(|a, b| Arc::ptr_eq(a, b));

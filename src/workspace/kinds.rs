@@ -18,6 +18,9 @@ pub const DEFAULT_MODULE_FOLDER: &str = "modules";
 /// The usual folders of modules, for an environment without an environment.conf: the server's own
 /// settings name them then, which are not in the repository.
 pub const MODULE_FOLDERS: [&str; 3] = ["modules", "site", "site-modules"];
+/// The usual manifests with the nodes of an environment.
+pub const MAIN_MANIFESTS: [&str; 3] =
+    ["manifests/site.pp", "manifests/nodes.pp", "manifests/default.pp"];
 /// Folders of an environment, or of a module, in which a `hiera.yaml` configures nothing: it is a
 /// test's, a template's or an example's.
 const SAMPLE_FOLDERS: [&str; 6] = ["spec", "fixtures", "files", "templates", "examples", "vendor"];
@@ -31,9 +34,9 @@ const OWN_MODULE_FOLDERS: [&str; 4] = ["site", "site-modules", "site_modules", "
 /// Folders whose configs are for tests and development machines.
 const TEST_FOLDERS: [&str; 6] = ["spec", "test", "tests", "fixtures", "docker", "examples"];
 /// Prefixes of the names of more such folders.
-const TEST_FOLDER_PREFIXES: [&str; 2] = ["vagrant", ".vagrant"];
+const TEST_FOLDER_PREFIXES: [&str; 3] = ["vagrant", ".vagrant", "rake"];
 /// The folder that holds environments, whose names say nothing about their configs.
-const ENVIRONMENTS: &str = "environments";
+pub const ENVIRONMENTS: &str = "environments";
 /// The longest file that is taken for a config by its content, in bytes.
 const MAX_CONFIG_SIZE: u64 = 64 << 10;
 
@@ -128,10 +131,12 @@ pub fn is_module_name(name: &str) -> bool {
         && name.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_')
 }
 
-/// Whether a folder below an environment holds samples: tests, templates, examples or vendored
-/// code. `below` is the folder's path relative to the environment.
+/// Whether a folder below an environment holds samples: tests, templates, examples or code that a
+/// tool installs. `below` is the folder's path relative to the environment.
 pub fn is_sample(below: &str) -> bool {
-    is_test(below) || relative_folders(below).any(|folder| SAMPLE_FOLDERS.contains(&folder))
+    is_test(below)
+        || is_below_installed(below)
+        || relative_folders(below).any(|folder| SAMPLE_FOLDERS.contains(&folder))
 }
 
 /// Whether a folder belongs to tests, examples or development machines. `below` is the folder's

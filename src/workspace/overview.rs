@@ -1,6 +1,7 @@
 //! The knowledge of a workspace in few words, for status lines: which configs govern, how many data
 //! files are read, which nodes are known and from where.
 
+pub mod choice;
 mod gather;
 
 use crate::text::FilePath;

@@ -173,6 +173,13 @@ impl Snapshot {
         &self.node_sources
     }
 
+    /// Returns the plugins of Bolt inventories whose values are unknown, with their files.
+    pub fn unread_plugins(&self) -> impl Iterator<Item = (&FilePath, &str)> {
+        self.node_sources.iter().flat_map(|source| {
+            source.unread_plugins().iter().map(|plugin| (&source.path, plugin.as_str()))
+        })
+    }
+
     /// Returns the errors of those sources, with their files.
     pub fn source_errors(&self) -> &[(FilePath, String)] {
         &self.source_errors

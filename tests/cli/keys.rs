@@ -86,3 +86,22 @@ web::key    Any: required, and set nowhere here
     assert_eq!(status, 1);
     assert!(err.contains("no class 'web::vhost' is here"), "{err}");
 }
+
+#[test]
+fn the_classes_and_their_unset_parameters_are_listed() {
+    let root = repo("cli-keys-classes", &FILES);
+    let (status, out, _) = at(&root, &["keys", "--classes"], "");
+    assert_eq!(status, 0);
+    assert_eq!(out, "web  3 parameters, 1 set in data, 1 required and set nowhere here\n");
+    let (status, out, _) = at(&root, &["keys", "--unset"], "");
+    assert_eq!(status, 0);
+    assert_eq!(
+        out,
+        "web::owner  Any: its default\nweb::key    Any: required, and set nowhere here\n"
+    );
+    let empty = ("modules/bare/manifests/init.pp", "class bare {}\n");
+    let root = repo("cli-keys-bare", &[&FILES[..], &[empty]].concat());
+    let (status, out, err) = at(&root, &["keys", "--class", "bare"], "");
+    assert_eq!((status, out.as_str()), (0, ""));
+    assert!(err.contains("the class 'bare' has no parameters"), "{err}");
+}

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod config;
 mod debug;
 mod diff;
 mod facts;

@@ -6,6 +6,7 @@ use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::config::HieraConfig;
 use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::environments::Environment;
+use crate::workspace::kinds::SETTINGS_FILE;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -27,18 +28,26 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
     if !is_it || others.is_empty() {
         return;
     }
-    let relative =
-        |path: &FilePath| path.relative_to(&environment.root).unwrap_or(path.as_str()).to_owned();
+    let relative = |path: &FilePath| context.snapshot.shown_path(path).to_owned();
     let shared = others.iter().flat_map(|other| &other.shared);
     let folders: BTreeSet<FilePath> = shared.map(|path| data_folder(environment, path)).collect();
     let folders = folders.iter().map(|folder| format!("{}/", relative(folder))).collect();
-    let configs: BTreeSet<String> =
-        others.iter().map(|other| relative(&other.config.path)).collect();
+    let configs: BTreeSet<&FilePath> = others.iter().map(|other| &other.config.path).collect();
     let verb = if configs.len() == 1 { "reads" } else { "read" };
+    let setting = configs.iter().find_map(|path| context.snapshot.hiera_config_setting(path));
+    let setting = setting.map_or_else(String::new, |path| {
+        format!(
+            "; `hieraConfig: {path}` in {SETTINGS_FILE} chooses {}",
+            match configs.len() {
+                1 => "that",
+                _ => "the first of them",
+            }
+        )
+    });
     let message = format!(
-        "{} is governed by this file; {} {verb} data of it, too",
+        "{} is governed by this file; {} {verb} data of it, too{setting}",
         list_names(folders),
-        list_names(configs.into_iter().collect())
+        list_names(configs.into_iter().map(relative).collect())
     );
     let start = config.file.map(|file| Span::in_file(file, TextRange::new_empty(0)));
     findings.extend(start.map(|start| Finding::new(&RULE, start, message)));

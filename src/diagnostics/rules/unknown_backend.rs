@@ -94,7 +94,8 @@ fn misnamed_function(
     if function.name == custom.name {
         return None;
     }
-    let shown = path.relative_to(&context.environment.root).unwrap_or(path.as_str());
+    let below = path.relative_to(&context.environment.root);
+    let shown = below.unwrap_or_else(|| context.snapshot.shown_path(path));
     let (expected, found) = (plain_name(&custom.name), &function.name);
     let message = match path.extension() {
         Some("pp") => format!(

@@ -14,12 +14,15 @@ pub(super) struct UnreadKey<'a> {
 }
 
 /// Returns the keys of an entry that nothing is known to read, with the reason. Without those that
-/// carry an anchor: an alias elsewhere may use it.
+/// carry an anchor, as an alias elsewhere may use it, and those of a file that only a function of
+/// others reads, which may return them under other names.
 pub(super) fn unread_keys<'a>(
     context: &'a EntryContext<'a>,
 ) -> impl Iterator<Item = UnreadKey<'a>> + use<'a> {
     let (snapshot, environment) = (context.file.snapshot, context.file.environment);
-    context.root_members().filter_map(move |(key, member)| {
+    let is_of_function = environment.is_read_by_functions(&context.file.file.path);
+    let members = context.root_members().filter(move |_| !is_of_function);
+    members.filter_map(move |(key, member)| {
         let key = key.as_str().filter(|key| *key != LOOKUP_OPTIONS)?;
         let standing = snapshot.key_standing(environment, key);
         use KeyStanding::{Call, Data, Parameter, Unknown};

@@ -2,6 +2,7 @@
 
 use super::unread::unread_keys;
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::text::similar::{nearest_name, nearest_within};
 use crate::workspace::manifests::{KeyStanding, ManifestIndex, ModuleOrigin};
 
 /// The rule.
@@ -16,21 +17,57 @@ pub(crate) static RULE: Rule = Rule {
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let index = context.file.snapshot.manifests(context.file.environment);
     for unread in unread_keys(context) {
+        let key = unread.key;
+        let meant = meant_key(index, key);
+        let advice = meant.as_ref().map(|meant| format!("; did you mean '{meant}'?"));
+        let mut cause = None;
         let message = match unread.standing {
             KeyStanding::Plain => {
-                format!("nothing here reads '{}'{}", unread.key, confidence_phrase(index))
+                let others = advice.clone().unwrap_or_else(|| confidence_phrase(index));
+                format!("nothing here reads '{key}'{others}")
             }
-            KeyStanding::AbsentModule(ModuleOrigin::Unknown) if index.has_puppetfile() => {
-                let module = unread.key.split("::").next().unwrap_or_default();
-                format!(
-                    "nothing here reads '{}': the module '{module}' is neither in the workspace nor in a Puppetfile",
-                    unread.key
-                )
+            KeyStanding::AbsentModule(ModuleOrigin::Unknown)
+                if index.has_puppetfile() || meant.is_some() =>
+            {
+                let module = key.split("::").next().unwrap_or_default();
+                let place = match index.has_puppetfile() {
+                    true => "neither in the workspace nor in a Puppetfile",
+                    false => "not in the workspace",
+                };
+                let fact = format!("the module '{module}' is {place}");
+                cause = Some(fact.clone()).filter(|_| meant.is_none());
+                format!("nothing here reads '{key}': {fact}{}", advice.unwrap_or_default())
             }
             _ => continue,
         };
-        findings.push(Finding::new(&RULE, unread.span, message));
+        let mut finding = Finding::new(&RULE, unread.span, message).suggest(key, meant.as_deref());
+        if meant.is_some_and(|meant| index.asking_parameter(&meant).is_some()) {
+            finding.severity = Severity::Warning; // The value is lost.
+        }
+        finding.cause = cause;
+        findings.push(finding);
     }
+}
+
+/// From this length on, two letters may be wrong in a name.
+const LONG_NAME: usize = 12;
+
+/// Returns the key that code reads and that was probably meant: one that a call names, or that of a
+/// parameter whose module has a similar name.
+fn meant_key(index: &ManifestIndex, key: &str) -> Option<String> {
+    let Some((module, rest)) = key.split_once("::") else {
+        // Names of a series differ in their numbers.
+        let letters = |name: &str| name.replace(|c: char| c.is_ascii_digit(), "");
+        let is_other = |name: &&str| !name.contains("::") && letters(name) != letters(key);
+        let mut names: Vec<&str> = index.read_keys().filter(is_other).collect();
+        names.sort_unstable();
+        let most = if key.len() < LONG_NAME { 1 } else { 2 };
+        return nearest_within(key, names, most).map(str::to_owned);
+    };
+    let mut modules: Vec<&str> = index.modules().by_name.keys().map(|name| &**name).collect();
+    modules.sort_unstable();
+    let meant = format!("{}::{rest}", nearest_name(module, modules)?);
+    index.asking_parameter(&meant).is_some().then_some(meant)
 }
 
 /// Names other possible readers of a key.

@@ -319,7 +319,7 @@ fn key_changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
 fn concerned_keys(now: &Snapshot, code: &CodeChanges) -> HashSet<Arc<str>> {
     let index = now.keys();
     match code.key_prefixes() {
-        None => index.keys().cloned().collect(),
+        None => index.keys().filter(|key| code.concerns_key(key)).cloned().collect(),
         Some(beginnings) => {
             let mut keys = HashSet::new();
             for beginning in beginnings {

@@ -3,9 +3,7 @@
 
 use super::decryption::DecryptionSite;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver};
-use crate::hiera::config::{
-    Backend, BackendKind, DataReader, Layer, Level, Locations, is_of_namespace,
-};
+use crate::hiera::config::{Backend, BackendKind, DataReader, Layer, Level, Locations};
 use crate::hiera::data::{DataFile, FileRefusal, ProblemKind};
 use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::hiera::eyaml::has_encrypted_text;
@@ -336,7 +334,10 @@ impl Resolver<'_> {
 
 /// Returns whether a level looks into a file for a root key.
 pub(super) fn has_key_from(level: &Level, path: &FilePath, root: &str) -> bool {
-    !matches!(level.locations, Locations::ByNamespace(_)) || is_of_namespace(path, root)
+    match &level.locations {
+        Locations::ByKey(part, _) => part.is_of_key(path, root),
+        _ => true,
+    }
 }
 /// Notes a value that hiera-eyaml would decrypt, in this file.
 fn note_encrypted(

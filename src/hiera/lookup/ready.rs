@@ -143,7 +143,7 @@ impl Resolver<'_> {
             (BackendKind::DataHash, Some(reader)) if reader != DataReader::Eyaml => reader,
             _ => return None,
         };
-        if matches!(level.locations, Locations::ByNamespace(_)) {
+        if matches!(level.locations, Locations::ByKey(..)) {
             return None; // It depends on the key.
         }
         let data = self.ctx.sources.file_data(path, reader)?;

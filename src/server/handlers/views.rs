@@ -9,6 +9,7 @@ use tower_lsp::lsp_types as lsp;
 
 use super::Answer;
 use crate::hiera::key::LookupKey;
+use crate::ide::governing::governing_configs;
 use crate::ide::hierarchy::{CandidateView, Hierarchy, LevelView, LocationState, LocationView};
 use crate::ide::{effective, hierarchy, story};
 use crate::server::session::ClientView;
@@ -44,6 +45,17 @@ pub(in crate::server) struct EffectiveDataParams {
 /// `hiera/status` as a request: nothing is asked.
 #[derive(Debug, Deserialize)]
 pub(in crate::server) struct StatusParams {}
+
+/// `hiera/config` as a request: nothing is asked.
+#[derive(Debug, Deserialize)]
+pub(in crate::server) struct ConfigParams {}
+
+/// The answer to `hiera/config`.
+#[derive(Debug, Serialize)]
+pub(in crate::server) struct ConfigPage {
+    /// The page that `hiera-ls config` prints.
+    text: String,
+}
 
 /// The answer to `hiera/hierarchy`.
 #[derive(Debug, Serialize)]
@@ -159,6 +171,17 @@ pub(in crate::server) fn status(
     _: &StatusParams,
 ) -> Answer<Status> {
     Ok(Some(Status::from_snapshot(snapshot)))
+}
+
+/// Answers with the configs that govern, the reasons, and the other configs.
+pub(in crate::server) fn config_page(
+    snapshot: &Snapshot,
+    _: &ClientView,
+    _: &ConfigParams,
+) -> Answer<ConfigPage> {
+    let all = governing_configs(snapshot);
+    let pages: Vec<String> = all.iter().map(|one| one.page(snapshot)).collect();
+    Ok(Some(ConfigPage { text: pages.join("\n") }))
 }
 
 fn explain_answer(key: String, found: story::KeyExplanation, encoding: Encoding) -> ExplainAnswer {

@@ -52,9 +52,9 @@ mod tests {
     #[test]
     fn a_function_is_described_by_files_below_its_datadir() {
         let (settings, problems) = applied(
-            "backends:\n  f: {files: ['%{path}.yaml', '../x.yaml', 'a/%{namespace}/b.yaml', x.conf]}\n  g: {paths: []}\n",
+            "backends:\n  f: {files: ['%{path}.yaml', '../x.yaml', 'a/%{namespace}/b.yaml', '%{klass}.yaml', x.conf]}\n  g: {paths: []}\n",
         );
         assert_eq!(settings.workspace.common.backends["f"], ["%{path}.yaml"]);
-        assert_eq!(problems.len(), 5, "{problems:#?}");
+        assert_eq!(problems.len(), 6, "{problems:#?}");
     }
 }

@@ -7,6 +7,7 @@ use super::index::{CodeFile, ManifestIndex, ReadKey, literal_class, read_key};
 use super::query::split_key;
 use crate::manifest::Manifest;
 use crate::manifest::model::{Definition, ReaderCall, TextPattern, TypeAlias, UseKind};
+use crate::text::similar::nearest_name;
 
 /// The changes from one index of an environment to a later one that concern data. A moved place in
 /// code is a change, too: findings that name the place are computed again.
@@ -18,6 +19,9 @@ pub struct CodeChanges {
     modules: HashSet<Arc<str>>,
     /// Root keys that some call reads or read.
     keys: HashSet<Arc<str>>,
+    /// Whether calls read other keys without `::` than before: findings suggest them for similar
+    /// keys.
+    has_plain: bool,
     /// Whether every key is concerned.
     is_all: bool,
 }
@@ -33,15 +37,31 @@ impl CodeChanges {
         let is_of_name = || split_key(key).is_some_and(|(name, _)| self.names.contains(name));
         let is_of_module =
             || key.split_once("::").is_some_and(|(module, _)| self.modules.contains(module));
-        self.is_all || self.keys.contains(key) || is_of_name() || is_of_module()
+        self.is_all
+            || self.keys.contains(key)
+            || is_of_name()
+            || is_of_module()
+            || self.concerns_similar(key)
+    }
+
+    /// Whether a finding about a root key may suggest a concerned one, with a similar name or in a
+    /// module with a similar name.
+    fn concerns_similar(&self, key: &str) -> bool {
+        match key.split_once("::") {
+            None => self.has_plain,
+            Some((module, _)) => {
+                nearest_name(module, self.modules.iter().map(|name| &**name)).is_some()
+            }
+        }
     }
 
     /// Returns texts with which every concerned root key begins; other keys begin with them, too.
-    /// `None` if every key is concerned.
+    /// `None` if any key may be concerned.
     pub fn key_prefixes(&self) -> Option<impl Iterator<Item = String>> {
         let of_names = self.names.iter().chain(&self.modules).map(|name| format!("{name}::"));
         let keys = self.keys.iter().map(|key| key.to_string());
-        (!self.is_all).then(|| of_names.chain(keys))
+        let has_similar = self.has_plain || !self.modules.is_empty();
+        (!self.is_all && !has_similar).then(|| of_names.chain(keys))
     }
 
     fn add_file(&mut self, old: Option<&CodeFile>, new: Option<&CodeFile>) {
@@ -71,6 +91,12 @@ impl CodeChanges {
                     self.modules.insert(module.into());
                 }
             }
+            let plain_keys = |manifest: &Manifest| {
+                let keys = manifest.readers.iter().flat_map(|reader| reader.keys.iter().flatten());
+                let plain = keys.filter_map(literal_root).filter(|key| !key.contains("::"));
+                plain.collect::<HashSet<_>>()
+            };
+            self.has_plain |= plain_keys(one) != plain_keys(other);
             let is_gone = |reader: &&ReaderCall| !other.readers.contains(reader);
             for reader in one.readers.iter().filter(is_gone) {
                 self.keys.extend(reader.keys.iter().flatten().filter_map(literal_root));

@@ -192,6 +192,11 @@ impl ManifestIndex {
         Some(ParameterAt { file, class: definition, parameter })
     }
 
+    /// Returns the names of all classes and defined types, in no order.
+    pub fn all_definition_names(&self) -> impl Iterator<Item = &str> {
+        self.definitions.keys().map(|name| &**name)
+    }
+
     /// Returns the names of the classes and defined types that a module defines, in no order.
     pub fn definition_names<'a>(&'a self, module: &'a str) -> impl Iterator<Item = &'a Arc<str>> {
         self.definitions.keys().filter(move |name| {
@@ -204,6 +209,11 @@ impl ManifestIndex {
         self.declarations_at(self.readers.get(root)).filter_map(|(file, number)| {
             Some(ReaderAt { file, reader: file.manifest.readers.get(number)? })
         })
+    }
+
+    /// Returns the root keys that calls name, in no order.
+    pub fn read_keys(&self) -> impl Iterator<Item = &str> {
+        self.readers.keys().map(|key| &**key)
     }
 
     /// Returns the calls that read keys of a pattern which fits a root key.

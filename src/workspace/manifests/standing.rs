@@ -45,7 +45,13 @@ impl Snapshot {
         if !index.has_code() || index.is_cut() {
             return KeyStanding::Unknown;
         }
-        let Some((module, _)) = key.split_once("::") else { return KeyStanding::Plain };
+        let Some((module, _)) = key.split_once("::") else {
+            // A module may read the key of its own name.
+            return match index.module_origin(key) {
+                ModuleOrigin::Installed => KeyStanding::AbsentModule(ModuleOrigin::Installed),
+                ModuleOrigin::Present | ModuleOrigin::Unknown => KeyStanding::Plain,
+            };
+        };
         let Some((class, _)) = split_key(key) else { return KeyStanding::Unknown };
         if let Some(found) = index.loaded_class(class) {
             let is_whole = !found.definition.recovered;

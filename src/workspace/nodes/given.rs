@@ -29,10 +29,9 @@ pub(in crate::workspace) fn nodes_of(
     let failed = |source: &NodeSource| Some((source.path.clone(), source.read_error()?.to_owned()));
     let mut errors: Errors = sources.iter().filter_map(failed).collect();
     for source in sources.iter().filter(|source| source.step.is_none()) {
-        let Ok(found) = &source.nodes else { continue };
         let folder = folders.iter().find(|folder| source.path.is_within(folder));
         let mut in_this_file: std::collections::HashSet<&str> = std::collections::HashSet::new();
-        for parts in found {
+        for parts in source.parts() {
             if !in_this_file.insert(&parts.name) {
                 let error = format!("several nodes in it are called {}", parts.name);
                 errors.push((source.path.clone(), error));

@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use super::build::{Inferred, NodeSurroundings};
 use super::node::Node;
 use super::parts::{Included, Parts};
+use super::pattern_blocks::PatternBlocks;
 use super::positions::{KnownValues, Positions, StatedValue};
 use super::source::{SaidAs, VariableSource};
 use super::steps::InferStep;
@@ -69,12 +70,13 @@ const SHARED_NAMES: [&str; 6] = ["common", "default", "defaults", "global", "all
 const MANY: usize = 20;
 
 /// Returns the nodes whose facts are not all known, by name: those that the names of the
-/// environment's data files imply, and those that other files describe (`said`). `is_own` is true
-/// for data files that may be nodes.
+/// environment's data files imply, and those that other files describe (`said`). `blocks` are those
+/// for nodes by patterns. `is_own` is true for data files that may be nodes.
 pub(super) fn infer(
     snapshot: &Snapshot,
     environment: &Environment,
     said: &IndexMap<Arc<str>, Arc<Parts>>,
+    blocks: &PatternBlocks,
     is_own: &dyn Fn(&FilePath) -> bool,
 ) -> Vec<Node> {
     let config = snapshot.config_of(environment);
@@ -100,7 +102,8 @@ pub(super) fn infer(
     };
     let node = |(name, found): (String, NodeKnowledge<'_>)| {
         let mut inferred = found.infer_variables(&name);
-        if let Some(parts) = &found.parts {
+        let block = found.parts.as_ref().filter(|parts| parts.has_block());
+        if let Some(parts) = block.or_else(|| blocks.block_for(&name)) {
             inferred.extend(of_blocks(parts, environment, &in_folders));
         }
         inferred.extend(of_positions(&positions, &name));
@@ -260,15 +263,18 @@ impl NodeKnowledge<'_> {
         for (variable, text) in &self.bindings {
             all.push((variable.clone(), text.clone(), VariableSource::Path));
         }
-        let mut add = |variable: &str| {
-            let implied = implied_variables(variable, name).into_iter();
+        let mut add = |variable: &str, value: &str| {
+            let implied = implied_variables(variable, value).into_iter();
             all.extend(implied.map(|(name, text)| (name, text, VariableSource::Name)));
         };
-        self.variable.iter().for_each(|variable| add(variable));
+        if let Some(variable) = self.variable {
+            // Another file may name the node with its domain.
+            add(variable, self.bindings.get(variable).map_or(name, String::as_str));
+        }
         if self.parts.as_ref().is_some_and(|parts| parts.is_certname) {
-            add(SAME[0][0]);
+            add(SAME[0][0], name);
             // Puppet's default for a certname is the host's name with its domain.
-            add(if name.contains('.') { SAME[1][0] } else { SAME[2][0] });
+            add(if name.contains('.') { SAME[1][0] } else { SAME[2][0] }, name);
         }
         all
     }
@@ -331,14 +337,16 @@ fn reads_top_scope(environment: &Environment, name: &str) -> bool {
 fn included_values(included: &[Included], known: &KnownValues) -> Vec<(String, String)> {
     let value = |variable: &str, values: &BTreeSet<String>| -> Option<String> {
         let word = variable.rsplit('.').next().unwrap_or(variable).to_lowercase();
+        let is_kind = |kind: &str| word.split('_').any(|it| it.trim_end_matches('s') == kind);
         let mut texts: BTreeSet<String> = BTreeSet::new();
         for one in included {
-            let (kind, rest) = match &one.function {
-                Some(function) => (function.as_str(), one.name.as_str()),
-                None => one.name.split_once("::")?,
+            let named = match &one.function {
+                Some(function) => Some((function.as_str(), one.name.as_str())),
+                None => one.name.split_once("::"),
             };
+            let Some((kind, rest)) = named else { continue };
             let kind = kind.rsplit("::").next().unwrap_or(kind).trim_end_matches('s');
-            if kind.is_empty() || !word.contains(kind) {
+            if kind.is_empty() || !is_kind(kind) {
                 continue;
             }
             let rest = rest.strip_prefix("::").unwrap_or(rest);

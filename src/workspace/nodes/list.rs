@@ -10,6 +10,7 @@ use super::build::NodeSurroundings;
 use super::inferred::{infer, node_locations};
 use super::node::Node;
 use super::parts::Parts;
+use super::pattern_blocks::PatternBlocks;
 use super::sources::shapes;
 use super::steps::{InferStep, Steps};
 use crate::hiera::hierarchy::locate_levels;
@@ -30,7 +31,7 @@ pub(in crate::workspace) fn nodes_of(
     if config.nodes.infer == Steps::NONE {
         return nodes.into();
     }
-    let mut said = said_of(snapshot, environment);
+    let (mut said, blocks) = said_of(snapshot, environment);
     let around = NodeSurroundings {
         environment: &environment.name,
         puppet: config.puppet,
@@ -50,7 +51,7 @@ pub(in crate::workspace) fn nodes_of(
     let known = [&nodes[..], &others[..]].concat();
     let names: HashSet<&str> = known.iter().map(|node| &*node.name).collect();
     let read = files_of(snapshot, environment, &known);
-    let inferred = infer(snapshot, environment, &open, &|path| !read.contains(path));
+    let inferred = infer(snapshot, environment, &open, &blocks, &|path| !read.contains(path));
     others.extend(inferred.into_iter().filter(|node| !names.contains(&*node.name)).map(Arc::new));
     others.sort_by(|one, other| one.name.cmp(&other.name));
     nodes.extend(others);
@@ -58,8 +59,12 @@ pub(in crate::workspace) fn nodes_of(
 }
 
 /// Returns the parts of an environment's nodes that files state which no setting names, by the
-/// names of the nodes. More certain sources come later and win.
-fn said_of(snapshot: &Snapshot, environment: &Environment) -> IndexMap<Arc<str>, Arc<Parts>> {
+/// names of the nodes, and the blocks for nodes by patterns. More certain sources come later and
+/// win.
+fn said_of(
+    snapshot: &Snapshot,
+    environment: &Environment,
+) -> (IndexMap<Arc<str>, Arc<Parts>>, PatternBlocks) {
     const ORDER: [InferStep; 6] = [
         InferStep::NodeBlocks,
         InferStep::Rspec,
@@ -71,10 +76,14 @@ fn said_of(snapshot: &Snapshot, environment: &Environment) -> IndexMap<Arc<str>,
     let steps = snapshot.config_of(environment).nodes.infer;
     let is_of = |path: &FilePath| shapes::is_of(path, environment, snapshot.environments());
     let mut joined: IndexMap<Arc<str>, Arc<Parts>> = IndexMap::new();
+    let mut blocks = PatternBlocks::default();
     for step in ORDER.into_iter().filter(|step| steps.has_step(*step)) {
         let of_step = snapshot.node_sources().iter().filter(|source| source.step == Some(step));
         for source in of_step.filter(|source| is_of(&source.path)) {
-            for parts in source.nodes.iter().flatten() {
+            if step == InferStep::NodeBlocks {
+                blocks.add_source(source);
+            }
+            for parts in source.parts() {
                 joined
                     .entry(parts.name.clone())
                     .and_modify(|known| Arc::make_mut(known).join(parts))
@@ -82,7 +91,7 @@ fn said_of(snapshot: &Snapshot, environment: &Environment) -> IndexMap<Arc<str>,
             }
         }
     }
-    joined
+    (joined, blocks)
 }
 
 /// Returns the files of node levels that these nodes read: each belongs to a node that is known

@@ -111,6 +111,11 @@ impl Parts {
         self.whole.is_some() || self.facts.as_ref().is_some_and(|facts| facts.value.are_all)
     }
 
+    /// Whether a `node` block of a manifest states anything about it.
+    pub(in crate::workspace) fn has_block(&self) -> bool {
+        self.block.is_some() || self.included.is_some()
+    }
+
     /// Returns the file with most parts of the node.
     pub(in crate::workspace) fn main_source(&self) -> &FilePath {
         None.or(self.whole.as_ref().map(|said| &said.by))

@@ -37,6 +37,8 @@ struct NameShape {
 pub(super) struct Positions {
     /// The variables at positions, for each shape of name.
     claims: BTreeMap<NameShape, Vec<(Position, String)>>,
+    /// The values that files show of them.
+    known: KnownValues,
 }
 
 /// The value of a variable that a name states.
@@ -60,10 +62,11 @@ impl Positions {
             .filter(|(_, names)| names.len() >= MIN_NAMES)
             .map(|(shape, names)| (shape, find_claims(shape, &names, known)))
             .collect();
-        Positions { claims }
+        Positions { claims, known: known.clone() }
     }
 
-    /// Returns the values of variables that a name states, each variable once.
+    /// Returns the values of variables that a name states, each variable once. A text that is no
+    /// value which files show is not claimed: the variable may have another one.
     pub(super) fn told_by(&self, name: &str) -> Vec<(String, StatedValue)> {
         let shape = name_shape(name);
         let claims = self.claims.get(&shape);
@@ -71,10 +74,10 @@ impl Positions {
             .into_iter()
             .flatten()
             .filter_map(|(position, variable)| {
-                Some((
-                    variable.clone(),
-                    StatedValue::At(*position, text_at(name, *position)?.to_owned()),
-                ))
+                let text = text_at(name, *position)?;
+                let is_known = self.known.get(variable).is_some_and(|it| it.contains(text));
+                let stated = StatedValue::At(*position, text.to_owned());
+                is_known.then(|| (variable.clone(), stated))
             })
             .collect();
         let longer = self.claims.iter().filter(|(other, _)| {
@@ -211,6 +214,16 @@ mod tests {
         assert!(told(&["web-1", "db-1"], &values, "web-1").is_empty(), "two names");
         let odd = ["web-1", "db-1", "web-2", "nova-1", "hal-9"];
         assert!(told(&odd, &values, "web-1").is_empty(), "three of five have a role");
+    }
+
+    #[test]
+    fn a_part_that_is_no_known_value_is_not_claimed() {
+        let mut names: Vec<String> = (1..30).map(|n| format!("web{n:02}.oslo.net")).collect();
+        names.push("web30.oslo2.net".into());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let values: [(&str, &[&str]); 1] = [("site", &["oslo", "bgo"])];
+        assert_eq!(told(&names, &values, "web07.oslo.net"), ["site=oslo"]);
+        assert!(told(&names, &values, "web30.oslo2.net").is_empty());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::build::{NodeSurroundings, trusted_of_lookup};
 use super::parts::{Facts, Parts, Sourced};
 use super::sources::bolt;
+use super::sources::plugins::Plugins;
 use super::steps::InferStep;
 use super::values::{from_json, read_values};
 use crate::hiera::scope::Scope;
@@ -89,10 +90,14 @@ fn is_classified(hash: &Value) -> bool {
     has_one && names.all(|(name, value)| keys.contains(&&*name) && is_right(&name, value))
 }
 
-/// Reads the parts of the nodes in a file: `facter --json`, `facter --yaml`, the output of `puppet
+/// Reads the parts of the nodes in a file, and of those that a Bolt inventory includes: `facter --json`, `facter --yaml`, the output of `puppet
 /// facts`, the server's own files, answers of PuppetDB, outputs of node classifiers, whole scopes,
 /// Bolt inventories, lists of these, and JSON lines. Errors: why the file is none of them.
-pub(in crate::workspace) fn read_parts(path: &FilePath, text: &str) -> Result<Vec<Parts>, String> {
+pub(super) fn read_parts_with(
+    path: &FilePath,
+    text: &str,
+    plugins: &mut Plugins<'_>,
+) -> Result<Vec<Parts>, String> {
     let values = read_values(path, text)?;
     let single = values.len() == 1;
     let mut all = Vec::new();
@@ -103,7 +108,7 @@ pub(in crate::workspace) fn read_parts(path: &FilePath, text: &str) -> Result<Ve
         let stem = file_stem(path);
         let fallback = if single { stem.to_owned() } else { format!("{stem}#{}", index + 1) };
         match NodeFormat::of_hash(value) {
-            NodeFormat::Bolt => all.extend(bolt::read_targets(value, path)?),
+            NodeFormat::Bolt => all.extend(bolt::read_targets(&plugins.resolve(value), path)?),
             shape => all.push(parts_of(value, shape, &fallback, path)?),
         }
     }

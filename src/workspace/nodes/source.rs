@@ -85,13 +85,50 @@ pub struct NodeSource {
     pub step: Option<InferStep>,
     /// The version of it that was read.
     pub stamp: Option<Stamp>,
-    /// The parts of its nodes, or why it has none.
-    pub(in crate::workspace) nodes: Result<Vec<Arc<Parts>>, String>,
+    /// Its content, or why it has none.
+    pub(in crate::workspace) nodes: Result<SourceContent, String>,
+}
+
+/// The content of a file that nodes come from.
+#[derive(Clone, Debug, Default)]
+pub(in crate::workspace) struct SourceContent {
+    /// The parts of its nodes.
+    pub(in crate::workspace) nodes: Vec<Arc<Parts>>,
+    /// The blocks for nodes by patterns of their names, in the order of the file.
+    pub(in crate::workspace) patterns: Vec<NodePattern>,
+    /// The files that it includes, with the versions that were read; `None` for a missing one.
+    pub(in crate::workspace) included: Vec<(FilePath, Option<Stamp>)>,
+    /// The plugins whose part of it is unknown, each once.
+    pub(in crate::workspace) plugins: Vec<String>,
+}
+
+/// A `node` block for names that a regular expression matches.
+#[derive(Clone, Debug)]
+pub(in crate::workspace) struct NodePattern {
+    /// The expression, as written.
+    pub(in crate::workspace) regex: String,
+    /// What the block states; its name is empty.
+    pub(in crate::workspace) parts: Arc<Parts>,
 }
 
 impl NodeSource {
     /// Returns the reason why no nodes were read from it.
     pub fn read_error(&self) -> Option<&str> {
         self.nodes.as_ref().err().map(String::as_str)
+    }
+
+    /// Returns the plugins whose part of it is unknown.
+    pub fn unread_plugins(&self) -> &[String] {
+        self.nodes.as_ref().map_or(&[], |found| &found.plugins)
+    }
+
+    /// Returns its blocks for nodes by patterns.
+    pub(in crate::workspace) fn patterns(&self) -> &[NodePattern] {
+        self.nodes.as_ref().map_or(&[], |found| &found.patterns)
+    }
+
+    /// Returns the parts of its nodes.
+    pub(in crate::workspace) fn parts(&self) -> &[Arc<Parts>] {
+        self.nodes.as_ref().map_or(&[], |found| &found.nodes)
     }
 }

@@ -3,6 +3,7 @@
 
 pub(super) mod blocks;
 pub(super) mod bolt;
+pub(super) mod plugins;
 pub(in crate::workspace) mod shapes;
 pub(super) mod specs;
 

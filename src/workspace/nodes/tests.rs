@@ -7,6 +7,16 @@ use crate::hiera::scope::Variable;
 use crate::puppet::{PuppetVersion, Value};
 use crate::text::FilePath;
 
+/// Reads the nodes of a file that includes no other.
+fn read_parts(path: &FilePath, text: &str) -> Result<Vec<Parts>, String> {
+    let load = |_: &FilePath| (None, None);
+    super::read::read_parts_with(
+        path,
+        text,
+        &mut super::sources::plugins::Plugins::new(path, &load),
+    )
+}
+
 /// The nodes of files, those of one name joined, in an environment `production`.
 fn nodes_in(version: u8, files: &[(&str, &str)]) -> Vec<Node> {
     let mut joined: indexmap::IndexMap<Arc<str>, Parts> = indexmap::IndexMap::new();

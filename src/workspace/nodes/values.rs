@@ -22,17 +22,21 @@ pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
             .map(line)
             .collect();
     }
-    // As `puppet lookup --facts` does: the file's extension decides the format; with any other
-    // extension, both are tried.
-    let value = match path.extension() {
-        Some("json") => parse_json(text)?,
-        Some("yaml" | "yml") => from_yaml(text)?,
-        _ => parse_json(text).or_else(|_| from_yaml(text))?,
-    };
+    let value = read_value(path, text)?;
     Ok(match value.data() {
         Data::Array(items) => items.to_vec(),
         _ => vec![value],
     })
+}
+
+/// Reads the value in a file of JSON or YAML. As for `puppet lookup --facts`, the extension decides
+/// the format; with any other extension, both are tried. Errors: why the text is neither.
+pub(super) fn read_value(path: &FilePath, text: &str) -> Result<Value, String> {
+    match path.extension() {
+        Some("json") => parse_json(text),
+        Some("yaml" | "yml") => from_yaml(text),
+        _ => parse_json(text).or_else(|_| from_yaml(text)),
+    }
 }
 
 /// Parses a JSON text. Errors: why it is none.

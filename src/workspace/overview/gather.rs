@@ -77,7 +77,7 @@ fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> 
     let below = |common: &mut Option<(FilePath, usize)>, folder: FilePath, count: usize| {
         *common = Some(match common.take() {
             None => (folder, count),
-            Some((known, before)) => (common_folder(&known, &folder), before + count),
+            Some((known, before)) => (known.common_folder(&folder), before + count),
         });
     };
     for (path, (count, is_called_so)) in by_file {
@@ -96,10 +96,4 @@ fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> 
         all.map(|(place, count)| NodesFrom { place, count }).collect();
     sources.sort_by_key(|from| std::cmp::Reverse(from.count));
     sources
-}
-
-/// Returns the deepest folder in which both lie.
-fn common_folder(one: &FilePath, other: &FilePath) -> FilePath {
-    let mut above = std::iter::once(one.clone()).chain(one.ancestors());
-    above.find(|folder| other.is_within(folder)).unwrap_or_else(|| one.clone())
 }

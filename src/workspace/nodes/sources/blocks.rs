@@ -1,19 +1,26 @@
 //! `node` blocks of an environment's own manifests as nodes: their names, the variables that they
 //! set literally, and the classes that they include.
 
+use std::sync::Arc;
+
 use crate::manifest::Manifest;
 use crate::manifest::model::{NodeBlock, NodeName};
 use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
 use crate::workspace::nodes::parts::{Included, Parts, Sourced};
+use crate::workspace::nodes::source::NodePattern;
 
 /// The most names that a regular expression may stand for.
 const MAX_NAMES: usize = 64;
 
-/// Reads the nodes that the blocks of a manifest name. Puppet takes a literal name before a regular
-/// expression, so that those come first.
-pub(in crate::workspace::nodes) fn nodes_in(path: &FilePath, manifest: &Manifest) -> Vec<Parts> {
-    let (mut literal, mut expanded) = (Vec::new(), Vec::new());
+/// Reads the nodes that the blocks of a manifest name, and the blocks for nodes by patterns. Puppet
+/// takes a literal name before a regular expression, so that those come first. A regular expression
+/// is a pattern, too: it may match more names than those that it stands for.
+pub(in crate::workspace::nodes) fn nodes_in(
+    path: &FilePath,
+    manifest: &Manifest,
+) -> (Vec<Parts>, Vec<NodePattern>) {
+    let (mut literal, mut expanded, mut patterns) = (Vec::new(), Vec::new(), Vec::new());
     for (number, block) in manifest.nodes.iter().enumerate() {
         let parts = |name: &str| block_parts(name, number, block, path, manifest);
         for (name, _) in &block.names {
@@ -22,6 +29,8 @@ pub(in crate::workspace::nodes) fn nodes_in(path: &FilePath, manifest: &Manifest
                 NodeName::Regex(regex) => {
                     let names = names_of(regex).unwrap_or_default();
                     expanded.extend(names.iter().map(|name| parts(name)));
+                    let parts = Arc::new(parts(""));
+                    patterns.push(NodePattern { regex: regex.to_string(), parts });
                 }
                 NodeName::Default => {}
             }
@@ -30,7 +39,7 @@ pub(in crate::workspace::nodes) fn nodes_in(path: &FilePath, manifest: &Manifest
     let mut seen = std::collections::HashSet::new();
     literal.extend(expanded);
     literal.retain(|parts| seen.insert(parts.name.clone()));
-    literal
+    (literal, patterns)
 }
 
 fn block_parts(
@@ -226,7 +235,9 @@ node default { include role::none }
 node b1 { }
 ";
         let manifest = crate::manifest::parse(text, None);
-        let found = nodes_in(&FilePath::new("/site.pp"), &manifest);
+        let (found, patterns) = nodes_in(&FilePath::new("/site.pp"), &manifest);
+        assert_eq!(patterns.len(), 1);
+        assert_eq!(patterns[0].regex, "^b[12]$");
         let names: Vec<&str> = found.iter().map(|parts| &*parts.name).collect();
         assert_eq!(names, ["a.example.net", "b1", "b2"]);
         let block = found[0].block.as_ref().unwrap();

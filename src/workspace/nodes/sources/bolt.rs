@@ -1,6 +1,7 @@
 //! Bolt inventories of version 2: groups, targets, facts and vars.
 //!
-//! Values that a plugin of Bolt would compute are not literal; nothing is taken from them.
+//! Values that a plugin of Bolt would compute are not literal; nothing is taken from them. Files that
+//! an inventory includes are read before, see [`plugins`](super::plugins).
 
 use indexmap::IndexMap;
 
@@ -19,7 +20,10 @@ pub(in crate::workspace::nodes) fn is_inventory(hash: &Value) -> bool {
         Some(Data::Integer(version)) => *version == 2,
         Some(_) => false,
     };
-    let has_list = |name: &str| hash.get(name).and_then(Value::as_array).is_some();
+    let has_list = |name: &str| {
+        let value = hash.get(name);
+        value.is_some_and(|value| value.as_array().is_some() || value.get("_plugin").is_some())
+    };
     is_2 && (has_list("groups") || has_list("targets"))
 }
 

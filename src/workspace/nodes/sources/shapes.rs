@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use super::super::inferred::{is_host_name, is_shared_name};
 use super::super::parts::Parts;
-use super::super::read::{NodeFormat, first_shape, read_parts};
+use super::super::read::{NodeFormat, first_shape, read_parts_with};
+use super::super::source::SourceContent;
 use super::super::steps::InferStep;
+use super::plugins::{FileLoader, Plugins};
 use super::{blocks, specs};
 use crate::manifest::Manifest;
 use crate::text::FilePath;
@@ -126,7 +128,7 @@ pub(in crate::workspace::nodes) fn is_of(
 }
 
 /// The nodes that a file states, or why they are not known.
-pub(in crate::workspace) type StatedNodes = Result<Vec<Arc<Parts>>, String>;
+pub(in crate::workspace) type StatedNodes = Result<SourceContent, String>;
 
 /// Reads a file: the step that it belongs to, and its nodes; `None` where its content does not fit
 /// its name.
@@ -134,9 +136,13 @@ pub(in crate::workspace) fn read(
     candidate: Candidate,
     path: &FilePath,
     text: &str,
+    load: &FileLoader<'_>,
 ) -> Option<(InferStep, StatedNodes)> {
     let (step, found) = match candidate {
-        Candidate::Spec => (InferStep::Rspec, Ok(specs::nodes_in(path, text))),
+        Candidate::Spec => {
+            let nodes = of_nodes(specs::nodes_in(path, text));
+            (InferStep::Rspec, Ok(SourceContent { nodes, ..SourceContent::default() }))
+        }
         Candidate::Data => {
             let (shape, first) = first_shape(path, text)?;
             let is_sure = match shape {
@@ -147,7 +153,10 @@ pub(in crate::workspace) fn read(
             if !is_sure || path.name() == METADATA {
                 return None;
             }
-            let found = read_parts(path, text);
+            let found = read_named(path, text, load).map(|mut found| {
+                found.nodes.retain(|parts| is_certname(&parts.name));
+                found
+            });
             // A refused file of another shape is taken for a file that is not about nodes.
             if found.is_err() && shape != NodeFormat::Bolt {
                 return None;
@@ -155,23 +164,37 @@ pub(in crate::workspace) fn read(
             (shape.infer_step(), found)
         }
     };
-    Some((step, found.map(of_nodes)))
+    Some((step, found))
 }
 
-/// Returns the nodes of the `node` blocks of a manifest.
-pub(in crate::workspace) fn in_manifest(path: &FilePath, manifest: &Manifest) -> Vec<Arc<Parts>> {
-    of_nodes(blocks::nodes_in(path, manifest))
+/// Reads the nodes of a file that is named as their source, and of the files that a Bolt inventory
+/// includes.
+pub(in crate::workspace) fn read_named(
+    path: &FilePath,
+    text: &str,
+    load: &FileLoader<'_>,
+) -> StatedNodes {
+    let mut plugins = Plugins::new(path, load);
+    let nodes = read_parts_with(path, text, &mut plugins)?.into_iter().map(Arc::new).collect();
+    let (included, plugins) = plugins.into_parts();
+    Ok(SourceContent { nodes, included, plugins, patterns: Vec::new() })
 }
 
-/// Leaves out parts without a certname: certnames are in lower case, and words for all nodes are
-/// none.
+/// Returns the content of the `node` blocks of a manifest.
+pub(in crate::workspace) fn in_manifest(path: &FilePath, manifest: &Manifest) -> SourceContent {
+    let (nodes, patterns) = blocks::nodes_in(path, manifest);
+    SourceContent { nodes: of_nodes(nodes), patterns, ..SourceContent::default() }
+}
+
+/// Leaves out parts without a certname.
 fn of_nodes(found: Vec<Parts>) -> Vec<Arc<Parts>> {
-    let is_certname = |parts: &Parts| {
-        let name = &*parts.name;
-        !name.is_empty()
-            && is_host_name(name)
-            && !is_shared_name(name)
-            && !name.contains(|c: char| c.is_ascii_uppercase())
-    };
-    found.into_iter().filter(is_certname).map(Arc::new).collect()
+    found.into_iter().filter(|parts| is_certname(&parts.name)).map(Arc::new).collect()
+}
+
+/// Whether a name can be a certname: these are in lower case, and words for all nodes are none.
+fn is_certname(name: &str) -> bool {
+    !name.is_empty()
+        && is_host_name(name)
+        && !is_shared_name(name)
+        && !name.contains(|c: char| c.is_ascii_uppercase())
 }

@@ -183,7 +183,7 @@ fn a_scan_reads_only_the_changed_source_again() {
     let mut read_anew = Vec::new();
     for (new, old) in scanned.sources.iter().zip(before.iter()) {
         assert_eq!(new.path, old.path);
-        let pair = new.nodes.iter().flatten().zip(old.nodes.iter().flatten());
+        let pair = new.parts().iter().zip(old.parts());
         read_anew.extend(
             pair.filter(|(new, old)| !std::sync::Arc::ptr_eq(new, old))
                 .map(|(new, _)| new.name.to_string()),

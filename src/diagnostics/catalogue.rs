@@ -57,6 +57,9 @@ pub static RULES: &[&Rule] = &[
     &rules::not_yaml_1_2::RULE,
 ];
 
+/// The code of the rule whose findings any rule may lead to.
+pub const LIMIT_REACHED: &str = "limit-reached";
+
 /// Returns the rule with this code.
 pub fn find(code: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.code == code)

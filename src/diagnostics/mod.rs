@@ -22,6 +22,7 @@ pub use rule::{Finding, Related, Rule, Severity, Suggestion, Tag};
 pub(crate) use rules::unknown_key::describe_absent_files;
 pub use session::{Findings, ReportedFindings};
 
+use crate::fleet::node_answers::NodeAnswers;
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{
     DataFile, DataFormat, EntryData, Part, Problem, ProblemKind, Reference, TokenUse,
@@ -77,13 +78,23 @@ impl RulesConfig {
 ///
 /// Until the workspace has been read, only rules that need no other file run.
 pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
+    check_sharing(snapshot, path, config, &NodeAnswers::default())
+}
+
+/// Returns the findings in one file; lookups for nodes share `answers`.
+fn check_sharing(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    config: &RulesConfig,
+    answers: &NodeAnswers,
+) -> Vec<Finding> {
     let all = |check: &FileCheck<'_>| {
         let mut findings = check.check_file();
         findings.extend(check.check_cycles());
         findings.extend(check.data.parts().iter().flat_map(|part| check.check_entry(&part.data)));
         in_order(snapshot, findings)
     };
-    match FileCheck::check_with(snapshot, path, config, all) {
+    match FileCheck::check_with(snapshot, path, config, answers, all) {
         Some(findings) => findings,
         None => in_order(snapshot, of_other_file(snapshot, path, config)),
     }
@@ -110,7 +121,7 @@ pub fn check_range(
         findings.retain(|finding| snapshot.span_bytes(finding.span).meets_range(range));
         in_order(snapshot, findings)
     };
-    FileCheck::check_with(snapshot, path, config, all).unwrap_or_default()
+    FileCheck::check_with(snapshot, path, config, &NodeAnswers::default(), all).unwrap_or_default()
 }
 
 /// Returns the findings in a file that no environment governs: a settings file, or the
@@ -148,9 +159,13 @@ fn of_other_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> 
 pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
     let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
     let start = Instant::now();
-    prepare(snapshot);
+    let enabled = config.environments.values().chain([&config.severities]).flat_map(enabled_rules);
+    if enabled.into_iter().any(|(rule, _)| !rule.check.needs_no_other_file()) {
+        prepare(snapshot);
+    }
     let index_us = start.elapsed().as_micros();
-    let found = on_all_cores(&files, |path| check_file(snapshot, path, config));
+    let answers = NodeAnswers::default();
+    let found = on_all_cores(&files, |path| check_sharing(snapshot, path, config, &answers));
     let found: Vec<Finding> = found.into_iter().flatten().collect();
     let (files, findings) = (files.len(), found.len());
     tracing::info!(files, findings, index_us, us = start.elapsed().as_micros(), "files checked");
@@ -224,12 +239,13 @@ impl FileCheck<'_> {
         snapshot: &Snapshot,
         path: &FilePath,
         rules: &RulesConfig,
+        answers: &NodeAnswers,
         look: impl FnOnce(&FileCheck<'_>) -> T,
     ) -> Option<T> {
         let (file, environment) =
             (snapshot.file(path)?, snapshot.environments().environment_of(path)?);
         let view = snapshot.view(environment);
-        let context = FileContext { snapshot, environment, view: &view, file };
+        let context = FileContext { snapshot, environment, view: &view, file, answers };
         if !rules.third_party && snapshot.is_third_party(environment, path) {
             return None;
         }

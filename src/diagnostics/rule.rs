@@ -1,6 +1,7 @@
 //! Rules and their findings.
 
 use super::WrongSetting;
+use crate::fleet::node_answers::NodeAnswers;
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{DataFile, EntryData, Problem};
 use crate::hiera::key::LookupKey;
@@ -114,6 +115,13 @@ pub enum Check {
     File(fn(&FileContext<'_>, &mut Vec<Finding>)),
 }
 
+impl Check {
+    /// Whether the findings in a file depend on that file alone.
+    pub(super) fn needs_no_other_file(self) -> bool {
+        matches!(self, Check::Problem(_) | Check::Setting(_) | Check::Module(_))
+    }
+}
+
 /// A file in its workspace.
 #[derive(Clone, Copy, Debug)]
 pub struct FileContext<'a> {
@@ -125,6 +133,8 @@ pub struct FileContext<'a> {
     pub view: &'a EnvironmentView<'a>,
     /// The file.
     pub file: &'a File,
+    /// The answers of lookups for nodes, which all rules and files share.
+    pub answers: &'a NodeAnswers,
 }
 
 /// A data file in its workspace.

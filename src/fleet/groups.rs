@@ -5,14 +5,13 @@
 //! size.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::LOOKUP_OPTIONS;
+use super::questions::Questions;
 use crate::hiera::pattern::Pattern;
 use crate::hiera::resolution::Resolution;
-use crate::hiera::scope::{Scope, Variable};
+use crate::hiera::scope::Scope;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
@@ -76,16 +75,10 @@ pub struct FleetQuestion<'a> {
     pub max_lookups: usize,
 }
 
-/// The key by which nodes are grouped: the files that a node reads, each with the number of the way
-/// in which it reads the file.
-type FilesRead = Vec<(u32, u32)>;
-
 /// Groups these nodes, given by their numbers, by the answer to a question.
 pub fn group_by_answer(question: &FleetQuestion<'_>, nodes: &[usize]) -> Groups {
-    let mut files = Files::default();
-    files.add_definitions(question, question.root);
-    files.add_definitions(question, LOOKUP_OPTIONS);
-    let mut waiting = split_classes(question, &files.paths, nodes);
+    let asked = Questions::of_key(question.snapshot, question.environment, question.root);
+    let mut waiting = asked.split_nodes(nodes);
     let mut found = Groups::default();
     while let Some(class) = take_largest(&mut waiting) {
         let is_enough = found.groups.len() >= question.max_lookups;
@@ -93,7 +86,7 @@ pub fn group_by_answer(question: &FleetQuestion<'_>, nodes: &[usize]) -> Groups 
             found.rest.extend(class);
             continue;
         }
-        let (group, others) = answer_class(question, &files, class);
+        let (group, others) = answer_class(question, class);
         found.groups.push(group);
         waiting.push(others);
     }
@@ -110,42 +103,25 @@ fn take_largest(waiting: &mut Vec<Vec<usize>>) -> Option<Vec<usize>> {
 }
 
 /// Returns the group of the first node of a class, and the nodes of the class that are not in it.
-fn answer_class(
-    question: &FleetQuestion<'_>,
-    files: &Files,
-    class: Vec<usize>,
-) -> (Group, Vec<usize>) {
-    let nodes = question.snapshot.nodes_of(question.environment);
-    let scope_of = |number: usize| nodes[number].scope_in(&question.environment.name);
-    let scope = scope_of(class[0]);
+fn answer_class(question: &FleetQuestion<'_>, class: Vec<usize>) -> (Group, Vec<usize>) {
+    let FleetQuestion { snapshot, environment, .. } = *question;
+    let first = class[0];
+    let scope = snapshot.nodes_of(environment)[first].scope_in(&environment.name);
     let resolution = (question.lookup)(&scope);
-    let more = files.with_keys(question, &resolution.reads.keys);
-    let variables = &resolution.reads.variables;
-    let deciding = deciding_variables(question, &resolution);
-    let (nodes, others) = if more.is_empty() && variables.is_empty() && deciding.is_empty() {
-        (class, Vec::new())
-    } else {
-        let read = files_read(question, &more, &class);
-        let values = |scope: &Scope| -> (Vec<Variable>, Vec<bool>) {
-            let is_unknown = |name: &&String| scope.get_path(name) == Variable::Unknown;
-            let known = variables.iter().map(|name| scope.get_path(name)).collect();
-            (known, deciding.iter().map(is_unknown).collect())
-        };
-        let (first, known) = (read.get(&class[0]), values(&scope));
-        class
-            .iter()
-            .partition(|number| read.get(*number) == first && values(&scope_of(**number)) == known)
-    };
+    let mut asked = Questions::of_lookup(snapshot, environment, &resolution);
+    for name in deciding_variables(environment, &resolution) {
+        asked.add_unknown(snapshot.node_column(environment, name));
+    }
+    let (nodes, others) = class.into_iter().partition(|node| asked.have_same_answers(first, *node));
     (Group { nodes, scope, resolution, cases: Vec::new() }, others)
 }
 
 /// Returns the variables that may decide whether the files that an answer leaves open are read. For
 /// nodes of one group the same ones are unknown, so that they have the same alternatives.
 fn deciding_variables<'a>(
-    question: &FleetQuestion<'a>,
+    environment: &'a Environment,
     resolution: &Resolution,
 ) -> BTreeSet<&'a String> {
-    let environment = question.environment;
     if resolution.unsettled.is_empty() {
         return BTreeSet::new();
     }
@@ -153,66 +129,4 @@ fn deciding_variables<'a>(
     let can_name = |pattern: &Pattern| files.iter().any(|path| pattern.can_name(path.as_str()));
     let deciding = environment.reach.iter().filter(|reach| can_name(&reach.pattern));
     deciding.flat_map(|reach| reach.pattern.variables()).collect()
-}
-
-/// Files that define keys, each once.
-#[derive(Debug, Default)]
-struct Files {
-    known: HashSet<FilePath>,
-    paths: Vec<FilePath>,
-}
-
-impl Files {
-    fn add_definitions(&mut self, question: &FleetQuestion<'_>, root: &str) {
-        for path in question.snapshot.keys().definitions(root) {
-            if question.environment.reaches_file(path) && self.known.insert(path.clone()) {
-                self.paths.push(path.clone());
-            }
-        }
-    }
-
-    /// Returns the files beyond these that define keys that a lookup has read.
-    fn with_keys(&self, question: &FleetQuestion<'_>, keys: &BTreeSet<String>) -> Vec<FilePath> {
-        let mut more = Files::default();
-        for key in keys {
-            let root = LookupKey::parse(key).map(|key| key.root_text().to_string());
-            more.add_definitions(question, root.as_deref().unwrap_or(key));
-        }
-        more.paths.retain(|path| !self.known.contains(path));
-        more.paths
-    }
-}
-
-/// Returns the nodes in classes that read the same of these files.
-fn split_classes(
-    question: &FleetQuestion<'_>,
-    files: &[FilePath],
-    nodes: &[usize],
-) -> Vec<Vec<usize>> {
-    let mut read = files_read(question, files, nodes);
-    let mut classes: BTreeMap<FilesRead, Vec<usize>> = BTreeMap::new();
-    for number in nodes {
-        classes.entry(read.remove(number).unwrap_or_default()).or_default().push(*number);
-    }
-    classes.into_values().collect()
-}
-
-/// Returns the files among `files` that each of these nodes reads; nodes that read none of them are
-/// left out.
-fn files_read(
-    question: &FleetQuestion<'_>,
-    files: &[FilePath],
-    nodes: &[usize],
-) -> foldhash::HashMap<usize, FilesRead> {
-    let is_asked: HashSet<usize> = nodes.iter().copied().collect();
-    let mut read: foldhash::HashMap<usize, FilesRead> = foldhash::HashMap::default();
-    for (file, path) in (0..).zip(files) {
-        let readers = question.snapshot.readers_of(question.environment, path);
-        for (number, route) in readers.all_nodes() {
-            if is_asked.contains(&number) {
-                read.entry(number).or_default().push((file, route));
-            }
-        }
-    }
-    read
 }

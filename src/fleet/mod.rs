@@ -7,3 +7,7 @@ pub mod groups;
 pub mod leaves;
 pub mod node_values;
 pub mod ways;
+pub mod node_answers;
+mod questions;
+#[cfg(test)]
+mod tests;

@@ -15,9 +15,11 @@ use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::puppet::{PuppetVersion, Strict};
 use crate::text::{FilePath, Limit};
 
+mod decisive;
 pub mod located;
 mod variables;
 
+pub use decisive::{DecisiveVariables, write_value};
 use located::{LevelTarget, LocatedLevel, Location, Undetermined};
 use variables::{Evaluated, Variables};
 
@@ -78,9 +80,16 @@ pub fn locate_levels(
         strict.is_some_and(|puppet| puppet.major == 7 || config.version < ConfigVersion::V5);
     let in_paths = Variables { undefined_fails: paths_fail, ..variables };
     let level = |(index, level): (usize, &Arc<Level>)| {
-        let locating =
-            LevelLocator { config, level, sources, variables, in_paths, datadir: OnceCell::new() };
-        let locations = locating.find_locations().map_err(|error| config.token_error(error))?;
+        let locate = || {
+            let datadir = OnceCell::new();
+            let locating = LevelLocator { config, level, sources, variables, in_paths, datadir };
+            let locations = locating.find_locations().map_err(|error| config.token_error(error))?;
+            Ok(locations.into())
+        };
+        let locations = match puppet {
+            None => sources.level_locations(config, level, scope, &locate)?,
+            Some(_) => locate()?,
+        };
         Ok(LocatedLevel { index, level: level.clone(), locations })
     };
     levels.iter().enumerate().map(level).collect()

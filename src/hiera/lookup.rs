@@ -15,6 +15,7 @@ mod open;
 mod options;
 mod ready;
 mod search;
+pub mod shared_options;
 mod story;
 mod tokens;
 
@@ -80,7 +81,7 @@ pub const STACK: usize = 16 << 20;
 const MAX_DEPTH: usize = 200;
 
 type Located = Rc<Result<LayerLevels, LookupError>>;
-type Options = Rc<Result<LookupOptions, LookupError>>;
+type Options = Arc<Result<LookupOptions, LookupError>>;
 
 /// A [`LocatedLayer`](super::hierarchy::LocatedLayer) as lookups go through it.
 #[derive(Default)]

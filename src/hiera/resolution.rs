@@ -44,6 +44,28 @@ pub struct Resolution {
 }
 
 impl Resolution {
+    /// Returns whether the value is final: no unknown variable, backend or file can change it.
+    pub fn is_settled(&self) -> bool {
+        let is_known = |outcome: &Outcome| {
+            !matches!(
+                outcome,
+                Outcome::Undetermined { .. }
+                    | Outcome::Opaque(_)
+                    | Outcome::Unread { .. }
+                    | Outcome::Failed(_)
+            )
+        };
+        self.unsettled.is_empty()
+            && self.unapplied_conversions.is_empty()
+            && self.reads.opaque.is_empty()
+            && self.steps.iter().all(|step| is_known(&step.outcome))
+    }
+
+    /// Returns whether tokens were replaced in the value.
+    pub fn has_tokens(&self) -> bool {
+        !self.reads.keys.is_empty() || !self.reads.variables.is_empty()
+    }
+
     /// Returns the levels that leave open whether there is a value: those that may have one. Where
     /// a level is encrypted, there is one.
     pub fn levels_without_verdict(&self) -> impl Iterator<Item = &UnsettledLevel> {

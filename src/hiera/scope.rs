@@ -93,6 +93,11 @@ impl PartialEq for DeriveRule {
 }
 
 impl DeriveRule {
+    /// Returns the names of the variables that it computes.
+    pub fn derived_names(&self) -> impl Iterator<Item = &str> {
+        self.pattern.capture_names().flatten()
+    }
+
     /// Returns the variables that follow from this value of the variable that the rule looks at;
     /// none when it does not match.
     fn derive_variables(&self, text: &str) -> Vec<(String, String)> {
@@ -180,6 +185,11 @@ impl Scope {
         self.rules = rules;
     }
 
+    /// Returns the rules that derive variables from others.
+    pub fn rules(&self) -> &[DeriveRule] {
+        &self.rules
+    }
+
     /// Returns whether the unknown variables can have these values: those that rules derive from
     /// them must not contradict the known ones.
     pub fn may_have(&self, bindings: &Bindings) -> bool {
@@ -237,6 +247,13 @@ impl Scope {
             *file.template == *template && pattern.can_name(file.path.as_str())
         };
         self.assumed.read.iter().find(fits).map(|file| &file.path)
+    }
+
+    /// Returns whether an assumption, or the file that the scope is pinned to, decides the file of a
+    /// location.
+    pub fn assumes_location(&self, template: &str) -> bool {
+        self.assumed.read.iter().any(|file| *file.template == *template)
+            || self.pinned.as_ref().is_some_and(|pinned| *pinned.template == *template)
     }
 
     /// Returns the scope within a call of `lookup` that has overrides, and defaults by name.

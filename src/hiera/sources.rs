@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
-use super::config::{DataReader, HieraConfig, Layer};
+use super::config::{DataReader, HieraConfig, Level};
 use super::data::DataFile;
 use super::error::LookupError;
-use super::hierarchy::located::LocatedLayer;
+use super::hierarchy::located::Location;
+use super::lookup::shared_options::SharedOptions;
 use super::scope::Scope;
 use crate::text::FilePath;
 
-/// Locates the levels of a layer.
-pub type Locate<'a> = &'a dyn Fn() -> Result<LocatedLayer, LookupError>;
+/// Locates a level.
+pub type Locate<'a> = &'a dyn Fn() -> Result<Arc<[Location]>, LookupError>;
 
 /// The files of one moment, as the resolver sees them.
 pub trait Sources {
@@ -56,16 +57,22 @@ pub trait Sources {
     /// Returns the known files whose path starts with this text, in the order of their paths.
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath>;
 
-    /// Returns the levels of a layer in a scope, for a caller that passes over problems of its
-    /// config: as `locate` returns them, or as it returned them before.
+    /// Returns the locations of a level in a scope, for a caller that passes over problems of its
+    /// config: as `locate` returns them, or as it returned them for a scope with the same values of
+    /// the variables that decide them.
     ///
     /// Errors: those of `locate`.
-    fn located_levels(
+    fn level_locations(
         &self,
+        config: &HieraConfig,
+        level: &Arc<Level>,
         scope: &Scope,
-        layer: &Layer,
         locate: Locate<'_>,
-    ) -> Result<LocatedLayer, LookupError>;
+    ) -> Result<Arc<[Location]>, LookupError>;
+
+    /// Returns the options that lookups have assembled from these files before; `None` where none
+    /// are kept.
+    fn shared_options(&self) -> Option<Arc<SharedOptions>>;
 
     /// Returns the `hiera.yaml` of a module of the environment.
     fn module_layer(&self, name: &str) -> ModuleLayer;

@@ -67,7 +67,7 @@ fn of_config(
             Some(whose) => format!("{title}, {whose}"),
             None => title,
         };
-        for location in &level.locations {
+        for location in level.locations.iter() {
             let template = location.template.as_ref();
             let Some(span) = template.and_then(|template| template.span) else { continue };
             let LevelTarget::File { path, exists: true } = &location.place else { continue };

@@ -7,14 +7,13 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use foldhash::HashMap;
-
 use super::memo::Memo;
 use super::nodes::node::{Kinds, Node};
-use super::readers::nodes::{NodesByValue, NodesReading};
-use crate::hiera::config::Layer;
+use super::readers::nodes::{NodeColumn, NodesByValue, NodesReading};
+use crate::hiera::config::{HieraConfig, Level};
 use crate::hiera::error::LookupError;
-use crate::hiera::hierarchy::located::LocatedLayer;
+use crate::hiera::hierarchy::DecisiveVariables;
+use crate::hiera::hierarchy::located::Location;
 use crate::hiera::key::LookupKey;
 use crate::hiera::scope::Scope;
 use crate::hiera::sources::Locate;
@@ -24,8 +23,10 @@ use crate::text::FilePath;
 const FILES: usize = 1 << 20;
 /// Capacity of the memo of variables whose values distinguish nodes.
 const VARIABLES: usize = 4096;
-/// Capacity of the memo of scopes whose levels are kept: those of the files and nodes in use.
-const SCOPES: usize = 256;
+/// Capacity of the memo of levels: more than an environment has.
+const LEVELS: usize = 1 << 16;
+/// Capacity of the memo of a level's locations, by the values of the variables that decide them.
+const TUPLES: usize = 4096;
 
 /// The role of a file in an environment.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +56,14 @@ pub(super) struct EnvironmentCache {
     pub(super) node_variables: OnceLock<Vec<String>>,
     /// The names of the levels without any file.
     pub(super) levels_without_files: OnceLock<Vec<String>>,
-    /// Located levels of recently used scopes, keyed by the scope's address.
-    located: Memo<usize, Arc<LevelsInScope>>,
+    /// The nodes by the values of a variable that data or locations read.
+    pub(super) columns: Memo<Arc<str>, Arc<NodeColumn>>,
+    /// The nodes by the locations that unknown variables leave open.
+    pub(super) open_locations: OnceLock<Arc<NodeColumn>>,
+    /// Levels and their locations, keyed by the level's address.
+    levels: Memo<usize, Arc<LevelMemo>>,
+    /// Lists of many readers, each once.
+    shared_readers: Mutex<Vec<Arc<NodesReading>>>,
 }
 
 impl Default for EnvironmentCache {
@@ -70,53 +77,82 @@ impl Default for EnvironmentCache {
             nodes_by_value: Memo::new(VARIABLES),
             node_variables: OnceLock::new(),
             levels_without_files: OnceLock::new(),
-            located: Memo::new(SCOPES),
+            columns: Memo::new(VARIABLES),
+            open_locations: OnceLock::new(),
+            levels: Memo::new(LEVELS),
+            shared_readers: Mutex::default(),
         }
     }
 }
 
-/// The levels of layers in one scope.
+/// A level in the scopes that were asked for.
 #[derive(Debug)]
-struct LevelsInScope {
-    /// Kept alive so that no other scope can get its address.
-    _scope: Arc<Scope>,
-    layers: Mutex<HashMap<Layer, LocatedLayer>>,
-}
-
-fn scope_address(scope: &Scope) -> usize {
-    std::ptr::from_ref(scope).addr()
+pub(super) struct LevelMemo {
+    /// Kept alive so that no other level can get its address.
+    _level: Arc<Level>,
+    /// The variables that decide its locations.
+    pub(super) variables: DecisiveVariables,
+    located: Memo<String, Arc<[Location]>>,
+    /// The class of each node: nodes of one class have the same locations, and read a file of the
+    /// level or do not read it together.
+    pub(super) classes: OnceLock<NodeColumn>,
 }
 
 impl EnvironmentCache {
-    /// Caches the levels of this scope once they are located, unless only the caller holds the
-    /// scope: then it is not used again.
-    pub(super) fn keep_levels_of(&self, scope: &Arc<Scope>) {
-        if Arc::strong_count(scope) < 2 {
-            return;
+    /// Returns the memo of a level of a config; `None` for a level that only its caller has.
+    pub(super) fn level_memo(
+        &self,
+        config: &HieraConfig,
+        level: &Arc<Level>,
+    ) -> Option<Arc<LevelMemo>> {
+        let address = Arc::as_ptr(level).addr();
+        if let Some(known) = self.levels.get(&address) {
+            return Some(known);
         }
-        self.located.get_or(&scope_address(scope), || {
-            Arc::new(LevelsInScope { _scope: scope.clone(), layers: Mutex::default() })
-        });
+        config.levels().find(|known| Arc::ptr_eq(known, level))?;
+        Some(self.levels.get_or(&address, || {
+            Arc::new(LevelMemo {
+                _level: level.clone(),
+                variables: DecisiveVariables::of_level(config, level),
+                located: Memo::new(TUPLES),
+                classes: OnceLock::new(),
+            })
+        }))
     }
 
-    /// Returns the levels of a layer in a scope: those that were kept, or those that `locate`
-    /// gives.
+    /// Returns the locations of a level in a scope: those that were located for a scope with the
+    /// same values, or those that `locate` returns.
     ///
     /// Errors: those of `locate`.
-    pub(super) fn located_levels(
+    pub(super) fn level_locations(
         &self,
+        config: &HieraConfig,
+        level: &Arc<Level>,
         scope: &Scope,
-        layer: &Layer,
         locate: Locate<'_>,
-    ) -> Result<LocatedLayer, LookupError> {
-        let Some(in_scope) = self.located.get(&scope_address(scope)) else { return locate() };
-        let layers = || in_scope.layers.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = layers().get(layer).cloned();
-        if let Some(known) = known {
+    ) -> Result<Arc<[Location]>, LookupError> {
+        let Some(memo) = self.level_memo(config, level) else { return locate() };
+        let Some(values) = memo.variables.values_in(scope) else { return locate() };
+        if let Some(known) = memo.located.get(&values) {
             return Ok(known);
         }
         let found = locate()?;
-        layers().insert(layer.clone(), found.clone());
+        memo.located.insert(values, found.clone());
         Ok(found)
+    }
+
+    /// Returns the nodes that read a file, shared with other files that the same nodes read.
+    pub(super) fn share_readers(&self, readers: NodesReading) -> Arc<NodesReading> {
+        const MANY: usize = 64;
+        if readers.all_nodes().len() < MANY {
+            return Arc::new(readers);
+        }
+        let mut known = self.shared_readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(same) = known.iter().find(|known| ***known == readers) {
+            return same.clone();
+        }
+        let readers = Arc::new(readers);
+        known.push(readers.clone());
+        readers
     }
 }

@@ -12,6 +12,13 @@ pub(super) struct Memo<K, V> {
     capacity: usize,
 }
 
+impl<K: Clone + Eq + Hash, V: Clone> Default for Memo<K, V> {
+    /// Creates an empty memo for questions of which there are few.
+    fn default() -> Memo<K, V> {
+        Memo::new(1024)
+    }
+}
+
 impl<K: Clone + Eq + Hash, V: Clone> Memo<K, V> {
     /// Creates an empty memo of at most `capacity` answers.
     pub(super) fn new(capacity: usize) -> Memo<K, V> {

@@ -2,18 +2,21 @@
 
 pub(super) mod nodes;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use foldhash::HashMap;
+pub use nodes::{NodeColumn, NodesReading, Reads};
 use nodes::{NodesByValue, plain_value};
-pub use nodes::{NodesReading, Reads};
 
+use super::cache::LevelMemo;
 use super::environments::{Environment, Reach};
 use super::nodes::node::Node;
 use super::snapshot::Snapshot;
 use super::view::EnvironmentView;
 use crate::hiera::config::{ConfigVersion, HieraConfig};
-use crate::hiera::hierarchy::locate_levels;
 use crate::hiera::hierarchy::located::LevelTarget;
+use crate::hiera::hierarchy::{locate_levels, write_value};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::PatternMatch;
 use crate::hiera::scope::{Scope, Variable};
@@ -77,6 +80,14 @@ impl<'a> FileReaders<'a> {
         found
     }
 
+    /// Returns the memos of the levels of its routes, which are levels of configs of the
+    /// environment.
+    fn route_levels(&self) -> Vec<Arc<LevelMemo>> {
+        let memo =
+            |route: &Route<'_>| self.environment.cache.level_memo(route.config, &route.reach.level);
+        self.routes.iter().filter_map(memo).collect()
+    }
+
     /// Whether a node with this scope reads it; `None` where it does not.
     pub(super) fn is_read_by(&self, scope: &Scope, view: &EnvironmentView<'_>) -> Option<Reads> {
         self.way_of(scope, view).map(|(reads, _)| reads)
@@ -119,7 +130,7 @@ impl<'a> FileReaders<'a> {
             None,
         )
         .unwrap_or_default();
-        let places = || located.iter().flat_map(|level| &level.locations).map(|it| &it.place);
+        let places = || located.iter().flat_map(|level| level.locations.iter()).map(|it| &it.place);
         if places().any(
             |place| matches!(place, LevelTarget::File { path: found, .. } if found == self.path),
         ) {
@@ -208,15 +219,96 @@ impl Snapshot {
                 (self.view(environment), FileReaders::new_readers(environment, path));
             let nodes = self.nodes_of(environment);
             let mut found = NodesReading::default();
+            let levels = readers.route_levels();
+            let classes: Vec<&NodeColumn> =
+                levels.iter().map(|level| self.node_classes(environment, level)).collect();
+            // One node of each class is asked.
+            let mut known: HashMap<Vec<u32>, Option<(Reads, usize)>> = HashMap::default();
+            let mut class = Vec::new();
             for number in readers.candidate_nodes(nodes) {
-                let scope = nodes[number].scope_in(&environment.name);
-                let Some((reads, route)) = readers.way_of(&scope, &view) else { continue };
-                let is_certain = reads == Reads::Certainly;
-                let list = if is_certain { &mut found.certainly } else { &mut found.possibly };
-                list.push(number);
-                found.ways.push((number, route as u32 * 2 + u32::from(is_certain)));
+                class.clear();
+                class.extend(classes.iter().map(|column| column.number_of(number)));
+                let way = known.get(&class).copied().unwrap_or_else(|| {
+                    let scope = nodes[number].scope_in(&environment.name);
+                    let way = readers.way_of(&scope, &view);
+                    known.insert(class.clone(), way);
+                    way
+                });
+                if let Some((reads, route)) = way {
+                    found.add_node(number, reads, route);
+                }
             }
-            Arc::new(found)
+            environment.cache.share_readers(found)
+        })
+    }
+
+    /// Returns the values of a variable, dotted where a part is meant, for the nodes of an
+    /// environment.
+    pub fn node_column(&self, environment: &Environment, variable: &str) -> Arc<NodeColumn> {
+        environment.cache.columns.get_or(&variable.into(), || {
+            let key = LookupKey::parse(variable);
+            Arc::new(self.gather_column(environment, |scope| {
+                let mut text = String::new();
+                key.as_ref().map_or(Some(()), |key| write_value(&mut text, scope, key))?;
+                Some(text)
+            }))
+        })
+    }
+
+    /// Returns the nodes of an environment by the variables that are unknown among those that decide
+    /// locations. For nodes with equal values, unknown variables decide the same locations.
+    pub fn open_locations(&self, environment: &Environment) -> Arc<NodeColumn> {
+        let gather = || {
+            let configs: Vec<_> = environment.all_configs().collect();
+            let levels = configs.iter().flat_map(|(_, config)| {
+                let memo = move |level| environment.cache.level_memo(config, level);
+                config.levels().filter_map(memo)
+            });
+            let keys = levels.flat_map(|level| level.variables.keys().to_vec());
+            let mut seen = BTreeSet::new();
+            let keys: Vec<LookupKey> = keys.filter(|key| seen.insert(key.text.clone())).collect();
+            Arc::new(self.gather_column(environment, |scope| {
+                let mut text = String::from(".");
+                for key in &keys {
+                    let mut value = String::new();
+                    write_value(&mut value, scope, key)?;
+                    text.push(if value == "?" { '?' } else { '.' });
+                }
+                Some(text)
+            }))
+        };
+        environment.cache.open_locations.get_or_init(gather).clone()
+    }
+
+    fn gather_column(
+        &self,
+        environment: &Environment,
+        value: impl Fn(&Scope) -> Option<String>,
+    ) -> NodeColumn {
+        let nodes = self.nodes_of(environment).iter();
+        NodeColumn::gather(nodes.map(|node| node.scope_in(&environment.name)), value)
+    }
+
+    /// Returns the classes of an environment's nodes: nodes of one class have the same locations of
+    /// a level, and what unknown variables may be for one of them, they may be for all.
+    fn node_classes<'l>(&self, environment: &Environment, level: &'l LevelMemo) -> &'l NodeColumn {
+        let own = LookupKey::of_root("environment");
+        let variables = &level.variables;
+        let names_variable = |name: &str| {
+            variables.keys().iter().any(|key| key.text.trim_start_matches("::") == name)
+        };
+        level.classes.get_or_init(|| {
+            self.gather_column(environment, |scope| {
+                let mut text = variables.values_in(scope)?;
+                write_value(&mut text, scope, &own)?;
+                // Derived variables contradict values of the variable that they follow from.
+                for rule in scope.rules().iter().filter(|rule| names_variable(&rule.from)) {
+                    for name in rule.derived_names() {
+                        write_value(&mut text, scope, &LookupKey::of_root(name))?;
+                    }
+                }
+                Some(text)
+            })
         })
     }
 
@@ -317,7 +409,7 @@ hierarchy:
                     locate_levels(config, &levels, scope, &view, None).expect("no token is bad");
                 let mut places = located
                     .iter()
-                    .flat_map(|level| &level.locations)
+                    .flat_map(|level| level.locations.iter())
                     .map(|location| &location.place);
                 places.any(
                     |place| matches!(place, LevelTarget::File { path: found, .. } if found == path),

@@ -33,13 +33,6 @@ impl Snapshot {
     /// of the only known node that reads the file, or the one that follows from the file's own path.
     /// A data file that the chosen node does not read has the scope that it has without a choice.
     pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
-        let scope = self.find_scope_for(environment, path);
-        // Callers look several keys up in one scope.
-        environment.cache.keep_levels_of(&scope);
-        scope
-    }
-
-    fn find_scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
         if let Some(node) = self.selected_reader(environment, path) {
             return node.scope_in(&environment.name);
         }

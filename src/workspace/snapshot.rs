@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::config::{EnvironmentConfig, WorkspaceConfig};
-use super::environments::{Environment, Environments};
+use super::environments::{Environment, Environments, Reach};
 use super::file::File;
 use super::index::KeyIndex;
 use super::kinds::{code_language, is_puppetfile};
@@ -106,6 +106,18 @@ impl Snapshot {
         paths
             .skip_while(move |path| path.as_str() < prefix && !path.as_str().starts_with(prefix))
             .take_while(move |path| path.as_str().starts_with(prefix))
+    }
+
+    /// Whether all folders that levels may read could be listed.
+    pub fn are_sources_listed(&self) -> bool {
+        let is_read = |path: &FilePath| {
+            let may_lead = |reach: &Reach| {
+                let start = reach.pattern.literal_prefix();
+                path.as_str().starts_with(&start) || start.starts_with(path.as_str())
+            };
+            self.environments.all.iter().any(|environment| environment.reach.iter().any(may_lead))
+        };
+        !self.unlisted.keys().any(is_read)
     }
 
     /// Returns the files that are open in an editor.

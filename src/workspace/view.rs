@@ -8,12 +8,13 @@ use super::functions::FunctionSource;
 use super::snapshot::Snapshot;
 use crate::disk::{DiskEntry, FileSystem, OsFs};
 use crate::eyaml::{self, EnvironmentKeys};
-use crate::hiera::config::{DataReader, Layer};
+use crate::hiera::config::{DataReader, HieraConfig, Level};
 use crate::hiera::data::DataFile;
 use crate::hiera::error::LookupError;
 use crate::hiera::eyaml::KeySource;
-use crate::hiera::hierarchy::located::LocatedLayer;
+use crate::hiera::hierarchy::located::Location;
 use crate::hiera::lookup::Context;
+use crate::hiera::lookup::shared_options::SharedOptions;
 use crate::hiera::scope::Scope;
 use crate::hiera::sources::{Locate, ModuleLayer, Sources};
 use crate::puppet::ruby::base64;
@@ -133,15 +134,20 @@ impl Sources for EnvironmentView<'_> {
         self.snapshot.paths_starting_with(prefix).cloned().collect()
     }
 
-    fn located_levels(
+    fn level_locations(
         &self,
+        config: &HieraConfig,
+        level: &Arc<Level>,
         scope: &Scope,
-        layer: &Layer,
         locate: Locate<'_>,
-    ) -> Result<LocatedLayer, LookupError> {
+    ) -> Result<Arc<[Location]>, LookupError> {
         self.environment.map_or_else(locate, |environment| {
-            environment.cache.located_levels(scope, layer, locate)
+            environment.cache.level_locations(config, level, scope, locate)
         })
+    }
+
+    fn shared_options(&self) -> Option<Arc<SharedOptions>> {
+        Some(self.snapshot.keys().shared_options(&self.environment?.root))
     }
 
     fn module_layer(&self, name: &str) -> ModuleLayer {

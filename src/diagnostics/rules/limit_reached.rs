@@ -1,12 +1,13 @@
 //! `limit-reached`
 
+use crate::diagnostics::catalogue::LIMIT_REACHED;
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::data::{FileRefusal, Problem, ProblemKind};
 use crate::text::{Limit, Span};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
-    code: "limit-reached",
+    code: LIMIT_REACHED,
     severity: Severity::Warning,
     summary: "data or locations that multiply beyond what hiera-ls reads or looks up",
     docs: include_str!("limit_reached.md"),

@@ -341,8 +341,13 @@ mod tests {
         let file = snapshot.file(&path).expect("the file is there");
         let data = view.data_of(&path).expect("it is data");
         let layer = environment.layer_of(&path).expect("the environment reads it");
-        let file =
-            crate::diagnostics::rule::FileContext { snapshot, environment, view: &view, file };
+        let file = crate::diagnostics::rule::FileContext {
+            snapshot,
+            environment,
+            view: &view,
+            file,
+            answers: &Default::default(),
+        };
         let codes = |max_keys: usize| {
             let mut findings = Vec::new();
             check_within(&DataContext { file, data: &data, layer }, max_keys, &mut findings);

@@ -1,12 +1,10 @@
 //! `missing-parameter`
 
-use super::typed::{MAX_NODES, is_settled, looked_up, named_nodes};
+use super::typed::{MAX_NODES, named_nodes, node_answer};
 use super::unread::in_code;
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::hiera::data::EntryData;
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::Resolver;
-use crate::hiera::resolution::Resolution;
 use crate::manifest::model::UseKind;
 use crate::puppet::value::{Data, Value};
 use crate::text::Span;
@@ -92,26 +90,23 @@ fn concerned_nodes(
     span: Span,
     wanted: &LookupKey,
 ) -> Option<String> {
-    let lacks =
-        |resolution: &Resolution| is_settled(resolution) && matches!(resolution.value, Ok(None));
-    if lacks(&(context.lookup)(wanted, None)) {
+    let resolution = (context.lookup)(wanted, None);
+    if resolution.is_settled() && matches!(resolution.value, Ok(None)) {
         return Some("nodes that include it from here".to_owned());
     }
     let file = &context.file;
-    let nodes = file.snapshot.nodes_reading(file.environment, &file.file.path);
+    let nodes = file.snapshot.nodes_of(file.environment);
+    let readers = file.snapshot.readers_of(file.environment, &file.file.path);
     let mut names = Vec::new();
-    for node in nodes.into_iter().take(MAX_NODES) {
-        let scope = node.scope_in(&file.environment.name);
-        let resolver =
-            Resolver::new(file.snapshot.lookup_context(file.environment, file.view, &scope));
-        let included = file.snapshot.lookup_as_called(file.environment, &resolver, including);
-        let is_included = included
-            .value
-            .ok()
-            .flatten()
-            .is_some_and(|value| comes_from(file.snapshot, &value, span));
-        if is_included && looked_up(context, node, wanted, lacks) {
-            names.push(node.name.to_string());
+    for node in readers.certainly.iter().take(MAX_NODES) {
+        let included = node_answer(context, *node, including, true);
+        let value = included.value.as_ref().ok().and_then(Option::as_ref);
+        if !value.is_some_and(|value| comes_from(file.snapshot, value, span)) {
+            continue;
+        }
+        let answer = node_answer(context, *node, wanted, false);
+        if answer.is_settled && matches!(answer.value, Ok(None)) {
+            names.push(nodes[*node].name.to_string());
         }
     }
     (!names.is_empty()).then(|| named_nodes(&names))

@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::unread::in_code;
-use crate::diagnostics::rule::EntryContext;
+use crate::diagnostics::rule::{EntryContext, FileContext};
+use crate::fleet::node_answers::{NodeAnswer, NodeQuestion};
+use crate::hiera::error::LookupError;
 use crate::hiera::eyaml::is_attempted;
 use crate::hiera::interpolation::{Method, TokenKind, parse_tokens};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::lookup_options::LookupOptions;
 use crate::hiera::merge::Strategy;
-use crate::hiera::resolution::{Outcome, Resolution};
 use crate::puppet::types::{DataType, Known, WrongPart, check_partial};
 use crate::puppet::value::{Data, Member, Value};
 use crate::text::{Budget, Span};
 use crate::workspace::manifests::{ManifestIndex, ParameterAt};
-use crate::workspace::nodes::Node;
 
 /// A parameter of a class that takes a key's value, and the type that it must have.
 pub(super) struct ExpectedType<'a> {
@@ -195,56 +195,46 @@ fn final_parts(
     wanted: &ExpectedType<'_>,
 ) -> Vec<WrongPart> {
     let resolution = (context.lookup)(key, None);
-    if is_settled(&resolution) {
-        return parts_of(&resolution, wanted);
+    if resolution.is_settled() {
+        return parts_of(&resolution.value, resolution.has_tokens(), wanted);
     }
     let file = &context.file;
-    let nodes = file.snapshot.nodes_reading(file.environment, &file.file.path);
+    let readers = file.snapshot.readers_of(file.environment, &file.file.path);
+    let mut answers: Vec<Arc<NodeAnswer>> = Vec::new();
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
-    for node in nodes.into_iter().take(MAX_NODES) {
-        let found = looked_up(context, node, key, |resolution| {
-            if is_settled(resolution) { parts_of(resolution, wanted) } else { Vec::new() }
-        });
+    for node in readers.certainly.iter().take(MAX_NODES) {
+        let answer = node_answer(context, *node, key, false);
+        if !answer.is_settled || answers.iter().any(|known| Arc::ptr_eq(known, &answer)) {
+            continue;
+        }
+        let found = parts_of(&answer.value, answer.has_tokens, wanted);
         all.extend(
             found.into_iter().filter(|part| seen.insert((part.origin, part.message.clone()))),
         );
+        answers.push(answer);
     }
     all
 }
 
-pub(super) fn looked_up<T>(
+/// Returns the answer of a lookup for the node with this number, as code asks for the key if
+/// `is_called`.
+pub(super) fn node_answer(
     context: &EntryContext<'_>,
-    node: &Node,
+    node: usize,
     key: &LookupKey,
-    ask: impl FnOnce(&Resolution) -> T,
-) -> T {
-    let file = &context.file;
-    let scope = node.scope_in(&file.environment.name);
-    let resolver = Resolver::new(file.snapshot.lookup_context(file.environment, file.view, &scope));
-    ask(&resolver.lookup(key, None))
+    is_called: bool,
+) -> Arc<NodeAnswer> {
+    let FileContext { snapshot, environment, view, answers, .. } = context.file;
+    answers.answer(&NodeQuestion { snapshot, environment, view, key, is_called }, node)
 }
 
-/// Whether the value is final: no unknown variable, backend or file can change it.
-pub(super) fn is_settled(resolution: &Resolution) -> bool {
-    let is_known = |outcome: &Outcome| {
-        !matches!(
-            outcome,
-            Outcome::Undetermined { .. }
-                | Outcome::Opaque(_)
-                | Outcome::Unread { .. }
-                | Outcome::Failed(_)
-        )
-    };
-    resolution.unsettled.is_empty()
-        && resolution.unapplied_conversions.is_empty()
-        && resolution.reads.opaque.is_empty()
-        && resolution.steps.iter().all(|step| is_known(&step.outcome))
-}
-
-fn parts_of(resolution: &Resolution, wanted: &ExpectedType<'_>) -> Vec<WrongPart> {
-    let Ok(Some(value)) = &resolution.value else { return Vec::new() };
-    let has_tokens = !resolution.reads.keys.is_empty() || !resolution.reads.variables.is_empty();
+fn parts_of(
+    value: &Result<Option<Value>, LookupError>,
+    has_tokens: bool,
+    wanted: &ExpectedType<'_>,
+) -> Vec<WrongPart> {
+    let Ok(Some(value)) = value else { return Vec::new() };
     let known = |part: &Value| match part.data() {
         // It is not recorded in which of them tokens were replaced.
         Data::String(text) if has_tokens || is_attempted(text) => Known::Kind,
@@ -264,19 +254,20 @@ fn affected_nodes(
     span: Span,
 ) -> Option<Vec<String>> {
     let file = &context.file;
-    let nodes = file.snapshot.nodes_reading(file.environment, &file.file.path);
-    if nodes.is_empty() || nodes.len() > MAX_NODES {
+    let readers = file.snapshot.readers_of(file.environment, &file.file.path);
+    if readers.certainly.is_empty() || readers.certainly.len() > MAX_NODES {
         return None;
     }
     let key = LookupKey::of_root(key);
     let is_there = |origin| file.snapshot.is_same_place(origin, span);
-    let gets_it = |node: &&Arc<Node>| {
-        looked_up(context, node, &key, |resolution| {
-            !is_settled(resolution)
-                || parts_of(resolution, wanted).iter().any(|part| part.origin.is_some_and(is_there))
-        })
+    let gets_it = |node: &&usize| {
+        let answer = node_answer(context, **node, &key, false);
+        let parts = || parts_of(&answer.value, answer.has_tokens, wanted);
+        !answer.is_settled || parts().iter().any(|part| part.origin.is_some_and(is_there))
     };
-    Some(nodes.into_iter().filter(gets_it).map(|node| node.name.to_string()).collect())
+    let nodes = file.snapshot.nodes_of(file.environment);
+    let takers = readers.certainly.iter().filter(gets_it);
+    Some(takers.map(|node| nodes[*node].name.to_string()).collect())
 }
 
 /// Whether all nodes that read the file get another value, that of a higher level, for any values
@@ -288,9 +279,10 @@ fn is_overridden(
     span: Span,
 ) -> bool {
     let resolution = (context.lookup)(&LookupKey::of_root(key), None);
-    is_settled(&resolution)
+    let parts = || parts_of(&resolution.value, resolution.has_tokens(), wanted);
+    resolution.is_settled()
         && resolution.value.is_ok()
-        && parts_of(&resolution, wanted).iter().all(|part| part.origin != Some(span))
+        && parts().iter().all(|part| part.origin != Some(span))
 }
 
 /// Returns nodes in words: `web01, web02 and 5 more nodes`.

@@ -10,6 +10,7 @@ use indexmap::IndexSet;
 use super::ReportedFindings;
 use super::file::FileFindings;
 use crate::diagnostics::{FileCheck, Finding, RulesConfig};
+use crate::fleet::node_answers::NodeAnswers;
 use crate::text::{FileId, FilePath};
 use crate::workspace::Snapshot;
 use crate::workspace::index::KeyChanges;
@@ -78,8 +79,9 @@ impl ClosedFiles {
         if !self.pending.is_any() {
             return Some(file);
         }
-        FileCheck::check_with(snapshot, path, rules, |check| file.invalidate(check, &self.pending))
-            .map(|_| file)
+        let answers = NodeAnswers::default();
+        let invalidate = |check: &FileCheck<'_>| file.invalidate(check, &self.pending);
+        FileCheck::check_with(snapshot, path, rules, &answers, invalidate).map(|_| file)
     }
 
     /// Records changes; the files that they touch are determined later.
@@ -94,6 +96,11 @@ impl ClosedFiles {
         self.pending.is_any() || self.next.as_ref().is_none_or(|next| !next.is_empty())
     }
 
+    /// Whether all files are checked.
+    pub(super) fn is_unlimited(&self) -> bool {
+        self.is_unlimited
+    }
+
     /// Checks files that are not `open`: one, and more as long as `has_time`. A check that was
     /// begun is discarded only when the snapshot is cancelled. Returns the findings of the files
     /// that were checked; a file that has nothing to do with Hiera has none.
@@ -101,7 +108,7 @@ impl ClosedFiles {
         &mut self,
         snapshot: &Snapshot,
         rules: &RulesConfig,
-        open: &HashMap<FilePath, FileFindings>,
+        (open, answers): (&HashMap<FilePath, FileFindings>, &NodeAnswers),
         has_time: &dyn Fn() -> bool,
     ) -> Vec<ReportedFindings> {
         let cancel = snapshot.cancel_token();
@@ -119,7 +126,7 @@ impl ClosedFiles {
                     next.insert(path.clone());
                 }
                 if self.pending.files.contains(path) || file.may_depend_on(&self.pending) {
-                    FileCheck::check_with(snapshot, path, rules, |check| {
+                    FileCheck::check_with(snapshot, path, rules, answers, |check| {
                         file.invalidate(check, &self.pending)
                     });
                     next.insert(path.clone());
@@ -137,10 +144,10 @@ impl ClosedFiles {
             }
             let mut file = self.files.remove(&path).unwrap_or_else(FileFindings::new_unchecked);
             let look = |check: &FileCheck<'_>| {
-                file.check(check);
+                file.check(check, usize::MAX);
                 file.track_dependencies(snapshot.keys(), &|| !cancel.is_cancelled());
             };
-            if FileCheck::check_with(snapshot, &path, rules, look).is_none() {
+            if FileCheck::check_with(snapshot, &path, rules, answers, look).is_none() {
                 told.push((path, Vec::new()));
             } else {
                 if !file.is_clean() || !file.is_tracked() {

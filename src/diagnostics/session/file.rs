@@ -138,8 +138,9 @@ impl FileFindings {
         self.of_file = share_findings(check.check_file());
     }
 
-    /// Checks the dirty parts; returns whether all were checked before the snapshot was cancelled.
-    pub(super) fn check(&mut self, check: &FileCheck<'_>) -> bool {
+    /// Checks the dirty parts, at most so many, in their order; returns whether none is left. A
+    /// cancelled snapshot leaves the others, too.
+    pub(super) fn check(&mut self, check: &FileCheck<'_>, most: usize) -> bool {
         let cancel = check.context.snapshot.cancel_token();
         self.take_data(check);
         let mut dirty = std::mem::take(&mut self.dirty);
@@ -147,7 +148,12 @@ impl FileFindings {
         dirty.dedup();
         let mut dirty = dirty.into_iter();
         let mut goes_on = !cancel.is_cancelled();
-        while goes_on && let Some(id) = dirty.next() {
+        let mut left = most;
+        while goes_on
+            && left > 0
+            && let Some(id) = dirty.next()
+        {
+            left -= 1;
             let Some(part) = check.data.parts().get(id) else { continue };
             self.check_entry(check, part);
             goes_on = !cancel.is_cancelled();
@@ -158,7 +164,7 @@ impl FileFindings {
             }
         }
         self.dirty.extend(dirty);
-        if self.dirty_cycles && goes_on {
+        if self.dirty_cycles && goes_on && self.dirty.is_empty() {
             self.may_have_cycles = check.may_have_cycles();
             self.cycles = if self.may_have_cycles {
                 share_findings(check.check_cycles())

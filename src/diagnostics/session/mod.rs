@@ -13,6 +13,7 @@ use foldhash::HashMap;
 use indexmap::IndexSet;
 
 use super::{FileCheck, Finding, RulesConfig, of_other_file, prepare};
+use crate::fleet::node_answers::NodeAnswers;
 use crate::text::CancelToken;
 use crate::text::{FileId, FilePath};
 use crate::workspace::Snapshot;
@@ -27,8 +28,11 @@ use file::FileFindings;
 #[derive(Debug, Default)]
 pub struct Findings {
     seen: Option<(Snapshot, RulesConfig)>,
-    /// The snapshot before that one: dropping it takes as long as comparing the two.
-    outdated: Option<(Snapshot, RulesConfig)>,
+    /// The snapshot before that one, and the answers in it: dropping it takes as long as comparing
+    /// the two.
+    outdated: Option<(Snapshot, RulesConfig, NodeAnswers)>,
+    /// The answers of lookups for nodes in the last revision.
+    answers: NodeAnswers,
     files: HashMap<FilePath, FileFindings>,
     /// Files with parts that are still to be checked.
     deferred: BTreeSet<FilePath>,
@@ -43,6 +47,9 @@ pub type ReportedFindings = (FilePath, Vec<Arc<Finding>>);
 /// Opened files of this many bytes or more are checked after the edited ones. Tests use a small
 /// limit.
 const LONG: u32 = if cfg!(test) { 100 } else { 128 << 10 };
+/// How many parts of an opened long file are checked before its first findings are published; those
+/// of the others follow together.
+const FIRST_PARTS: usize = 2_000;
 
 impl Findings {
     /// Returns empty findings that check every file of a workspace, without a limit.
@@ -52,6 +59,9 @@ impl Findings {
 
     /// Moves on to a snapshot; returns the findings of each file where they, or places that they
     /// name, may have changed. A file that is no longer checked has none.
+    ///
+    /// A long file that was opened has its first findings by one call, and all by the next, unless a
+    /// client asks for findings, as it takes them for all.
     ///
     /// When the snapshot is cancelled, the parts not checked by then are left to the next call. So
     /// are slow parts of unedited files, where there are findings of other files to publish.
@@ -112,7 +122,9 @@ impl Findings {
                 self.deferred = watched.into_iter().collect();
             }
         }
-        self.outdated = self.seen.replace((snapshot.clone(), rules.clone()));
+        let answers = std::mem::take(&mut self.answers);
+        let seen = self.seen.replace((snapshot.clone(), rules.clone()));
+        self.outdated = seen.map(|(snapshot, rules)| (snapshot, rules, answers));
         updates.extend(self.check(snapshot, rules, urgent.into_iter().collect()));
         if updates.is_empty() {
             updates = self.check(snapshot, rules, self.deferred.iter().cloned().collect());
@@ -163,7 +175,7 @@ impl Findings {
         self.closed.look_ahead(
             &snapshot.clone().with_cancel_token(cancel),
             rules,
-            &self.files,
+            (&self.files, &self.answers),
             has_time,
         )
     }
@@ -196,10 +208,13 @@ impl Findings {
             .into_iter()
             .map(take)
             .partition(|(_, known)| is_clean(&known.lock().expect("nobody holds it")));
+        let answers = &self.answers;
         let look = |(path, file): &(FilePath, Mutex<Option<FileFindings>>)| {
             let mut file = file.lock().expect("each is locked once");
-            let is_done = match FileCheck::check_with(snapshot, path, rules, |check| {
-                file.get_or_insert_with(FileFindings::new_unchecked).check(check)
+            let is_first = file.is_none() && !self.closed.is_unlimited() && is_long(snapshot, path);
+            let most = if is_first { FIRST_PARTS } else { usize::MAX };
+            let is_done = match FileCheck::check_with(snapshot, path, rules, answers, |check| {
+                file.get_or_insert_with(FileFindings::new_unchecked).check(check, most)
             }) {
                 Some(is_done) => is_done,
                 None => {
@@ -207,7 +222,9 @@ impl Findings {
                     true
                 }
             };
-            file.as_ref().filter(|_| is_done).map(|file| file.all_findings(snapshot))
+            let is_told = is_done || is_first && !snapshot.cancel_token().is_cancelled();
+            let told = file.as_ref().filter(|_| is_told).map(|file| file.all_findings(snapshot));
+            (is_done, told)
         };
         let mut told: Vec<_> = quick.iter().map(look).collect();
         told.extend(on_all_cores(&slow, look));
@@ -216,13 +233,12 @@ impl Findings {
             self.files.extend(
                 file.into_inner().expect("no holder panics").map(|file| (path.clone(), file)),
             );
-            match told {
-                Some(all) => {
-                    self.deferred.remove(&path);
-                    updates.push((path, all));
-                }
-                None => drop(self.deferred.insert(path)),
+            let (is_done, findings) = told;
+            match is_done {
+                true => drop(self.deferred.remove(&path)),
+                false => drop(self.deferred.insert(path.clone())),
             }
+            updates.extend(findings.map(|findings| (path, findings)));
         }
         updates
     }
@@ -279,10 +295,11 @@ impl Findings {
             let is_edited = edited.contains(path);
             let mut is_touched = is_edited;
             if is_edited || file.may_depend_on(changes) {
-                is_touched |= FileCheck::check_with(snapshot, path, rules, |check| {
-                    file.invalidate(check, changes)
-                })
-                .unwrap_or(false);
+                is_touched |=
+                    FileCheck::check_with(snapshot, path, rules, &self.answers, |check| {
+                        file.invalidate(check, changes)
+                    })
+                    .unwrap_or(false);
             }
             if is_edited
                 || !self.deferred.contains(path)

@@ -419,3 +419,29 @@ type Store::Options = Struct[{port => Integer}]
         assert_eq!(codes(&fixture), expected, "{file}: {text}");
     }
 }
+
+#[test]
+fn a_long_file_has_its_first_findings_before_all_parts_are_checked() {
+    use std::fmt::Write as _;
+    let text = (0..2_500).fold(String::new(), |mut text, number| {
+        let _ = writeln!(text, "k{number}: \"%{{lookup('nowhere')}}\"");
+        text
+    });
+    let mut fixture = Fixture::new(&format!("#- /data/common.yaml\n{text}"));
+    let (mut findings, rules) = (Findings::default(), Default::default());
+    findings.update(&fixture.workspace.snapshot(), &rules);
+    let path = FilePath::new("/data/common.yaml");
+    fixture.workspace.apply(Change::Open(path.clone(), text));
+    let snapshot = fixture.workspace.snapshot();
+    let mut update = || {
+        let told = findings.update(&snapshot, &rules);
+        let count = told.iter().find(|(of, _)| *of == path).map(|(_, found)| found.len());
+        (count, findings.has_deferred())
+    };
+    assert_eq!(update(), (Some(2_000), true));
+    assert_eq!(update(), (Some(2_500), false));
+    let mut pulled = Findings::of_all_files();
+    let told = pulled.update(&snapshot, &rules);
+    let counts: Vec<usize> = told.iter().filter(|it| it.0 == path).map(|it| it.1.len()).collect();
+    assert_eq!(counts, [2_500], "a client that asks takes the first answer for all");
+}

@@ -13,8 +13,8 @@ pub struct LocatedLevel {
     pub index: usize,
     /// The level.
     pub level: Arc<Level>,
-    /// Its locations, highest priority first.
-    pub locations: Vec<Location>,
+    /// Its locations, highest priority first; shared by the scopes in which they are the same.
+    pub locations: Arc<[Location]>,
 }
 
 /// The levels of a layer in one scope. Copies are cheap.

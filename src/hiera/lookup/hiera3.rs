@@ -165,7 +165,7 @@ impl Resolver<'_> {
             };
             let (scope, sources) = (self.ctx.scope, self.ctx.sources);
             let found = locate_levels(config, &[Arc::new(level)], scope, sources, puppet)?;
-            Ok(found.into_iter().flat_map(|located| located.locations).collect())
+            Ok(found.iter().flat_map(|located| located.locations.to_vec()).collect())
         };
         levels.iter().map(of_level).collect()
     }

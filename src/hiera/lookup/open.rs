@@ -57,7 +57,7 @@ impl Resolver<'_> {
             let Ok(levels) = located.as_ref() else { continue };
             for level in levels.hierarchy.located.iter() {
                 let Some(reader) = level.level.backend.data_reader() else { continue };
-                for location in &level.locations {
+                for location in level.locations.iter() {
                     let undetermined = match &location.place {
                         LevelTarget::Undetermined(undetermined) => undetermined,
                         LevelTarget::File { path, exists: true } => {

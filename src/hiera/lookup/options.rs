@@ -1,7 +1,6 @@
 //! The lookup's half of `lookup_options`: assembling them from all layers, and their settings for
 //! one key.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{Choice, Invocation, LOOKUP_OPTIONS, Options, OptionsOf, Resolver, is_reserved};
@@ -11,7 +10,7 @@ use crate::hiera::explain::{Event, Kind};
 use crate::hiera::key::{KeySegment, LookupKey};
 use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
 use crate::hiera::merge::{Strategy, fold};
-use crate::hiera::resolution::MergeSource;
+use crate::hiera::resolution::{MergeSource, Reads};
 use crate::puppet::value::{Data, Value};
 use crate::text::Bounds;
 
@@ -66,6 +65,13 @@ impl Resolver<'_> {
         if let Some(known) = self.options.borrow().get(&wanted) {
             return Ok(known.clone());
         }
+        let files = self.files_with_options(inv, &wanted);
+        let shared = files.and_then(|files| Some((self.ctx.sources.shared_options()?, files)));
+        if let Some(known) = shared.as_ref().and_then(|(shared, files)| shared.get(files)) {
+            self.options.borrow_mut().insert(wanted, known.clone());
+            return Ok(known);
+        }
+        let unread = self.unread_options.borrow().len();
         let mut meta = Invocation {
             stack: inv.stack.clone(),
             module: inv.module.clone(),
@@ -85,8 +91,14 @@ impl Resolver<'_> {
             }
             self.assemble_options(meta, &wanted)
         });
-        let assembled = Rc::new(assembled.map_err(|error| meta.guard_error(error)));
+        let assembled = Arc::new(assembled.map_err(|error| meta.guard_error(error)));
         inv.explainer = meta.explainer;
+        // Options with tokens depend on more than the files.
+        let Reads { variables, keys, .. } = &meta.reads;
+        let is_complete = self.unread_options.borrow().len() == unread;
+        if variables.is_empty() && keys.is_empty() && assembled.is_ok() && is_complete {
+            shared.into_iter().for_each(|(shared, files)| shared.insert(files, assembled.clone()));
+        }
         // An error depends on the lookups in progress, so it is kept only if there are none.
         if assembled.is_ok() || inv.stack.is_empty() {
             self.options.borrow_mut().insert(wanted, assembled.clone());
@@ -108,7 +120,7 @@ impl Resolver<'_> {
         // The keys of no module are served by the way.
         let of_none = LookupOptions::new(shared.clone())?;
         let none = OptionsOf { module: None, global_only: false };
-        self.options.borrow_mut().entry(none).or_insert_with(|| Rc::new(Ok(of_none)));
+        self.options.borrow_mut().entry(none).or_insert_with(|| Arc::new(Ok(of_none)));
         let layer = Layer::Module(module.clone());
         let Some(own) =
             self.search_layer(inv, &layer, LOOKUP_OPTIONS, &options_frame(), &Strategy::Hash)?

@@ -152,7 +152,7 @@ impl Resolver<'_> {
             // A glob that names nothing is no location to Puppet; it is one to the steps.
             let overriding = before_own.get(n).into_iter().flatten();
             let (real, empty): (Vec<&Location>, Vec<&Location>) = overriding
-                .chain(&located.locations)
+                .chain(located.locations.iter())
                 .partition(|location| !matches!(location.place, LevelTarget::NoMatch { .. }));
             for location in empty {
                 let outcome = self.ask_location(inv, layer, located, location, root, defining)?;
@@ -297,11 +297,7 @@ impl Resolver<'_> {
         if let Some(known) = self.located.borrow().get(layer) {
             return known.clone();
         }
-        let locate = || self.locate_layer(layer);
-        let located = match self.ctx.tolerant {
-            true => self.ctx.sources.located_levels(self.ctx.scope, layer, &locate),
-            false => locate(),
-        };
+        let located = self.locate_layer(layer);
         let prepared = |located: LocatedLayer| {
             if *layer == Layer::Global {
                 self.prepare_hiera3(&located)?;

@@ -54,7 +54,7 @@ impl RefactorContext<'_> {
             locate_levels(config, &config.hierarchy, &scope, &view, None).unwrap_or_default()
         {
             let is_named = matches!(level.level.locations, Locations::Paths(_));
-            for location in &level.locations {
+            for location in level.locations.iter() {
                 let LevelTarget::File { path, exists } = &location.place else { continue };
                 let is_known = targets.iter().any(|target| target.path == *path);
                 let template = location.template.clone();

@@ -9,7 +9,7 @@ use super::keys::{Keys, KeysBuilder};
 use super::options_memo::OptionsMemo;
 use super::readings::Readings;
 use super::siblings::Siblings;
-use crate::hiera::data::Part;
+use crate::hiera::data::{DataFile, FileRefusal, Part};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::FilePath;
 use crate::text::work::{self, Work};
@@ -105,6 +105,13 @@ impl KeyIndex {
     /// Returns the files that some level reads, in order.
     pub fn files(&self) -> impl Iterator<Item = &FilePath> {
         self.readings.keys()
+    }
+
+    /// Returns the files that some level reads and that could not be read, in order.
+    pub fn unread_files(&self) -> impl Iterator<Item = &FilePath> {
+        let is_unread = |data: &Arc<DataFile>| data.refusal().is_some_and(FileRefusal::is_ours);
+        let unread = self.readings.iter().filter(move |(_, it)| it.0.iter().any(is_unread));
+        unread.map(|(path, _)| path)
     }
 
     /// Returns all root keys that some file defines, in the order of their bytes.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::key_index::KeyIndex;
 use super::options_memo::{OptionsPlace, OptionsPlaces};
-use crate::hiera::data::DataFile;
+use crate::hiera::data::{DataFile, TokenUse};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::lookup::shared_options::SharedOptions;
 use crate::hiera::lookup_options::WrittenOptions;
 use crate::hiera::merge::Strategy;
 use crate::puppet::ruby::regex::RubyRegex;
@@ -75,6 +76,23 @@ impl KeyIndex {
             let mut members = data.filter_map(|data| data.get(LOOKUP_OPTIONS));
             members.any(|member| is_open(&member.value))
         })
+    }
+
+    /// Returns the options that lookups in the environment in this folder have assembled.
+    pub fn shared_options(&self, environment: &FilePath) -> Arc<SharedOptions> {
+        self.options.assembled.get_or(environment, Arc::default)
+    }
+
+    /// Whether tokens decide some `lookup_options`, or a part of them.
+    pub fn has_live_options(&self) -> bool {
+        *self.options.are_live.get_or_init(|| self.written_options().any(Value::is_live))
+    }
+
+    /// Returns the tokens in `lookup_options` of all files.
+    pub fn tokens_of_options(&self) -> impl Iterator<Item = &TokenUse> {
+        let files = self.definitions(LOOKUP_OPTIONS).iter().filter(|_| self.has_live_options());
+        let data = files.filter_map(|path| self.readings.get(path)).flat_map(|it| it.0.iter());
+        data.flat_map(|data| data.tokens()).filter(|token| *token.root == *LOOKUP_OPTIONS)
     }
 
     fn options_places(&self) -> &OptionsPlaces {

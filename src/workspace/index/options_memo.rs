@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use crate::hiera::lookup::shared_options::SharedOptions;
 use crate::hiera::lookup_options::WrittenOptions;
 use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::Value;
-use crate::text::Span;
+use crate::text::{FilePath, Span};
+use crate::workspace::memo::Memo;
 
 /// Facts about the options of all files, computed on first use; the same as long as no
 /// `lookup_options` change.
@@ -19,6 +21,10 @@ pub(super) struct OptionsMemo {
     pub(super) merged_as_hashes: OnceLock<WrittenOptions>,
     /// The keys whose values may be Sensitive.
     pub(super) sensitive: OnceLock<WrittenOptions>,
+    /// The options that lookups have assembled, by the folder of the environment.
+    pub(super) assembled: Memo<FilePath, Arc<SharedOptions>>,
+    /// Whether tokens decide some of them.
+    pub(super) are_live: OnceLock<bool>,
     pub(super) places: OnceLock<OptionsPlaces>,
 }
 

@@ -115,9 +115,9 @@ fn files_of(
             let scope = node.scope_in(&environment.name);
             let levels = std::slice::from_ref(&location.reach.level);
             let located = locate_levels(config, levels, &scope, &view, None).unwrap_or_default();
-            for place in located.into_iter().flat_map(|level| level.locations) {
-                if let LevelTarget::File { path, exists: true } = place.place {
-                    files.insert(path);
+            for place in located.iter().flat_map(|level| level.locations.iter()) {
+                if let LevelTarget::File { path, exists: true } = &place.place {
+                    files.insert(path.clone());
                 }
             }
         }

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::HashMap as FastMap;
+
 use crate::hiera::key::LookupKey;
 use crate::hiera::scope::Scope;
 use crate::puppet::Value;
@@ -18,7 +20,7 @@ pub enum Reads {
 }
 
 /// The nodes that read a file: their numbers among the nodes of an environment, in order.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct NodesReading {
     /// Nodes whose variables decide that they read it.
     pub certainly: Vec<usize>,
@@ -26,14 +28,82 @@ pub struct NodesReading {
     pub possibly: Vec<usize>,
     /// All of them with a number for the way in which each reads it: by which location, and whether
     /// that is certain.
-    pub(in crate::workspace) ways: Vec<(usize, u32)>,
+    ways: Vec<(u32, u32)>,
 }
 
 impl NodesReading {
     /// Returns all nodes that read the file, or may read it, in order, each with a number. Two
     /// nodes with equal numbers read it in the same way.
-    pub fn all_nodes(&self) -> impl Iterator<Item = (usize, u32)> {
-        self.ways.iter().copied()
+    pub fn all_nodes(&self) -> impl ExactSizeIterator<Item = (usize, u32)> {
+        self.ways.iter().map(|(node, way)| (*node as usize, *way))
+    }
+
+    /// Returns the number of the way in which a node reads the file; `None` for a node that does
+    /// not.
+    pub fn way_of(&self, node: usize) -> Option<u32> {
+        let at = self.ways.binary_search_by_key(&(node as u32), |(node, _)| *node).ok()?;
+        Some(self.ways[at].1)
+    }
+
+    /// Whether some of `count` nodes read the file in another way than others, or not at all.
+    pub fn tells_nodes_apart(&self, count: usize) -> bool {
+        let first = self.ways.first().map(|(_, way)| *way);
+        self.ways.len() != count || self.ways.iter().any(|(_, way)| Some(*way) != first)
+    }
+
+    /// Adds a node behind all others, with the number of the location by which it reads the file.
+    pub(super) fn add_node(&mut self, node: usize, reads: Reads, route: usize) {
+        let is_certain = reads == Reads::Certainly;
+        let list = if is_certain { &mut self.certainly } else { &mut self.possibly };
+        list.push(node);
+        self.ways.push((node as u32, route as u32 * 2 + u32::from(is_certain)));
+    }
+}
+
+/// The nodes of an environment by a property: the number of each node's value. Equal values have
+/// equal numbers.
+#[derive(Debug)]
+pub struct NodeColumn {
+    numbers: Vec<u32>,
+}
+
+impl NodeColumn {
+    /// The number of nodes for which the value is unknown.
+    pub const UNKNOWN: u32 = 0;
+
+    /// Returns the column of the values that `value` writes as texts; `?` is unknown. A node without
+    /// a text has a number of its own.
+    pub(super) fn gather<'s>(
+        scopes: impl Iterator<Item = Arc<Scope>> + 's,
+        value: impl Fn(&Scope) -> Option<String>,
+    ) -> NodeColumn {
+        let mut known: FastMap<String, u32> = FastMap::default();
+        known.insert("?".to_owned(), NodeColumn::UNKNOWN);
+        let mut next = 1;
+        let mut new_number = || {
+            next += 1;
+            next - 1
+        };
+        let numbers = scopes.map(|scope| match value(&scope) {
+            Some(text) => *known.entry(text).or_insert_with(&mut new_number),
+            None => new_number(),
+        });
+        NodeColumn { numbers: numbers.collect() }
+    }
+
+    /// Returns the number of a node's value.
+    pub fn number_of(&self, node: usize) -> u32 {
+        self.numbers[node]
+    }
+
+    /// Whether the value is unknown for a node.
+    pub fn is_unknown(&self, node: usize) -> bool {
+        self.numbers[node] == NodeColumn::UNKNOWN
+    }
+
+    /// Whether two nodes have other values.
+    pub fn tells_nodes_apart(&self) -> bool {
+        self.numbers.iter().any(|number| Some(number) != self.numbers.first())
     }
 }
 

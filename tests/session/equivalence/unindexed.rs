@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use hiera_ls::hiera::config::{DataReader, Layer};
+use hiera_ls::hiera::config::{DataReader, HieraConfig, Level};
 use hiera_ls::hiera::data::DataFile;
 use hiera_ls::hiera::error::LookupError;
-use hiera_ls::hiera::hierarchy::located::LocatedLayer;
+use hiera_ls::hiera::hierarchy::located::Location;
 use hiera_ls::hiera::key::LookupKey;
+use hiera_ls::hiera::lookup::shared_options::SharedOptions;
 use hiera_ls::hiera::lookup::{Context, Resolver};
 use hiera_ls::hiera::scope::Scope;
 use hiera_ls::hiera::sources::{Locate, ModuleLayer, Sources};
@@ -61,13 +62,18 @@ impl Sources for Unindexed<'_> {
         self.0.files_starting_with(prefix)
     }
 
-    fn located_levels(
+    fn level_locations(
         &self,
+        _: &HieraConfig,
+        _: &Arc<Level>,
         _: &Scope,
-        _: &Layer,
         locate: Locate<'_>,
-    ) -> Result<LocatedLayer, LookupError> {
+    ) -> Result<Arc<[Location]>, LookupError> {
         locate()
+    }
+
+    fn shared_options(&self) -> Option<Arc<SharedOptions>> {
+        None
     }
 
     fn module_layer(&self, name: &str) -> ModuleLayer {

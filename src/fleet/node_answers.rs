@@ -1,0 +1,151 @@
+//! Answers of lookups for single nodes, one lookup for all nodes that give the same answers to its
+//! questions. A caller that asks for many keys and nodes keeps them, so that the cost grows with
+//! the distinct answers.
+//!
+//! Limit: only the value is kept, and whether it is final; not the steps.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use foldhash::HashMap;
+
+use super::questions::Questions;
+use crate::hiera::error::LookupError;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::Resolver;
+use crate::hiera::resolution::Resolution;
+use crate::puppet::Value;
+use crate::text::FilePath;
+use crate::workspace::environments::Environment;
+use crate::workspace::{EnvironmentView, Snapshot};
+
+/// The answer of a lookup for a node.
+#[derive(Debug)]
+pub struct NodeAnswer {
+    /// The value; `None` when nothing was found.
+    pub value: Result<Option<Value>, LookupError>,
+    /// Whether no unknown variable, backend or file can change it.
+    pub is_settled: bool,
+    /// Whether tokens were replaced.
+    pub has_tokens: bool,
+}
+
+impl NodeAnswer {
+    /// Returns the answer that a resolution gives.
+    pub fn from_resolution(resolution: Resolution) -> NodeAnswer {
+        NodeAnswer {
+            is_settled: resolution.is_settled(),
+            has_tokens: resolution.has_tokens(),
+            value: resolution.value,
+        }
+    }
+}
+
+/// A lookup for the nodes of an environment.
+pub struct NodeQuestion<'a> {
+    /// The snapshot.
+    pub snapshot: &'a Snapshot,
+    /// The environment.
+    pub environment: &'a Environment,
+    /// The files as the environment's lookups see them.
+    pub view: &'a EnvironmentView<'a>,
+    /// The root key.
+    pub key: &'a LookupKey,
+    /// Whether the key is looked up as code asks for it; otherwise as for a class parameter.
+    pub is_called: bool,
+}
+
+/// Answers by key, for several threads.
+#[derive(Debug, Default)]
+pub struct NodeAnswers {
+    keys: RwLock<HashMap<KeyOfAnswers, Arc<Mutex<AnswersOfKey>>>>,
+    /// The files that may be read and are not known; `None` where nodes must be asked one by one.
+    unread: OnceLock<Option<Vec<FilePath>>>,
+}
+
+/// The environment, the root key, and whether it is looked up as code asks for it.
+type KeyOfAnswers = (FilePath, Arc<str>, bool);
+
+#[derive(Debug)]
+struct AnswersOfKey {
+    /// The questions of each lookup of the key.
+    asked: Questions,
+    /// Answers by the answers of a node to these questions.
+    known: HashMap<Vec<u32>, Vec<SharedAnswer>>,
+}
+
+/// An answer with the further questions that its lookup asked of a node.
+#[derive(Debug)]
+struct SharedAnswer {
+    node: usize,
+    asked: Questions,
+    answer: Arc<NodeAnswer>,
+}
+
+/// How many keys have answers at a time. Where there are more, all are dropped.
+const MAX_KEYS: usize = 4096;
+
+impl NodeAnswers {
+    /// Returns the answer for the node with this number. All questions are about one revision.
+    pub fn answer(&self, question: &NodeQuestion<'_>, node: usize) -> Arc<NodeAnswer> {
+        let Some(unread) = self.unread.get_or_init(|| unread_files(question.snapshot)) else {
+            return Arc::new(NodeAnswer::from_resolution(look_up(question, node)));
+        };
+        let of_key = self.answers_of_key(question, unread);
+        let mut of_key = of_key.lock().unwrap_or_else(PoisonError::into_inner);
+        let class = of_key.asked.answers_of(node);
+        let known = of_key.known.entry(class).or_default();
+        if let Some(same) = known.iter().find(|it| it.asked.have_same_answers(it.node, node)) {
+            return same.answer.clone();
+        }
+        let resolution = look_up(question, node);
+        let NodeQuestion { snapshot, environment, .. } = *question;
+        let asked = Questions::of_lookup(snapshot, environment, &resolution);
+        let answer = Arc::new(NodeAnswer::from_resolution(resolution));
+        // A cancelled lookup fails.
+        if !snapshot.cancel_token().is_cancelled() {
+            known.push(SharedAnswer { node, asked, answer: answer.clone() });
+        }
+        answer
+    }
+
+    fn answers_of_key(
+        &self,
+        question: &NodeQuestion<'_>,
+        unread: &[FilePath],
+    ) -> Arc<Mutex<AnswersOfKey>> {
+        let NodeQuestion { snapshot, environment, key, is_called, .. } = *question;
+        let root = key.root_text();
+        let name = (environment.root.clone(), root.clone(), is_called);
+        let known = self.keys.read().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
+        known.unwrap_or_else(|| {
+            let mut asked = Questions::of_key(snapshot, environment, &root);
+            // A location that unknown variables decide leaves each answer open.
+            asked.add_value(snapshot.open_locations(environment));
+            let reached = unread.iter().filter(|path| environment.reaches_file(path));
+            reached.for_each(|path| asked.add_file(snapshot, environment, path));
+            let new = Arc::new(Mutex::new(AnswersOfKey { asked, known: HashMap::default() }));
+            let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+            if keys.len() >= MAX_KEYS {
+                keys.clear();
+            }
+            keys.entry(name).or_insert(new).clone()
+        })
+    }
+}
+
+fn look_up(question: &NodeQuestion<'_>, node: usize) -> Resolution {
+    let NodeQuestion { snapshot, environment, view, key, is_called } = *question;
+    let scope = snapshot.nodes_of(environment)[node].scope_in(&environment.name);
+    let resolver = Resolver::new(snapshot.lookup_context(environment, view, &scope));
+    match is_called {
+        true => snapshot.lookup_as_called(environment, &resolver, key),
+        false => resolver.lookup(key, None),
+    }
+}
+
+/// Returns the files that levels read and whose data is not known. `None` where folders could not be
+/// listed, or where tokens decide `lookup_options`: a lookup does not record what these depend on.
+fn unread_files(snapshot: &Snapshot) -> Option<Vec<FilePath>> {
+    let is_known = snapshot.are_sources_listed() && !snapshot.keys().has_live_options();
+    is_known.then(|| snapshot.keys().unread_files().cloned().collect())
+}

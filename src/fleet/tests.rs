@@ -1,0 +1,299 @@
+//! Groups, answers that nodes share and readers of files, compared by force with each node's own
+//! lookups, which locate levels and assemble options anew.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use super::groups::{FleetQuestion, group_by_answer};
+use super::node_answers::{NodeAnswers, NodeQuestion};
+use crate::fixture::Fixture;
+use crate::hiera::config::{DataReader, HieraConfig, Level};
+use crate::hiera::data::DataFile;
+use crate::hiera::error::LookupError;
+use crate::hiera::hierarchy::located::Location;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::shared_options::SharedOptions;
+use crate::hiera::lookup::{Context, Resolver};
+use crate::hiera::resolution::Resolution;
+use crate::hiera::scope::Scope;
+use crate::hiera::sources::{Locate, ModuleLayer, Sources};
+use crate::tests::edits::Random;
+use crate::text::{FilePath, work};
+use crate::workspace::environments::Environment;
+use crate::workspace::{EnvironmentView, Snapshot};
+
+/// Files as lookups see them that share nothing.
+struct Unshared<'a>(EnvironmentView<'a>);
+
+impl Sources for Unshared<'_> {
+    fn file_data(&self, path: &FilePath, reader: DataReader) -> Option<Arc<DataFile>> {
+        self.0.file_data(path, reader)
+    }
+
+    fn exists(&self, path: &FilePath) -> bool {
+        self.0.exists(path)
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        self.0.has_function(name)
+    }
+
+    fn is_folder(&self, path: &FilePath) -> bool {
+        self.0.is_folder(path)
+    }
+
+    fn is_unread(&self, path: &FilePath) -> bool {
+        self.0.is_unread(path)
+    }
+
+    fn unlisted_reason(&self, path: &FilePath) -> Option<String> {
+        self.0.unlisted_reason(path)
+    }
+
+    fn glob_files(&self, pattern: &str) -> Arc<[FilePath]> {
+        self.0.glob_files(pattern)
+    }
+
+    fn files_defining(&self, root: &str) -> &[FilePath] {
+        self.0.files_defining(root)
+    }
+
+    fn is_named_plainly(&self, path: &FilePath) -> bool {
+        self.0.is_named_plainly(path)
+    }
+
+    fn is_indexed(&self, path: &FilePath) -> bool {
+        self.0.is_indexed(path)
+    }
+
+    fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {
+        self.0.files_starting_with(prefix)
+    }
+
+    fn level_locations(
+        &self,
+        _: &HieraConfig,
+        _: &Arc<Level>,
+        _: &Scope,
+        locate: Locate<'_>,
+    ) -> Result<Arc<[Location]>, LookupError> {
+        locate()
+    }
+
+    fn shared_options(&self) -> Option<Arc<SharedOptions>> {
+        None
+    }
+
+    fn module_layer(&self, name: &str) -> ModuleLayer {
+        self.0.module_layer(name)
+    }
+}
+
+const CONFIG: &str = "#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}
+- {name: Role at a site, path: 'sites/%{site}/%{role}.yaml'}
+- {name: Role, path: 'roles/%{role}.yaml'}
+- {name: Family, path: 'os/%{facts.os.family}.yaml'}
+- {name: Tiers, mapped_paths: [facts.tiers, tier, 'tiers/%{tier}.yaml']}
+- {name: Parts, glob: 'parts/*.yaml'}
+- {name: Common, path: common.yaml}
+#- /.hiera-ls.yaml
+nodes:
+  derive: [{from: trusted.certname, match: '^(?<site>[a-z]+)-(?<role>[a-z]+)-'}]
+";
+const SITES: [&str; 2] = ["east", "west"];
+const ROLES: [&str; 3] = ["web", "db", "dns"];
+const KEYS: usize = 9;
+
+/// Returns a fleet in the fixture language: nodes with facts, nodes with some facts, and nodes that
+/// have a file only.
+fn random_fleet(random: &mut Random) -> String {
+    let mut text = String::new();
+    let mut files: Vec<String> =
+        ["common", "parts/a", "parts/b", "os/Debian", "os/RedHat"].map(str::to_owned).to_vec();
+    files.extend(["tiers/gold", "tiers/test"].map(str::to_owned));
+    files.extend(ROLES.map(|role| format!("roles/{role}")));
+    files.extend(SITES.map(|site| format!("sites/{site}/{}", ROLES[random.below(3)])));
+    for number in 0..12 {
+        let (site, role) = (SITES[random.below(2)], ROLES[random.below(3)]);
+        let name = format!("{site}-{role}-{number}");
+        match random.below(3) {
+            0 => {
+                let family = ["Debian", "RedHat", "Suse"][random.below(3)];
+                let tiers = ["[]", "[gold]", "[gold,test]", "[test,gold]"][random.below(4)];
+                let _ = writeln!(
+                    text,
+                    "#- node {name} site={site} role={role} facts.os.family={family} facts.tiers={tiers}"
+                );
+            }
+            _ => files.push(format!("nodes/{name}")),
+        }
+    }
+    text.push_str(CONFIG);
+    for file in files {
+        let _ = writeln!(text, "#- /data/{file}.yaml\nown: 1");
+        if random.below(4) == 0 {
+            let merge = ["deep", "unique", "first", "'%{site}'"][random.below(4)];
+            let _ =
+                writeln!(text, "lookup_options: {{k{}: {{merge: {merge}}}}}", random.below(KEYS));
+        }
+        for key in 0..KEYS {
+            let other = random.below(KEYS);
+            let _ = match random.below(9) {
+                0 => writeln!(text, "k{key}: {other}"),
+                1 => writeln!(text, "k{key}: {{a{other}: 1, b: '%{{role}}'}}"),
+                2 => writeln!(text, "k{key}: [x{other}, '%{{facts.os.family}}']"),
+                3 => writeln!(text, "k{key}: \"%{{lookup('k{other}')}} %{{site}}\""),
+                4 => writeln!(text, "k{key}: \"%{{alias('k{other}')}}\""),
+                _ => Ok(()),
+            };
+        }
+    }
+    text
+}
+
+/// Returns the parts of a resolution that all nodes of a group have in common.
+fn outcome(resolution: &Resolution) -> String {
+    let mut unsettled: Vec<&str> = resolution.unsettled.iter().map(|it| it.path.as_str()).collect();
+    unsettled.sort_unstable();
+    format!("{:?} {:?} {unsettled:?}", resolution.value, resolution.merge)
+}
+
+fn own_lookup(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    node: usize,
+    key: &LookupKey,
+) -> Resolution {
+    let view = snapshot.view(environment);
+    let sources = Unshared(view);
+    let scope = snapshot.nodes_of(environment)[node].scope_in(&environment.name);
+    let context = snapshot.lookup_context(environment, &view, &scope);
+    Resolver::new(Context { sources: &sources, ..context }).lookup(key, None)
+}
+
+fn compare(text: &str, seed: u64) -> (usize, usize) {
+    let snapshot = Fixture::new(text).snapshot;
+    let environment = &snapshot.environments().all[0];
+    let nodes = snapshot.nodes_of(environment);
+    let numbers: Vec<usize> = (0..nodes.len()).collect();
+    let (view, answers) = (snapshot.view(environment), NodeAnswers::default());
+    let mut groups = 0;
+    for root in (0..KEYS).map(|key| format!("k{key}")).chain(["own".to_owned()]) {
+        let key = LookupKey::of_root(&root);
+        let lookup = |scope: &Scope| {
+            let context = snapshot.lookup_context(environment, &view, scope);
+            Resolver::new(context).lookup(&key, None)
+        };
+        let question = FleetQuestion {
+            snapshot: &snapshot,
+            environment,
+            root: &root,
+            lookup: &lookup,
+            max_lookups: usize::MAX,
+        };
+        let found = group_by_answer(&question, &numbers);
+        let mut seen: Vec<usize> = found.groups.iter().flat_map(|it| it.nodes.clone()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, numbers, "seed {seed}: each node is in one group of {root}");
+        groups += found.groups.len();
+        for group in &found.groups {
+            for node in &group.nodes {
+                let own = own_lookup(&snapshot, environment, *node, &key);
+                let name = &nodes[*node].name;
+                assert_eq!(
+                    outcome(&group.resolution),
+                    outcome(&own),
+                    "seed {seed}: {root} of {name}\n{text}"
+                );
+                let question = NodeQuestion {
+                    snapshot: &snapshot,
+                    environment,
+                    view: &view,
+                    key: &key,
+                    is_called: false,
+                };
+                let answer = answers.answer(&question, *node);
+                assert_eq!(
+                    format!("{:?} {} {}", answer.value, answer.is_settled, answer.has_tokens),
+                    format!("{:?} {} {}", own.value, own.is_settled(), own.has_tokens()),
+                    "seed {seed}: {root} of {name}\n{text}"
+                );
+            }
+        }
+    }
+    (groups, numbers.len() * (KEYS + 1))
+}
+
+#[test]
+fn each_node_of_a_group_has_the_answer_of_its_own_lookup() {
+    let (mut groups, mut lookups) = (0, 0);
+    for seed in 1..=40 {
+        let (some, all) = compare(&random_fleet(&mut Random::new(seed)), seed);
+        (groups, lookups) = (groups + some, lookups + all);
+    }
+    assert!(groups * 2 < lookups, "{groups} groups stand for {lookups} lookups");
+}
+
+#[test]
+fn readers_of_a_file_are_the_nodes_that_may_read_it() {
+    let mut possible = 0;
+    for seed in 1..=20 {
+        let snapshot = Fixture::new(&random_fleet(&mut Random::new(seed))).snapshot;
+        let environment = &snapshot.environments().all[0];
+        let nodes = snapshot.nodes_of(environment);
+        for file in snapshot.files().filter(|file| environment.reaches_file(&file.path)) {
+            let readers = snapshot.readers_of(environment, &file.path);
+            possible += readers.possibly.len();
+            for (number, node) in nodes.iter().enumerate() {
+                let (scope, path) = (node.scope_in(&environment.name), &file.path);
+                let is_reader = readers.way_of(number).is_some();
+                let name = &node.name;
+                assert_eq!(
+                    (is_reader, readers.certainly.contains(&number)),
+                    (
+                        snapshot.may_read(environment, &scope, path),
+                        snapshot.reads_file(environment, &scope, path)
+                    ),
+                    "seed {seed}: {name} and {path}"
+                );
+            }
+        }
+    }
+    assert!(possible > 50, "unknown variables decide about {possible} readers only");
+}
+
+/// Returns the number of lookups that asking for a key of all nodes takes, and that of located
+/// levels, where each role has so many nodes.
+fn lookups_for(nodes_of_role: usize) -> usize {
+    let mut text = CONFIG.to_owned();
+    for role in ROLES {
+        let _ = writeln!(text, "#- /data/roles/{role}.yaml\nk: {role}");
+        for number in 0..nodes_of_role {
+            let _ = writeln!(text, "#- /data/nodes/east-{role}-{number}.yaml\nown: {number}");
+        }
+    }
+    text.push_str("#- /data/os/Debian.yaml\nk: Debian\n#- /data/common.yaml\nk: none\n");
+    let snapshot = Fixture::new(&text).snapshot;
+    let environment = &snapshot.environments().all[0];
+    let (view, answers) = (snapshot.view(environment), NodeAnswers::default());
+    let key = LookupKey::of_root("k");
+    let all = snapshot.nodes_of(environment).len();
+    assert_eq!(all, ROLES.len() * nodes_of_role);
+    work::take();
+    for node in 0..all {
+        let (snapshot, view, key) = (&snapshot, &view, &key);
+        let question = NodeQuestion { snapshot, environment, view, key, is_called: false };
+        answers.answer(&question, node);
+    }
+    work::take().lookups
+}
+
+#[test]
+fn lookups_grow_with_groups_and_not_with_nodes() {
+    let few = lookups_for(2);
+    assert!(few > 0);
+    assert_eq!(lookups_for(20), few);
+}

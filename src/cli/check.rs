@@ -97,16 +97,23 @@ fn of_standard_input(
     Ok((opened, findings))
 }
 
-/// A rule that is off is looked for when it is asked for by name.
+/// Switches off the rules that are not asked for by name, where some are. A rule that is off is
+/// looked for when it is asked for by name.
 fn look_for_selected(arguments: &CheckArguments, settings: &mut Settings) {
     let is_selected = |code: &str| arguments.select.iter().any(|selected| selected == code);
-    for rule in catalogue::RULES
-        .iter()
-        .filter(|rule| rule.severity == Severity::Off && is_selected(rule.code))
-    {
-        let rules = &mut settings.rules;
-        for severities in rules.environments.values_mut().chain([&mut rules.severities]) {
-            severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
+    if arguments.select.is_empty() {
+        return;
+    }
+    let rules = &mut settings.rules;
+    for severities in rules.environments.values_mut().chain([&mut rules.severities]) {
+        for rule in catalogue::RULES {
+            if is_selected(rule.code) && rule.severity == Severity::Off {
+                severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
+            }
+            // Each rule may reach a limit.
+            if !is_selected(rule.code) && !is_selected(catalogue::LIMIT_REACHED) {
+                severities.insert(rule.code.to_owned(), Severity::Off);
+            }
         }
     }
 }

@@ -129,6 +129,9 @@ fn check_has_a_status_each_for_clean_findings_and_broken() {
     );
     assert_eq!(at(&broken, &["check", "data/nope.yaml"], "").0, 2, "there is no such file");
     assert_eq!(at(&broken, &["check", "--select", "no-such-rule"], "").0, 2);
+    let (status, out, _) = at(&broken, &["check", "--select", "unknown-key"], "");
+    assert_eq!(status, 0, "the duplicate key is not looked for");
+    assert!(out.contains("[unknown-key]") && !out.contains("[duplicate-key]"), "{out}");
     let other = repo("cli-other", &[CONFIG]);
     let other = other.to_str().unwrap();
     assert_eq!(

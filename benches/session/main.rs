@@ -9,6 +9,7 @@
 //! turns, so that their ratio holds when the machine's speed drifts.
 
 mod client;
+mod fleet_shape;
 mod floor;
 mod generate;
 mod library;

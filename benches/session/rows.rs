@@ -3,6 +3,7 @@
 mod code;
 mod completion;
 mod edits;
+mod fleets;
 mod groups;
 mod lookups;
 mod names;
@@ -29,7 +30,7 @@ use crate::report::Figure;
 type Row = (&'static str, fn(&Bench) -> Vec<Figure>);
 
 /// All rows, in the order of the table.
-pub const ROWS: [Row; 22] = [
+pub const ROWS: [Row; 23] = [
     ("edits", edits::edits),
     ("kinds", edits::kinds),
     ("broken", edits::broken),
@@ -49,6 +50,7 @@ pub const ROWS: [Row; 22] = [
     ("lookup", lookups::process),
     ("library", lookups::library),
     ("fleet", lookups::fleet),
+    ("large-fleets", fleets::large_fleets),
     ("large", starts::large),
     ("rescan", starts::rescan),
     ("typing", edits::typing_session),

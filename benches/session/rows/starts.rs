@@ -51,7 +51,7 @@ fn megabytes(bytes: &[u64]) -> Sample {
 }
 
 /// Returns both figures of memory, where the system reports them.
-fn memory(what: &str, seen: &[(u64, u64)], limit: f64) -> Vec<Figure> {
+pub(super) fn memory(what: &str, seen: &[(u64, u64)], limit: f64) -> Vec<Figure> {
     if seen.is_empty() {
         return Vec::new();
     }

@@ -22,7 +22,7 @@ pub use rule::{Finding, Related, Rule, Severity, Suggestion, Tag};
 pub(crate) use rules::unknown_key::describe_absent_files;
 pub use session::{Findings, ReportedFindings};
 
-use crate::fleet::node_answers::NodeAnswers;
+use crate::fleet::answer_cache::AnswerCache;
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{
     DataFile, DataFormat, EntryData, Part, Problem, ProblemKind, Reference, TokenUse,
@@ -78,7 +78,7 @@ impl RulesConfig {
 ///
 /// Until the workspace has been read, only rules that need no other file run.
 pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
-    check_sharing(snapshot, path, config, &NodeAnswers::default())
+    check_sharing(snapshot, path, config, &AnswerCache::default())
 }
 
 /// Returns the findings in one file; lookups for nodes share `answers`.
@@ -86,7 +86,7 @@ fn check_sharing(
     snapshot: &Snapshot,
     path: &FilePath,
     config: &RulesConfig,
-    answers: &NodeAnswers,
+    answers: &AnswerCache,
 ) -> Vec<Finding> {
     let all = |check: &FileCheck<'_>| {
         let mut findings = check.check_file();
@@ -121,7 +121,7 @@ pub fn check_range(
         findings.retain(|finding| snapshot.span_bytes(finding.span).meets_range(range));
         in_order(snapshot, findings)
     };
-    FileCheck::check_with(snapshot, path, config, &NodeAnswers::default(), all).unwrap_or_default()
+    FileCheck::check_with(snapshot, path, config, &AnswerCache::default(), all).unwrap_or_default()
 }
 
 /// Returns the findings in a file that no environment governs: a settings file, or the
@@ -164,7 +164,7 @@ pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
         prepare(snapshot);
     }
     let index_us = start.elapsed().as_micros();
-    let answers = NodeAnswers::default();
+    let answers = AnswerCache::default();
     let found = on_all_cores(&files, |path| check_sharing(snapshot, path, config, &answers));
     let found: Vec<Finding> = found.into_iter().flatten().collect();
     let (files, findings) = (files.len(), found.len());
@@ -239,7 +239,7 @@ impl FileCheck<'_> {
         snapshot: &Snapshot,
         path: &FilePath,
         rules: &RulesConfig,
-        answers: &NodeAnswers,
+        answers: &AnswerCache,
         look: impl FnOnce(&FileCheck<'_>) -> T,
     ) -> Option<T> {
         let (file, environment) =

@@ -1,7 +1,7 @@
 //! Rules and their findings.
 
 use super::WrongSetting;
-use crate::fleet::node_answers::NodeAnswers;
+use crate::fleet::answer_cache::AnswerCache;
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{DataFile, EntryData, Problem};
 use crate::hiera::key::LookupKey;
@@ -134,7 +134,7 @@ pub struct FileContext<'a> {
     /// The file.
     pub file: &'a File,
     /// The answers of lookups for nodes, which all rules and files share.
-    pub answers: &'a NodeAnswers,
+    pub answers: &'a AnswerCache,
 }
 
 /// A data file in its workspace.

@@ -175,7 +175,7 @@ fn failures_of(
             }
         };
         for level in located {
-            for location in &level.locations {
+            for location in level.locations.iter() {
                 match &location.place {
                     LevelTarget::File { exists: false, .. } | LevelTarget::NoMatch { .. } => {}
                     place => {

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::answer_cache::{AnswerCache, NodeQuestion};
 use super::groups::{FleetQuestion, group_by_answer};
-use super::node_answers::{NodeAnswers, NodeQuestion};
 use crate::fixture::Fixture;
 use crate::hiera::config::{DataReader, HieraConfig, Level};
 use crate::hiera::data::DataFile;
@@ -179,7 +179,7 @@ fn compare(text: &str, seed: u64) -> (usize, usize) {
     let environment = &snapshot.environments().all[0];
     let nodes = snapshot.nodes_of(environment);
     let numbers: Vec<usize> = (0..nodes.len()).collect();
-    let (view, answers) = (snapshot.view(environment), NodeAnswers::default());
+    let (view, answers) = (snapshot.view(environment), AnswerCache::default());
     let mut groups = 0;
     for root in (0..KEYS).map(|key| format!("k{key}")).chain(["own".to_owned()]) {
         let key = LookupKey::of_root(&root);
@@ -278,7 +278,7 @@ fn lookups_for(nodes_of_role: usize) -> usize {
     text.push_str("#- /data/os/Debian.yaml\nk: Debian\n#- /data/common.yaml\nk: none\n");
     let snapshot = Fixture::new(&text).snapshot;
     let environment = &snapshot.environments().all[0];
-    let (view, answers) = (snapshot.view(environment), NodeAnswers::default());
+    let (view, answers) = (snapshot.view(environment), AnswerCache::default());
     let key = LookupKey::of_root("k");
     let all = snapshot.nodes_of(environment).len();
     assert_eq!(all, ROLES.len() * nodes_of_role);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::unread::in_code;
 use crate::diagnostics::rule::{EntryContext, FileContext};
-use crate::fleet::node_answers::{NodeAnswer, NodeQuestion};
+use crate::fleet::answer_cache::{NodeAnswer, NodeQuestion};
 use crate::hiera::error::LookupError;
 use crate::hiera::eyaml::is_attempted;
 use crate::hiera::interpolation::{Method, TokenKind, parse_tokens};

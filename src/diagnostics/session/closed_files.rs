@@ -10,7 +10,7 @@ use indexmap::IndexSet;
 use super::ReportedFindings;
 use super::file::FileFindings;
 use crate::diagnostics::{FileCheck, Finding, RulesConfig};
-use crate::fleet::node_answers::NodeAnswers;
+use crate::fleet::answer_cache::AnswerCache;
 use crate::text::{FileId, FilePath};
 use crate::workspace::Snapshot;
 use crate::workspace::index::KeyChanges;
@@ -79,7 +79,7 @@ impl ClosedFiles {
         if !self.pending.is_any() {
             return Some(file);
         }
-        let answers = NodeAnswers::default();
+        let answers = AnswerCache::default();
         let invalidate = |check: &FileCheck<'_>| file.invalidate(check, &self.pending);
         FileCheck::check_with(snapshot, path, rules, &answers, invalidate).map(|_| file)
     }
@@ -108,7 +108,7 @@ impl ClosedFiles {
         &mut self,
         snapshot: &Snapshot,
         rules: &RulesConfig,
-        (open, answers): (&HashMap<FilePath, FileFindings>, &NodeAnswers),
+        (open, answers): (&HashMap<FilePath, FileFindings>, &AnswerCache),
         has_time: &dyn Fn() -> bool,
     ) -> Vec<ReportedFindings> {
         let cancel = snapshot.cancel_token();

@@ -13,7 +13,7 @@ use foldhash::HashMap;
 use indexmap::IndexSet;
 
 use super::{FileCheck, Finding, RulesConfig, of_other_file, prepare};
-use crate::fleet::node_answers::NodeAnswers;
+use crate::fleet::answer_cache::AnswerCache;
 use crate::text::CancelToken;
 use crate::text::{FileId, FilePath};
 use crate::workspace::Snapshot;
@@ -30,9 +30,9 @@ pub struct Findings {
     seen: Option<(Snapshot, RulesConfig)>,
     /// The snapshot before that one, and the answers in it: dropping it takes as long as comparing
     /// the two.
-    outdated: Option<(Snapshot, RulesConfig, NodeAnswers)>,
+    outdated: Option<(Snapshot, RulesConfig, AnswerCache)>,
     /// The answers of lookups for nodes in the last revision.
-    answers: NodeAnswers,
+    answers: AnswerCache,
     files: HashMap<FilePath, FileFindings>,
     /// Files with parts that are still to be checked.
     deferred: BTreeSet<FilePath>,

@@ -56,7 +56,7 @@ pub struct NodeQuestion<'a> {
 
 /// Answers by key, for several threads.
 #[derive(Debug, Default)]
-pub struct NodeAnswers {
+pub struct AnswerCache {
     keys: RwLock<HashMap<KeyOfAnswers, Arc<Mutex<AnswersOfKey>>>>,
     /// The files that may be read and are not known; `None` where nodes must be asked one by one.
     unread: OnceLock<Option<Vec<FilePath>>>,
@@ -84,7 +84,7 @@ struct SharedAnswer {
 /// How many keys have answers at a time. Where there are more, all are dropped.
 const MAX_KEYS: usize = 4096;
 
-impl NodeAnswers {
+impl AnswerCache {
     /// Returns the answer for the node with this number. All questions are about one revision.
     pub fn answer(&self, question: &NodeQuestion<'_>, node: usize) -> Arc<NodeAnswer> {
         let Some(unread) = self.unread.get_or_init(|| unread_files(question.snapshot)) else {

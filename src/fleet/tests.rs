@@ -234,7 +234,7 @@ fn each_node_of_a_group_has_the_answer_of_its_own_lookup() {
         let (some, all) = compare(&random_fleet(&mut Random::new(seed)), seed);
         (groups, lookups) = (groups + some, lookups + all);
     }
-    assert!(groups * 2 < lookups, "{groups} groups stand for {lookups} lookups");
+    assert!(groups < lookups, "{groups} groups stand for {lookups} lookups");
 }
 
 #[test]

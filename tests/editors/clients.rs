@@ -46,6 +46,28 @@ fn neovim_on_unprepared_repositories() {
     }
 }
 
+/// The entry for nvim-lspconfig is one file, without the plugin of `editors/nvim`.
+#[test]
+fn neovim_with_the_file_for_nvim_lspconfig() {
+    let program = match neovim_0_11() {
+        Ok(program) => program,
+        Err(obstacle) => {
+            support::missing("nvim", &obstacle);
+            return;
+        }
+    };
+    let temporary = support::scratch("neovim-lspconfig");
+    let script = support::in_package("tests/editors/lspconfig.lua");
+    let mut command = in_control_repo(&temporary, program);
+    command
+        .args(["--headless", "--clean", "-n", "-c"])
+        .arg(format!("autocmd VimEnter * ++nested luafile {}", script.display()))
+        .env("HIERA_LS_RTP", support::in_package("editors/registries/nvim-lspconfig"));
+    let run = support::run(&mut command, "");
+    assert_eq!(run.status, Some(0), "{}\n{}", run.stdout, run.stderr);
+    no_server_is_left(&temporary);
+}
+
 /// As a user sees it, with the `init.lua` of `editors/nvim/README.md`. `HIERA_LS_RECORD=1` takes
 /// the README's picture anew.
 #[test]

@@ -12,6 +12,7 @@ mod support;
 
 mod clients;
 mod launcher;
+mod registries;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -13,6 +13,7 @@ mod generated;
 mod limits;
 mod named_code;
 mod names;
+mod packages;
 mod readme;
 mod settings;
 mod workflows;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use anchors::carries_anchor;
-pub use rule::{Finding, Related, Rule, Severity, Suggestion, Tag};
+pub use rule::{Finding, Group, Related, Rule, Severity, Suggestion, Tag};
 pub(crate) use rules::unknown_key::describe_absent_files;
 pub use session::{Findings, ReportedFindings};
 
@@ -36,7 +36,7 @@ use crate::hiera::resolution::Resolution;
 use crate::text::{FilePath, Limit, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::parallel::on_all_cores;
-use rule::{Check, DataContext, EntryContext, FileContext};
+use rule::{Check, DataContext, Dependence, EntryContext, FileContext};
 
 /// The enabled rules, and the severities of their findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -383,11 +383,13 @@ impl FileCheck<'_> {
 
     /// Whether the findings in an entry depend on any key, and on any code.
     fn depends_on_all(&self, entry: &EntryData) -> bool {
-        let code = rules::missing_parameter::RULE.code;
-        self.rules.iter().any(|(rule, _)| rule.code == code) && {
-            let FileContext { snapshot, environment, .. } = self.context;
-            rules::missing_parameter::names_classes(snapshot.manifests(environment), entry)
-        }
+        let FileContext { snapshot, environment, .. } = self.context;
+        self.rules.iter().any(|(rule, _)| match rule.depends_on {
+            Dependence::Everything(is_concerned) => {
+                is_concerned(snapshot.manifests(environment), entry)
+            }
+            Dependence::Keys => false,
+        })
     }
 
     /// Returns the findings for lookup cycles that the tokens of the file close.

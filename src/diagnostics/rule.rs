@@ -13,6 +13,7 @@ use crate::puppet::value::{Key, Member};
 use crate::text::Span;
 use crate::workspace::environments::{Environment, RefusedModule};
 use crate::workspace::file::File;
+use crate::workspace::manifests::ManifestIndex;
 use crate::workspace::{EnvironmentView, Snapshot};
 
 /// A rule of the catalogue.
@@ -22,10 +23,16 @@ pub struct Rule {
     pub code: &'static str,
     /// How serious a finding is unless the settings say otherwise.
     pub severity: Severity,
+    /// The harm that its findings do.
+    pub group: RuleGroup,
+    /// How editors show the text of its findings.
+    pub tag: Option<Tag>,
     /// Its findings described in one line.
     pub summary: &'static str,
     /// Its page, in Markdown.
     pub docs: &'static str,
+    /// What its findings about an entry depend on.
+    pub depends_on: Dependence,
     /// The function that finds them.
     pub check: Check,
 }
@@ -39,19 +46,42 @@ pub enum Tag {
     Deprecated,
 }
 
-/// The rules whose findings have a tag.
-pub(super) const TAGS: [(&str, Tag); 4] = [
-    ("config-deprecated", Tag::Deprecated),
-    ("never-consulted", Tag::Unnecessary),
-    ("unreachable-key", Tag::Unnecessary),
-    ("unread-key", Tag::Unnecessary),
-];
+/// The harm that the findings of a rule do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RuleGroup {
+    /// Puppet fails, loses data, or reads another value than the text shows.
+    Broken,
+    /// The text has no effect.
+    Dead,
+    /// The text works now, and stops working with another version, node or order.
+    Fragile,
+    /// The text works, and can be shorter or clearer.
+    Style,
+}
 
-impl Rule {
-    /// Returns the tag of its findings, if they have one.
-    pub fn tag(&self) -> Option<Tag> {
-        TAGS.iter().find(|(code, _)| *code == self.code).map(|(_, tag)| *tag)
+impl RuleGroup {
+    /// All groups, the most harmful first.
+    pub const ALL: [RuleGroup; 4] =
+        [RuleGroup::Broken, RuleGroup::Dead, RuleGroup::Fragile, RuleGroup::Style];
+
+    /// Returns the name in settings and arguments.
+    pub fn name(self) -> &'static str {
+        match self {
+            RuleGroup::Broken => "broken",
+            RuleGroup::Dead => "dead",
+            RuleGroup::Fragile => "fragile",
+            RuleGroup::Style => "style",
+        }
     }
+}
+
+/// What the findings about an entry depend on, beside the entry itself.
+#[derive(Clone, Copy, Debug)]
+pub enum Dependence {
+    /// The definitions of the keys that [`Check`] names.
+    Keys,
+    /// Any key and any code, for entries of which the function is true.
+    Everything(fn(&ManifestIndex, &EntryData) -> bool),
 }
 
 /// How serious a finding is.

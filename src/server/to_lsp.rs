@@ -153,7 +153,7 @@ pub(super) fn convert_finding(
         related_information: (!related.is_empty()).then_some(related),
         tags: finding
             .rule
-            .tag()
+            .tag
             .map(convert_tag)
             .filter(|tag| features.tags.contains(tag))
             .map(|tag| vec![tag]),

@@ -1,14 +1,19 @@
 //! `alias-not-whole-value`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "alias-not-whole-value",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "an `alias` token shares its string with other text",
     docs: include_str!("alias_not_whole_value.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

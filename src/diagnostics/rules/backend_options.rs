@@ -1,15 +1,20 @@
 //! `backend-options`
 
 use super::backends::{DECLARED_HERE, custom_levels};
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::HieraConfig;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "backend-options",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a level's function does not take the level's options",
     docs: include_str!("backend_options.md"),
+    depends_on: Dependence::Keys,
     check: Check::Config(check),
 };
 

@@ -1,7 +1,9 @@
 //! `backend-return-type`
 
 use super::backends::{CustomLevel, DECLARED_HERE, custom_levels};
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::{BackendKind, HieraConfig};
 use crate::puppet::types::{DataType, parse, type_mismatch};
 
@@ -9,8 +11,11 @@ use crate::puppet::types::{DataType, parse, type_mismatch};
 pub(crate) static RULE: Rule = Rule {
     code: "backend-return-type",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a level's function declares a return type that Hiera refuses",
     docs: include_str!("backend_return_type.md"),
+    depends_on: Dependence::Keys,
     check: Check::Config(check),
 };
 

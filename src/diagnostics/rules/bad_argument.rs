@@ -1,14 +1,19 @@
 //! `bad-argument`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "bad-argument",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "an argument of an interpolation function that is no key",
     docs: include_str!("bad_argument.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

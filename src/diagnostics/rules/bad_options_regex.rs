@@ -1,6 +1,8 @@
 //! `bad-options-regex`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, DataContext, Dependence, Finding, Rule, RuleGroup, Severity,
+};
 use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::Member;
 
@@ -8,8 +10,11 @@ use crate::puppet::value::Member;
 pub(crate) static RULE: Rule = Rule {
     code: "bad-options-regex",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a pattern of lookup_options that is no regular expression",
     docs: include_str!("bad_options_regex.md"),
+    depends_on: Dependence::Keys,
     check: Check::Options(check),
 };
 

@@ -1,14 +1,19 @@
 //! `config-deprecated`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity, Tag,
+};
 use crate::hiera::config::{ConfigProblemKind, HieraConfig};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "config-deprecated",
     severity: Severity::Warning,
+    group: RuleGroup::Fragile,
+    tag: Some(Tag::Deprecated),
     summary: "a hiera.yaml of version 3 or 4, which Puppet still reads and warns of",
     docs: include_str!("config_deprecated.md"),
+    depends_on: Dependence::Keys,
     check: Check::Config(check),
 };
 

@@ -1,6 +1,8 @@
 //! `config-error`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::{ConfigProblemKind, HieraConfig, Locations};
 use crate::hiera::hierarchy::datadir_start;
 use crate::hiera::sources::Sources;
@@ -9,8 +11,11 @@ use crate::hiera::sources::Sources;
 pub(crate) static RULE: Rule = Rule {
     code: "config-error",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a hiera.yaml that Puppet refuses",
     docs: include_str!("config_error.md"),
+    depends_on: Dependence::Keys,
     check: Check::Config(check),
 };
 

@@ -1,14 +1,19 @@
 //! `config-version`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::{ConfigProblemKind, ConfigVersion, HieraConfig};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "config-version",
     severity: Severity::Error,
+    group: RuleGroup::Fragile,
+    tag: None,
     summary: "a hiera.yaml without a version that can be used where it stands",
     docs: include_str!("config_version.md"),
+    depends_on: Dependence::Keys,
     check: Check::Config(check),
 };
 

@@ -1,15 +1,20 @@
 //! `define-parameter`
 
 use super::unread::{in_code, unread_keys};
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::workspace::manifests::KeyStanding;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "define-parameter",
     severity: Severity::Warning,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "a key for a parameter of a defined type, which data never reaches",
     docs: include_str!("define_parameter.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

@@ -1,14 +1,19 @@
 //! `duplicate-key`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "duplicate-key",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a duplicate key in one hash",
     docs: include_str!("duplicate_key.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

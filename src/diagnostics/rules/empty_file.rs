@@ -1,14 +1,19 @@
 //! `empty-file`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "empty-file",
     severity: Severity::Off,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "a data file without any data",
     docs: include_str!("empty_file.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

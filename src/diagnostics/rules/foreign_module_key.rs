@@ -1,14 +1,19 @@
 //! `foreign-module-key`
 
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::{DataReader, Layer};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "foreign-module-key",
     severity: Severity::Warning,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "a key in a module's data outside the module's namespace",
     docs: include_str!("foreign_module_key.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

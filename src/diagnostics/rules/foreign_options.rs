@@ -1,6 +1,8 @@
 //! `foreign-options`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, DataContext, Dependence, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::Layer;
 use crate::puppet::value::Member;
 
@@ -8,8 +10,11 @@ use crate::puppet::value::Member;
 pub(crate) static RULE: Rule = Rule {
     code: "foreign-options",
     severity: Severity::Error,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "lookup_options of a module about keys that are not the module's",
     docs: include_str!("foreign_options.md"),
+    depends_on: Dependence::Keys,
     check: Check::Options(check),
 };
 

@@ -1,14 +1,19 @@
 //! `function-in-config`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::{ConfigProblemKind, HieraConfig};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "function-in-config",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a token of hiera.yaml that calls a function",
     docs: include_str!("function_in_config.md"),
+    depends_on: Dependence::Keys,
     check: Check::Config(check),
 };
 

@@ -1,14 +1,19 @@
 //! `hiera3-not-installed`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::{ConfigProblemKind, HieraConfig};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "hiera3-not-installed",
     severity: Severity::Warning,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a backend of Hiera 3 under a Puppet that comes without Hiera 3",
     docs: include_str!("hiera3_not_installed.md"),
+    depends_on: Dependence::Keys,
     check: Check::Config(check),
 };
 

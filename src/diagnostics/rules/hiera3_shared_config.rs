@@ -1,14 +1,19 @@
 //! `hiera3-shared-config`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::{BackendKind, ConfigVersion, HieraConfig};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "hiera3-shared-config",
     severity: Severity::Warning,
+    group: RuleGroup::Fragile,
+    tag: None,
     summary: "several levels with backends of Hiera 3, which share one configuration",
     docs: include_str!("hiera3_shared_config.md"),
+    depends_on: Dependence::Keys,
     check: Check::Config(check),
 };
 

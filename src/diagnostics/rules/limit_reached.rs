@@ -1,7 +1,9 @@
 //! `limit-reached`
 
 use crate::diagnostics::catalogue::LIMIT_REACHED;
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{FileRefusal, Problem, ProblemKind};
 use crate::text::{Limit, Span};
 
@@ -9,8 +11,11 @@ use crate::text::{Limit, Span};
 pub(crate) static RULE: Rule = Rule {
     code: LIMIT_REACHED,
     severity: Severity::Warning,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "data or locations that multiply beyond what hiera-ls reads or looks up",
     docs: include_str!("limit_reached.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use circles::{CycleGraph, Hop};
 
 use super::limit_reached;
-use crate::diagnostics::rule::{Check, DataContext, Finding, Related, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, DataContext, Dependence, Finding, Related, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::error::{LookupErrorKind, LookupFrame};
 use crate::hiera::key::LookupKey;
@@ -20,8 +22,11 @@ use crate::text::{FilePath, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "lookup-loop",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a key whose value needs itself",
     docs: include_str!("lookup_loop.md"),
+    depends_on: Dependence::Keys,
     check: Check::Cycles(check),
 };
 

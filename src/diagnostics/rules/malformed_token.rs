@@ -1,14 +1,19 @@
 //! `malformed-token`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "malformed-token",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "an interpolation token that is neither a variable nor a call",
     docs: include_str!("malformed_token.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

@@ -2,7 +2,9 @@
 
 use super::typed::is_taken_as_written;
 use super::unread::in_code;
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::key::LookupKey;
 use crate::manifest::model::ReaderCall;
 use crate::workspace::manifests::{ParameterAt, asked_strategy};
@@ -11,8 +13,11 @@ use crate::workspace::manifests::{ParameterAt, asked_strategy};
 pub(crate) static RULE: Rule = Rule {
     code: "merge-in-default",
     severity: Severity::Warning,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "a merge in a parameter's default, which Puppet never comes to",
     docs: include_str!("merge_in_default.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use super::limit_reached;
 use super::unread::in_code;
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Related, Rule, Severity};
-use crate::fleet::groups::{FleetQuestion, Group, group_by_answer};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Related, Rule, RuleGroup, Severity,
+};
+use crate::fleet::groups::{self, FleetQuestion, group_by_answer};
 use crate::hiera::error::LookupErrorKind;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
@@ -18,8 +20,11 @@ use crate::workspace::manifests::{CalledMerge, ManifestIndex, MergingCall};
 pub(crate) static RULE: Rule = Rule {
     code: "merge-type-conflict",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "values that the key's merge strategy cannot merge",
     docs: include_str!("merge_type_conflict.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 
@@ -145,7 +150,8 @@ fn misses_alias(context: &EntryContext<'_>, root: &LookupKey, resolution: &Resol
     };
     let readers = snapshot.readers_of(environment, &file.file.path);
     let found = group_by_answer(&question, &readers.certainly);
-    let fails = |group: &Group| conflict_place(&group.resolution) == conflict_place(resolution);
+    let fails =
+        |group: &groups::Group| conflict_place(&group.resolution) == conflict_place(resolution);
     !found.groups.iter().any(fails)
 }
 

@@ -2,7 +2,9 @@
 
 use super::typed::{MAX_NODES, named_nodes, node_answer};
 use super::unread::in_code;
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::EntryData;
 use crate::hiera::key::LookupKey;
 use crate::manifest::model::UseKind;
@@ -15,8 +17,11 @@ use crate::workspace::manifests::{DefinitionAt, ManifestIndex};
 pub(crate) static RULE: Rule = Rule {
     code: "missing-parameter",
     severity: Severity::Off,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a class in data with a required parameter that no level has",
     docs: include_str!("missing_parameter.md"),
+    depends_on: Dependence::Everything(names_classes),
     check: Check::Entry(check),
 };
 

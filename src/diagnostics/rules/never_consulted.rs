@@ -1,7 +1,9 @@
 //! `never-consulted`
 
 use super::unread::in_code;
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity, Tag,
+};
 use crate::manifest::model::{ClassUse, Literal, UseKind};
 use crate::workspace::manifests::{ManifestIndex, ModuleOrigin, ParameterAt, UseAt};
 
@@ -9,8 +11,11 @@ use crate::workspace::manifests::{ManifestIndex, ModuleOrigin, ParameterAt, UseA
 pub(crate) static RULE: Rule = Rule {
     code: "never-consulted",
     severity: Severity::Hint,
+    group: RuleGroup::Dead,
+    tag: Some(Tag::Unnecessary),
     summary: "a key for a parameter that every declaration of its class gives",
     docs: include_str!("never_consulted.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

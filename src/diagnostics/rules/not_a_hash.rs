@@ -1,14 +1,19 @@
 //! `not-a-hash`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity, in_words};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity, in_words,
+};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "not-a-hash",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a data file whose root is no hash",
     docs: include_str!("not_a_hash.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

@@ -4,7 +4,9 @@ use yaml_rust2::Event;
 use yaml_rust2::parser::{MarkedEventReceiver, Parser};
 use yaml_rust2::scanner::Marker;
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::DataFormat;
 use crate::text::{Encoding, LineCol, Span, TextRange};
 use crate::workspace::file::File;
@@ -13,8 +15,11 @@ use crate::workspace::file::File;
 pub(crate) static RULE: Rule = Rule {
     code: "not-yaml-1-2",
     severity: Severity::Off,
+    group: RuleGroup::Fragile,
+    tag: None,
     summary: "text that Puppet reads and a YAML 1.2 reader does not",
     docs: include_str!("not_yaml_1_2.md"),
+    depends_on: Dependence::Keys,
     check: Check::File(check),
 };
 

@@ -2,7 +2,9 @@
 
 use super::typed::is_taken_as_written;
 use super::unread::in_code;
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::key::LookupKey;
 use crate::manifest::model::Literal;
 use crate::puppet::value::Data;
@@ -11,8 +13,11 @@ use crate::puppet::value::Data;
 pub(crate) static RULE: Rule = Rule {
     code: "null-keeps-default",
     severity: Severity::Hint,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "a null for a class parameter, which keeps its default",
     docs: include_str!("null_keeps_default.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

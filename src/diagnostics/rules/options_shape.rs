@@ -1,6 +1,8 @@
 //! `options-shape`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity, in_words};
+use crate::diagnostics::rule::{
+    Check, DataContext, Dependence, Finding, Rule, RuleGroup, Severity, in_words,
+};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::value::{Data, Member, Value};
 use crate::text::Span;
@@ -9,8 +11,11 @@ use crate::text::Span;
 pub(crate) static RULE: Rule = Rule {
     code: "options-shape",
     severity: Severity::Error,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "lookup_options, or an entry of them, that are no hash",
     docs: include_str!("options_shape.md"),
+    depends_on: Dependence::Keys,
     check: Check::Options(check),
 };
 

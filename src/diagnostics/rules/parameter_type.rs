@@ -1,14 +1,19 @@
 //! `parameter-type`
 
 use super::typed::{WrongValue, each_wrong_value, shorten};
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "parameter-type",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a value that is not of the type of the class parameter that takes it",
     docs: include_str!("parameter_type.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

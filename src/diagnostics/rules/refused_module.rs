@@ -1,6 +1,6 @@
 //! `refused-module`
 
-use crate::diagnostics::rule::{Check, Finding, Rule, Severity};
+use crate::diagnostics::rule::{Check, Dependence, Finding, Rule, RuleGroup, Severity};
 use crate::text::{Span, TextRange};
 use crate::workspace::environments::RefusedModule;
 use crate::workspace::file::File;
@@ -9,8 +9,11 @@ use crate::workspace::file::File;
 pub(crate) static RULE: Rule = Rule {
     code: "refused-module",
     severity: Severity::Error,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "a module that Puppet passes over for its metadata.json",
     docs: include_str!("refused_module.md"),
+    depends_on: Dependence::Keys,
     check: Check::Module(check),
 };
 

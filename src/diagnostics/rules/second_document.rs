@@ -1,14 +1,19 @@
 //! `second-document`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "second-document",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "data behind the first document of a file, which Puppet ignores",
     docs: include_str!("second_document.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

@@ -1,7 +1,7 @@
 //! `setting-without-effect`
 
 use crate::diagnostics::WrongSetting;
-use crate::diagnostics::rule::{Check, Finding, Rule, Severity};
+use crate::diagnostics::rule::{Check, Dependence, Finding, Rule, RuleGroup, Severity};
 use crate::text::Span;
 use crate::workspace::file::File;
 
@@ -9,8 +9,11 @@ use crate::workspace::file::File;
 pub(crate) static RULE: Rule = Rule {
     code: "setting-without-effect",
     severity: Severity::Error,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "a setting of hiera-ls that is not known, or names what is not there",
     docs: include_str!("setting_without_effect.md"),
+    depends_on: Dependence::Keys,
     check: Check::Setting(check),
 };
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::HieraConfig;
 use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::environments::Environment;
@@ -12,8 +14,11 @@ use crate::workspace::kinds::SETTINGS_FILE;
 pub(crate) static RULE: Rule = Rule {
     code: "several-configs",
     severity: Severity::Info,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "data that several configs read, of which one governs it",
     docs: include_str!("several_configs.md"),
+    depends_on: Dependence::Keys,
     check: Check::Config(check),
 };
 

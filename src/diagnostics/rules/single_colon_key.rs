@@ -1,14 +1,19 @@
 //! `single-colon-key`
 
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::workspace::manifests::{KeyStanding, split_key};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "single-colon-key",
     severity: Severity::Warning,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "a key with one colon where two belong",
     docs: include_str!("single_colon_key.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

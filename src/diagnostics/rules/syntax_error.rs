@@ -1,6 +1,8 @@
 //! `syntax-error`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{Problem, ProblemKind};
 use crate::text::TextRange;
 
@@ -8,8 +10,11 @@ use crate::text::TextRange;
 pub(crate) static RULE: Rule = Rule {
     code: "syntax-error",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "the text is no YAML, JSON or HOCON",
     docs: include_str!("syntax_error.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

@@ -1,14 +1,19 @@
 //! `unclosed-token`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "unclosed-token",
     severity: Severity::Warning,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "an interpolation token without its closing brace",
     docs: include_str!("unclosed_token.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

@@ -1,6 +1,8 @@
 //! `undecrypted-value`
 
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::{DataReader, Level};
 use crate::hiera::eyaml::{EncryptedPart, KeyPair, encrypted_parts, is_attempted};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
@@ -11,8 +13,11 @@ use crate::text::Span;
 pub(crate) static RULE: Rule = Rule {
     code: "undecrypted-value",
     severity: Severity::Warning,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "an encrypted value that no level decrypts",
     docs: include_str!("undecrypted_value.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

@@ -1,7 +1,9 @@
 //! `unknown-backend`
 
 use super::backends::{CustomLevel, DECLARED_HERE, custom_levels};
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::HieraConfig;
 use crate::hiera::config::formats::{BUILT_INS, built_in, hiera3_built_in};
 use crate::text::similar::nearest_name;
@@ -11,8 +13,11 @@ use crate::workspace::functions::{FunctionSource, plain_name};
 pub(crate) static RULE: Rule = Rule {
     code: "unknown-backend",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a level names a function that Puppet does not find",
     docs: include_str!("unknown_backend.md"),
+    depends_on: Dependence::Keys,
     check: Check::Config(check),
 };
 

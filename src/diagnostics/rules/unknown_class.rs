@@ -1,7 +1,9 @@
 //! `unknown-class`
 
 use super::unread::{in_code, unread_keys};
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::text::similar::nearest_name;
 use crate::workspace::manifests::{KeyStanding, ManifestIndex, ParameterAt, split_key};
 
@@ -9,8 +11,11 @@ use crate::workspace::manifests::{KeyStanding, ManifestIndex, ParameterAt, split
 pub(crate) static RULE: Rule = Rule {
     code: "unknown-class",
     severity: Severity::Warning,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "a key for a class that its module does not have",
     docs: include_str!("unknown_class.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

@@ -1,6 +1,8 @@
 //! `unknown-function`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{Problem, ProblemKind};
 use crate::hiera::interpolation::Method;
 use crate::text::similar::nearest_name;
@@ -9,8 +11,11 @@ use crate::text::similar::nearest_name;
 pub(crate) static RULE: Rule = Rule {
     code: "unknown-function",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a token that calls what is no interpolation function",
     docs: include_str!("unknown_function.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

@@ -3,7 +3,9 @@
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity, in_words};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity, in_words,
+};
 use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::key::{KeySegment, LookupKey};
 use crate::hiera::sources::Sources;
@@ -14,8 +16,11 @@ use crate::workspace::index::{Siblings, key_prefix};
 pub(crate) static RULE: Rule = Rule {
     code: "unknown-key",
     severity: Severity::Warning,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a token looks up a key that no level of any layer defines",
     docs: include_str!("unknown_key.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

@@ -1,6 +1,8 @@
 //! `unknown-option`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, DataContext, Dependence, Finding, Rule, RuleGroup, Severity,
+};
 use crate::puppet::value::Member;
 use crate::text::similar::nearest_name;
 
@@ -8,8 +10,11 @@ use crate::text::similar::nearest_name;
 pub(crate) static RULE: Rule = Rule {
     code: "unknown-option",
     severity: Severity::Warning,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "an option in an entry of lookup_options that Puppet passes over",
     docs: include_str!("unknown_option.md"),
+    depends_on: Dependence::Keys,
     check: Check::Options(check),
 };
 

@@ -1,7 +1,9 @@
 //! `unknown-parameter`
 
 use super::unread::{in_code, unread_keys};
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::text::similar::nearest_name;
 use crate::workspace::manifests::{DefinitionAt, KeyStanding, ManifestIndex, split_key};
 
@@ -9,8 +11,11 @@ use crate::workspace::manifests::{DefinitionAt, KeyStanding, ManifestIndex, spli
 pub(crate) static RULE: Rule = Rule {
     code: "unknown-parameter",
     severity: Severity::Warning,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "a key for a parameter that its class does not have",
     docs: include_str!("unknown_parameter.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

@@ -1,6 +1,8 @@
 //! `unknown-strategy`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, DataContext, Dependence, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::puppet::value::Member;
 use crate::text::similar::nearest_name;
@@ -9,8 +11,11 @@ use crate::text::similar::nearest_name;
 pub(crate) static RULE: Rule = Rule {
     code: "unknown-strategy",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a merge strategy in lookup_options that does not exist, or an option that it does not take",
     docs: include_str!("unknown_strategy.md"),
+    depends_on: Dependence::Keys,
     check: Check::Options(check),
 };
 

@@ -1,14 +1,19 @@
 //! `unloadable-value`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{FileRefusal, Problem, ProblemKind};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "unloadable-value",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "a value that makes Puppet refuse the whole file: a date, an unknown alias, a tag of Ruby's",
     docs: include_str!("unloadable_value.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

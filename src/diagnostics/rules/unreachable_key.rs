@@ -1,6 +1,8 @@
 //! `unreachable-key`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity, Tag,
+};
 use crate::hiera::config::{DataReader, Layer};
 use crate::hiera::data::{Problem, ProblemKind};
 
@@ -8,8 +10,11 @@ use crate::hiera::data::{Problem, ProblemKind};
 pub(crate) static RULE: Rule = Rule {
     code: "unreachable-key",
     severity: Severity::Warning,
+    group: RuleGroup::Dead,
+    tag: Some(Tag::Unnecessary),
     summary: "a root key that is no string and can never be looked up",
     docs: include_str!("unreachable_key.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

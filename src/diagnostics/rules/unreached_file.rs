@@ -1,6 +1,8 @@
 //! `unreached-file`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::config::{ConfigProblemKind, HieraConfig};
 use crate::hiera::data::DataFormat;
 use crate::text::{Span, TextRange};
@@ -9,8 +11,11 @@ use crate::text::{Span, TextRange};
 pub(crate) static RULE: Rule = Rule {
     code: "unreached-file",
     severity: Severity::Info,
+    group: RuleGroup::Dead,
+    tag: None,
     summary: "a data file that no level can reach",
     docs: include_str!("unreached_file.md"),
+    depends_on: Dependence::Keys,
     check: Check::File(check),
 };
 

@@ -1,7 +1,9 @@
 //! `unread-key`
 
 use super::unread::unread_keys;
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity, Tag,
+};
 use crate::text::similar::{nearest_name, nearest_within};
 use crate::workspace::manifests::{KeyStanding, ManifestIndex, ModuleOrigin};
 
@@ -9,8 +11,11 @@ use crate::workspace::manifests::{KeyStanding, ManifestIndex, ModuleOrigin};
 pub(crate) static RULE: Rule = Rule {
     code: "unread-key",
     severity: Severity::Hint,
+    group: RuleGroup::Dead,
+    tag: Some(Tag::Unnecessary),
     summary: "a key that no class, call or token in the workspace reads",
     docs: include_str!("unread_key.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

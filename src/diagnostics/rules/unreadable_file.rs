@@ -1,14 +1,19 @@
 //! `unreadable-file`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "unreadable-file",
     severity: Severity::Error,
+    group: RuleGroup::Broken,
+    tag: None,
     summary: "the file cannot be read",
     docs: include_str!("unreadable_file.md"),
+    depends_on: Dependence::Keys,
     check: Check::Problem(check),
 };
 

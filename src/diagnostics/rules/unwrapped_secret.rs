@@ -1,15 +1,20 @@
 //! `unwrapped-secret`
 
 use super::typed::{WrongValue, each_wrong_value};
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
 use crate::puppet::types::DataType;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "unwrapped-secret",
     severity: Severity::Error,
+    group: RuleGroup::Fragile,
+    tag: None,
     summary: "a plain value for a parameter that takes Sensitive values only",
     docs: include_str!("unwrapped_secret.md"),
+    depends_on: Dependence::Keys,
     check: Check::Entry(check),
 };
 

@@ -100,10 +100,3 @@ fn section<'a>(rule: &'a Rule, heading: &str) -> &'a str {
     let rest = rule.docs.split(&format!("\n## {heading}\n")).nth(1).unwrap_or_default();
     rest.split("\n## ").next().unwrap_or_default().trim()
 }
-
-#[test]
-fn tags_are_those_of_rules() {
-    for (code, _) in crate::diagnostics::rule::TAGS {
-        assert!(RULES.iter().any(|rule| rule.code == code && rule.tag().is_some()), "{code}");
-    }
-}

@@ -313,6 +313,20 @@ impl Walking<'_> {
     }
 }
 
+/// Writes the text of a file that has the text `before` on disk. Errors: the disk's, and one that
+/// says so where the file has another text by now.
+pub fn replace_text(path: &FilePath, before: &str, after: &str) -> std::io::Result<()> {
+    if std::fs::read(path.as_str())? != before.as_bytes() {
+        return Err(std::io::Error::other("it has changed since it was read"));
+    }
+    std::fs::write(path.as_str(), after)
+}
+
+/// Writes a file, a new one among them. Errors: the disk's.
+pub fn write_text(path: &FilePath, text: &str) -> std::io::Result<()> {
+    std::fs::write(path.as_str(), text)
+}
+
 /// Returns the path of the current folder; `None` when it is gone or no text.
 pub fn current_dir() -> Option<FilePath> {
     std::env::current_dir().ok()?.to_str().map(FilePath::new)

@@ -1,14 +1,21 @@
 //! `hiera-ls check`: every finding of a folder, or those of one file that is not saved yet.
 
+mod arguments;
+mod baseline;
+mod fix;
+
+pub use arguments::CheckArguments;
+
 use std::io::{Read, Write};
 
-use super::{
-    ArgumentSettings, CheckArguments, Failure, Opened, Status, absolute_path, open, report,
-};
-use crate::diagnostics::{Finding, Severity, catalogue, check_all, check_file};
+use baseline::Baseline;
+
+use super::{ArgumentSettings, Failure, Opened, Status, absolute_path, open, report};
+use crate::diagnostics::{Finding, Preset, Severity, catalogue, check_all, check_file};
 use crate::disk::{FileSystem, OsFs};
 use crate::settings::Settings;
 use crate::text::FilePath;
+use crate::text::escape::escape_terminal;
 use crate::workspace::{Snapshot, Workspace, WorkspaceConfig, scan};
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -17,15 +24,42 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
             return Err(Failure(format!("there is no rule '{code}'; `hiera-ls rules` lists them")));
         }
     }
-    let (Opened { snapshot, root, lacks_folders, .. }, mut findings) =
-        match &arguments.stdin_filename {
-            Some(path) => of_standard_input(arguments, absolute_path(path)?)?,
-            None => of_folders(arguments)?,
-        };
-    findings.retain(|finding| is_wanted(finding, arguments));
+    let baseline = Baseline::open(arguments)?;
+    let mut target = match &arguments.stdin_filename {
+        Some(path) => open_standard_input(arguments, absolute_path(path)?)?,
+        None => open_folders(arguments)?,
+    };
+    look_for_selected(arguments, &mut target.opened.settings);
+    let preset = arguments.preset.as_deref().and_then(Preset::from_name);
+    target.opened.settings.rules.preset = preset.unwrap_or(target.opened.settings.rules.preset);
+    if arguments.show_files {
+        return target.write_files(out);
+    }
+    if arguments.fix || arguments.diff {
+        let fixed = fix::fix_findings(arguments, &target)?;
+        if arguments.diff {
+            return fix::write_diff(&fixed, &target, out);
+        }
+        fix::write_files(&fixed, &target)?;
+        target.opened.snapshot = fixed.after;
+    }
+    if let Some(reason) = &arguments.add_ignore {
+        target.opened.snapshot = fix::write_ignores(arguments, &target, reason)?;
+    }
+    let mut findings = target.find(arguments, &target.opened.snapshot);
+    if let Some(baseline) = baseline {
+        baseline.accept(arguments, &target, &mut findings)?;
+    }
+    let Opened { snapshot, root, lacks_folders, .. } = &target.opened;
     let least = Severity::from_name(&arguments.fail_on).unwrap_or(Severity::Error);
     let counts = findings.iter().any(|finding| finding.severity >= least);
-    report::write(arguments.format, &findings, least, &snapshot, &root, out)?;
+    let options = report::ReportOptions {
+        format: arguments.format,
+        has_statistics: arguments.statistics,
+        least,
+        paint: arguments.color.paint(),
+    };
+    report::write(options, &findings, snapshot, root, out)?;
     Ok(match lacks_folders {
         true => Status::CouldNotRun,
         false if counts => Status::Bad,
@@ -33,14 +67,62 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
     })
 }
 
-/// Returns the findings of the folders and files that are named, or of the current folder.
-fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Failure> {
+/// The files that a run is about.
+struct CheckTarget {
+    opened: Opened,
+    /// The folders and files whose findings are wanted; all where it is empty.
+    paths: Vec<FilePath>,
+    /// The file whose text is on standard input.
+    unsaved: Option<FilePath>,
+}
+
+impl CheckTarget {
+    /// Returns the findings that the arguments ask for, in a snapshot of the opened files.
+    fn find(&self, arguments: &CheckArguments, snapshot: &Snapshot) -> Vec<Finding> {
+        let rules = &self.opened.settings.rules;
+        let mut findings = match &self.unsaved {
+            Some(path) => check_file(snapshot, path, rules),
+            None => check_all(snapshot, rules),
+        };
+        findings.retain(|finding| {
+            is_wanted(finding, arguments)
+                && snapshot.path_of(finding.span.file).is_some_and(|path| self.covers_path(path))
+        });
+        findings
+    }
+
+    /// Prints the files that rules look at, in the order of their paths.
+    fn write_files(&self, out: &mut dyn Write) -> Result<Status, Failure> {
+        let Opened { snapshot, root, .. } = &self.opened;
+        let environments = snapshot.environments();
+        let is_checked = |path: &FilePath| {
+            environments.environment_of(path).is_some_and(|found| {
+                found.config_at(path).is_some()
+                    || found.lies_in_datadir(path)
+                    || found.governs_file(path)
+            })
+        };
+        let paths = snapshot.files().map(|file| &file.path);
+        for path in paths.filter(|path| is_checked(path) && self.covers_path(path)) {
+            writeln!(out, "{}", escape_terminal(path.relative_to(root).unwrap_or(path.as_str())))?;
+        }
+        Ok(Status::Good)
+    }
+
+    /// Whether the findings in a file are wanted.
+    fn covers_path(&self, path: &FilePath) -> bool {
+        self.paths.is_empty() || self.paths.iter().any(|wanted| path.is_within(wanted))
+    }
+}
+
+/// Opens the folders and files that are named, or the current folder.
+fn open_folders(arguments: &CheckArguments) -> Result<CheckTarget, Failure> {
     let paths: Vec<FilePath> =
         arguments.paths.iter().map(|path| absolute_path(path)).collect::<Result<_, _>>()?;
     if let Some(missing) = paths.iter().find(|path| OsFs.entry(path).is_none()) {
         return Err(Failure(format!("there is no {missing}")));
     }
-    let mut opened = open(&arguments.root, paths.first(), ArgumentSettings::new(), None)?;
+    let opened = open(&arguments.root, paths.first(), ArgumentSettings::new(), None)?;
     let root = &opened.root;
     if let Some(outside) = paths.iter().find(|path| !path.is_within(root) && !root.is_within(path))
     {
@@ -53,17 +135,11 @@ fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Fail
         return Err(failure);
     }
     opened.note_unread_settings();
-    look_for_selected(arguments, &mut opened.settings);
-    let mut findings = check_all(&opened.snapshot, &opened.settings.rules);
-    findings.retain(|finding| paths.is_empty() || keep_below(&opened.snapshot, finding, &paths));
-    Ok((opened, findings))
+    Ok(CheckTarget { opened, paths, unsaved: None })
 }
 
-/// Returns the findings of the file whose text is on standard input. It need not exist on disk.
-fn of_standard_input(
-    arguments: &CheckArguments,
-    path: FilePath,
-) -> Result<(Opened, Vec<Finding>), Failure> {
+/// Opens the file whose text is on standard input. It need not exist on disk.
+fn open_standard_input(arguments: &CheckArguments, path: FilePath) -> Result<CheckTarget, Failure> {
     let limit = WorkspaceConfig::default().max_file_size;
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)?;
@@ -79,22 +155,18 @@ fn of_standard_input(
         // read.
         let folder = path.parent().unwrap_or_else(|| path.clone());
         let snapshot = Workspace::new(WorkspaceConfig::default(), Vec::new()).snapshot();
-        return Ok((
-            Opened {
-                snapshot,
-                settings: Settings::default(),
-                root: folder,
-                problems: Vec::new(),
-                lacks_folders: false,
-            },
-            Vec::new(),
-        ));
+        let opened = Opened {
+            snapshot,
+            settings: Settings::default(),
+            root: folder,
+            problems: Vec::new(),
+            lacks_folders: false,
+        };
+        return Ok(CheckTarget { opened, paths: Vec::new(), unsaved: Some(path) });
     }
-    let mut opened =
-        open(&arguments.root, Some(&path), ArgumentSettings::new(), Some((path.clone(), text)))?;
-    look_for_selected(arguments, &mut opened.settings);
-    let findings = check_file(&opened.snapshot, &path, &opened.settings.rules);
-    Ok((opened, findings))
+    let unsaved = Some((path.clone(), text));
+    let opened = open(&arguments.root, Some(&path), ArgumentSettings::new(), unsaved)?;
+    Ok(CheckTarget { opened, paths: Vec::new(), unsaved: Some(path) })
 }
 
 /// Switches off the rules that are not asked for by name, where some are. A rule that is off is
@@ -119,12 +191,11 @@ fn look_for_selected(arguments: &CheckArguments, settings: &mut Settings) {
 }
 
 fn is_wanted(finding: &Finding, arguments: &CheckArguments) -> bool {
-    let named = |codes: &[String]| codes.iter().any(|code| code == finding.rule.code);
-    (arguments.select.is_empty() || named(&arguments.select)) && !named(&arguments.ignore)
+    is_wanted_code(finding.rule.code, arguments)
 }
 
-fn keep_below(snapshot: &Snapshot, finding: &Finding, paths: &[FilePath]) -> bool {
-    snapshot
-        .path_of(finding.span.file)
-        .is_some_and(|path| paths.iter().any(|wanted| path.is_within(wanted)))
+/// Whether the findings of a rule are wanted.
+fn is_wanted_code(code: &str, arguments: &CheckArguments) -> bool {
+    let is_named = |codes: &[String]| codes.iter().any(|named| named == code);
+    (arguments.select.is_empty() || is_named(&arguments.select)) && !is_named(&arguments.ignore)
 }

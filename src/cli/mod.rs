@@ -19,6 +19,9 @@ mod progress;
 mod report;
 mod rules;
 mod settled;
+mod unified_diff;
+
+pub use check::CheckArguments;
 
 use std::io::Write;
 use std::path::Path;
@@ -337,37 +340,6 @@ enum Places {
     Always,
     /// Never.
     Never,
-}
-
-/// The arguments of `check`.
-#[derive(Debug, Args)]
-pub struct CheckArguments {
-    /// Folders, or files to report on within the folder that governs them [default: the current
-    /// folder].
-    #[arg(value_name = "PATH")]
-    paths: Vec<String>,
-    /// Check one file only, whose text is on standard input: for editors that run a program on what
-    /// is not saved yet.
-    #[arg(long, requires = "stdin_filename")]
-    stdin: bool,
-    /// With --stdin: the file's path. In a file that no hiera.yaml governs there is nothing to
-    /// find.
-    #[arg(long, value_name = "PATH", requires = "stdin", conflicts_with = "paths")]
-    stdin_filename: Option<String>,
-    #[command(flatten)]
-    root: RootArguments,
-    /// How to print the findings.
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    format: report::ReportFormat,
-    /// Report only these rules.
-    #[arg(long, value_name = "CODE", value_delimiter = ',')]
-    select: Vec<String>,
-    /// Do not report these rules.
-    #[arg(long, value_name = "CODE", value_delimiter = ',')]
-    ignore: Vec<String>,
-    /// The least severity that makes the command exit with 1.
-    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = ["hint", "info", "warning", "error"])]
-    fail_on: String,
 }
 
 /// Runs a command of the command line. Writes the answer to `out`, and notes to stderr.

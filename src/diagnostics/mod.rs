@@ -3,6 +3,9 @@
 
 mod anchors;
 pub mod catalogue;
+pub mod fix;
+mod identity;
+mod ignores;
 pub(crate) mod render;
 pub mod rule;
 mod rules;
@@ -18,7 +21,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use anchors::carries_anchor;
-pub use rule::{Finding, Group, Related, Rule, Severity, Suggestion, Tag};
+pub use identity::FindingIdentity;
+pub use ignores::IgnoredPaths;
+pub use rule::{Finding, Related, Rule, RuleGroup, Severity, Tag};
 pub(crate) use rules::unknown_key::describe_absent_files;
 pub use session::{Findings, ReportedFindings};
 
@@ -43,8 +48,14 @@ use rule::{Check, DataContext, Dependence, EntryContext, FileContext};
 pub struct RulesConfig {
     /// Severities that differ from the rules' own, by code.
     pub severities: Severities,
+    /// The rules that are on where no severity is given.
+    pub preset: Preset,
     /// The severities of environments with settings of their own, by their folders.
     pub environments: BTreeMap<FilePath, Severities>,
+    /// The files in which settings accept findings.
+    pub ignored: Vec<IgnoredPaths>,
+    /// Those of environments with settings of their own, by their folders.
+    pub ignored_in_environments: BTreeMap<FilePath, Vec<IgnoredPaths>>,
     /// Whether modules that a tool installed are checked, too. By default they are not, as the user
     /// cannot fix them.
     pub third_party: bool,
@@ -63,6 +74,42 @@ pub struct WrongSetting {
     pub message: String,
 }
 
+/// A choice of rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preset {
+    /// Those of the group *broken*.
+    Minimal,
+    /// Those that are on by themselves.
+    #[default]
+    Recommended,
+    /// All; those that are off by themselves have the severity `info`.
+    Strict,
+}
+
+impl Preset {
+    /// The names in settings and arguments.
+    pub const NAMES: [&str; 3] = ["minimal", "recommended", "strict"];
+
+    /// Returns the preset of this name.
+    pub fn from_name(name: &str) -> Option<Preset> {
+        match name {
+            "minimal" => Some(Preset::Minimal),
+            "recommended" => Some(Preset::Recommended),
+            "strict" => Some(Preset::Strict),
+            _ => None,
+        }
+    }
+
+    /// Returns the severity that it gives the findings of a rule; `None` for the rule's own.
+    fn severity(self, rule: &Rule) -> Option<Severity> {
+        match self {
+            Preset::Minimal if rule.group != RuleGroup::Broken => Some(Severity::Off),
+            Preset::Strict if rule.severity == Severity::Off => Some(Severity::Info),
+            _ => None,
+        }
+    }
+}
+
 /// Severities that differ from the rules' own, by code.
 pub type Severities = BTreeMap<String, Severity>;
 
@@ -70,6 +117,11 @@ impl RulesConfig {
     /// Returns the severities in the environment in this folder.
     pub fn severities_in(&self, environment: &FilePath) -> &Severities {
         self.environments.get(environment).unwrap_or(&self.severities)
+    }
+
+    /// Returns the accepted findings by files in the environment in this folder.
+    pub fn ignored_in(&self, environment: &FilePath) -> &[IgnoredPaths] {
+        self.ignored_in_environments.get(environment).unwrap_or(&self.ignored)
     }
 }
 
@@ -94,10 +146,9 @@ fn check_sharing(
         findings.extend(check.data.parts().iter().flat_map(|part| check.check_entry(&part.data)));
         in_order(snapshot, findings)
     };
-    match FileCheck::check_with(snapshot, path, config, answers, all) {
-        Some(findings) => findings,
-        None => in_order(snapshot, of_other_file(snapshot, path, config)),
-    }
+    let findings = FileCheck::check_with(snapshot, path, config, answers, all)
+        .unwrap_or_else(|| in_order(snapshot, of_other_file(snapshot, path, config)));
+    ignores::accept_findings(snapshot, path, config, findings)
 }
 
 /// Returns the findings that touch a range of a file, in the order of their places; without those
@@ -121,7 +172,9 @@ pub fn check_range(
         findings.retain(|finding| snapshot.span_bytes(finding.span).meets_range(range));
         in_order(snapshot, findings)
     };
-    FileCheck::check_with(snapshot, path, config, &AnswerCache::default(), all).unwrap_or_default()
+    let answers = AnswerCache::default();
+    let findings = FileCheck::check_with(snapshot, path, config, &answers, all).unwrap_or_default();
+    ignores::drop_accepted(snapshot, path, config, findings)
 }
 
 /// Returns the findings in a file that no environment governs: a settings file, or the
@@ -138,7 +191,7 @@ fn of_other_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> 
         (None, None) => &config.severities,
     };
     let mut findings = Vec::new();
-    for (rule, severity) in enabled_rules(severities) {
+    for (rule, severity) in enabled_rules(severities, config.preset) {
         let found = match rule.check {
             Check::Setting(check) => wrong.iter().map(|wrong| check(wrong, file)).collect(),
             Check::Module(check) => refused.iter().map(|(_, it)| check(it, file)).collect(),
@@ -159,8 +212,9 @@ fn of_other_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> 
 pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
     let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
     let start = Instant::now();
-    let enabled = config.environments.values().chain([&config.severities]).flat_map(enabled_rules);
-    if enabled.into_iter().any(|(rule, _)| !rule.check.needs_no_other_file()) {
+    let severities = config.environments.values().chain([&config.severities]);
+    let mut enabled = severities.flat_map(|it| enabled_rules(it, config.preset));
+    if enabled.any(|(rule, _)| !rule.check.needs_no_other_file()) {
         prepare(snapshot);
     }
     let index_us = start.elapsed().as_micros();
@@ -194,8 +248,11 @@ fn concerns_config(problem: &Problem) -> bool {
 type EnabledRules = Vec<(&'static Rule, Option<Severity>)>;
 
 /// Those that these severities leave on.
-fn enabled_rules(severities: &Severities) -> EnabledRules {
-    let with_severity = |rule: &&'static Rule| (*rule, severities.get(rule.code).copied());
+fn enabled_rules(severities: &Severities, preset: Preset) -> EnabledRules {
+    let with_severity = |rule: &&'static Rule| {
+        let given = severities.get(rule.code).copied();
+        (*rule, given.or_else(|| preset.severity(rule)))
+    };
     let is_on = |(rule, given): &(&'static Rule, Option<Severity>)| {
         given.unwrap_or(rule.severity) != Severity::Off
     };
@@ -263,7 +320,7 @@ impl FileCheck<'_> {
         };
         let layer = environment.layer_of(path).filter(|_| own_config.is_none());
         let scope = LazyCell::new(|| snapshot.inferred_scope(environment, path));
-        let enabled = || enabled_rules(rules.severities_in(&environment.root));
+        let enabled = || enabled_rules(rules.severities_in(&environment.root), rules.preset);
         let resolver =
             LazyCell::new(|| Resolver::new(snapshot.lookup_context(environment, &view, &scope)));
         let exhausted = RefCell::new(Vec::new());

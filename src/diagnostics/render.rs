@@ -4,9 +4,10 @@
 
 use std::io::{self, Write};
 
-use super::Finding;
 use super::secret_lines::SecretLines;
+use super::{Finding, Severity};
 use crate::text::escape::escape_terminal;
+use crate::text::paint::{Ink, Paint};
 use crate::text::{Encoding, FilePath, LineCol, Span};
 use crate::workspace::Snapshot;
 
@@ -36,6 +37,8 @@ pub(crate) struct LineSpans<'a> {
     pub(crate) snapshot: &'a Snapshot,
     /// The folder that paths are relative to.
     pub(crate) root: &'a FilePath,
+    /// The colours and links of texts for people.
+    pub(crate) paint: Paint,
     /// The lines that must not be quoted.
     secret: SecretLines<'a>,
 }
@@ -43,7 +46,17 @@ pub(crate) struct LineSpans<'a> {
 impl<'a> LineSpans<'a> {
     /// Returns the spans of a snapshot as lines and columns; paths are relative to `root`.
     pub(crate) fn new(snapshot: &'a Snapshot, root: &'a FilePath) -> LineSpans<'a> {
-        LineSpans { snapshot, root, secret: SecretLines::new(snapshot) }
+        LineSpans { snapshot, root, paint: Paint::default(), secret: SecretLines::new(snapshot) }
+    }
+
+    /// Returns the spans with these colours and links in texts for people.
+    pub(crate) fn with_paint(self, paint: Paint) -> LineSpans<'a> {
+        LineSpans { paint, ..self }
+    }
+
+    /// Whether reports must not quote the lines of a span.
+    pub(crate) fn may_hold_secret(&self, span: Span) -> bool {
+        self.secret.may_hold_secret(span)
     }
 
     /// Returns the span with columns in characters.
@@ -82,39 +95,82 @@ impl<'a> LineSpans<'a> {
 }
 
 /// Writes findings with their lines and carets, in the order given.
+#[cfg(test)]
 pub(crate) fn write_findings(
     findings: &[Finding],
     spans: &LineSpans<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    findings.iter().try_for_each(|finding| write_finding(finding, spans, out))
+    findings.iter().try_for_each(|finding| write_finding(finding, false, spans, out))
 }
 
-fn write_finding(finding: &Finding, spans: &LineSpans<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Returns a finding on one line: its place, unless a heading has the file, its severity, message and
+/// code; one that `--fix` mends is marked.
+pub(crate) fn finding_line(
+    finding: &Finding,
+    is_fixable: bool,
+    has_heading: bool,
+    spans: &LineSpans<'_>,
+) -> String {
+    let paint = spans.paint;
+    let place = place_text(spans, finding.span, has_heading);
+    let severity = paint.color(severity_ink(finding.severity), finding.severity.name());
+    let message = escape_terminal(&finding.message);
+    let code = paint.color(Ink::Dim, &format!("[{}]", finding.rule.code));
+    let mark =
+        if is_fixable { format!(" {}", paint.color(Ink::Cyan, "[*]")) } else { String::new() };
+    format!("{place}: {severity}: {message} {code}{mark}")
+}
+
+/// Returns a place with its link: `path:line:column`, or `line:column` below a heading.
+fn place_text(spans: &LineSpans<'_>, span: Span, has_heading: bool) -> String {
+    let LineSpan { path, line, column, .. } = spans.line_span(span);
+    let place = match has_heading {
+        true => format!("{line}:{column}"),
+        false => format!("{}:{line}:{column}", escape_terminal(&path)),
+    };
+    let file = spans.snapshot.path_of(span.file).map_or("", FilePath::as_str);
+    spans.paint.link(file, &spans.paint.color(Ink::Bold, &place))
+}
+
+fn severity_ink(severity: Severity) -> Ink {
+    match severity {
+        Severity::Error => Ink::Red,
+        Severity::Warning => Ink::Yellow,
+        Severity::Info => Ink::Blue,
+        Severity::Hint | Severity::Off => Ink::Cyan,
+    }
+}
+
+/// Writes a finding with its line and carets; one that `--fix` mends is marked.
+pub(crate) fn write_finding(
+    finding: &Finding,
+    is_fixable: bool,
+    spans: &LineSpans<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let span = spans.line_span(finding.span);
-    let (severity, message) = (finding.severity.name(), escape_terminal(&finding.message));
-    let LineSpan { path, line, column, .. } = &span;
-    let path = escape_terminal(path);
-    writeln!(out, "{path}:{line}:{column}: {severity}: {message} [{}]", finding.rule.code)?;
+    writeln!(out, "{}", finding_line(finding, is_fixable, false, spans))?;
     if !spans.secret.may_hold_secret(finding.span) {
-        write_line(&span, out)?;
+        write_line(&span, (spans.paint, severity_ink(finding.severity)), out)?;
     }
     for related in &finding.related {
-        let LineSpan { path, line, column, text, .. } = spans.line_span(related.span);
-        let path = escape_terminal(&path);
-        writeln!(out, "    {path}:{line}:{column}: {}", escape_terminal(&related.message))?;
+        let LineSpan { line, text, .. } = spans.line_span(related.span);
+        let place = place_text(spans, related.span, false);
+        writeln!(out, "    {place}: {}", escape_terminal(&related.message))?;
         if related.is_quoted && line != span.line && !spans.secret.may_hold_secret(related.span) {
             let text = text.trim();
             let shown = make_visible(text.chars().take(LINE_WIDTH));
             let more = if text.chars().nth(LINE_WIDTH).is_some() { "…" } else { "" };
-            writeln!(out, "      {line} | {shown}{more}")?;
+            let margin = spans.paint.color(Ink::Dim, &format!("{line} |"));
+            writeln!(out, "      {margin} {shown}{more}")?;
         }
     }
     Ok(())
 }
 
 /// Writes a span's first line with carets below the span; nothing if the line is blank.
-fn write_line(span: &LineSpan, out: &mut dyn Write) -> io::Result<()> {
+fn write_line(span: &LineSpan, (paint, ink): (Paint, Ink), out: &mut dyn Write) -> io::Result<()> {
     if span.text.trim().is_empty() {
         return Ok(());
     }
@@ -137,9 +193,11 @@ fn write_line(span: &LineSpan, out: &mut dyn Write) -> io::Result<()> {
         false => part(marked_end, end),
     };
     let carets = "^".repeat(marked.chars().count().max(1));
-    writeln!(out, "  {margin} | {before}{marked}{after}")?;
     let indent = " ".repeat(before.chars().count());
-    writeln!(out, "  {} | {indent}{carets}", " ".repeat(margin.len()))
+    let carets = paint.color(ink, &carets);
+    let bar = |margin: &str| paint.color(Ink::Dim, &format!("{margin} |"));
+    writeln!(out, "  {} {before}{marked}{after}", bar(&margin))?;
+    writeln!(out, "  {} {indent}{carets}", bar(&" ".repeat(margin.len())))
 }
 
 /// Returns a part of a line as it is shown: a tab takes one column.

@@ -1,6 +1,8 @@
 //! Rules and their findings.
 
 use super::WrongSetting;
+use super::fix::{Fix, FixEdit, Safety};
+use super::ignores::UnusedIgnore;
 use crate::fleet::answer_cache::AnswerCache;
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{DataFile, EntryData, Problem};
@@ -141,6 +143,8 @@ pub enum Check {
     Setting(fn(&WrongSetting, &File) -> Finding),
     /// A module that Puppet passes over, at its metadata.json.
     Module(fn(&RefusedModule, &File) -> Finding),
+    /// A comment that accepts no finding.
+    Ignore(fn(&UnusedIgnore<'_>, &File) -> Finding),
     /// A file that lies where data lies.
     File(fn(&FileContext<'_>, &mut Vec<Finding>)),
 }
@@ -246,19 +250,10 @@ pub struct Finding {
     pub message: String,
     /// Places that explain it.
     pub related: Vec<Related>,
-    /// The change that probably mends it.
-    pub suggestion: Option<Suggestion>,
+    /// The change that mends it, if one is known.
+    pub fix: Option<Fix>,
     /// The fact behind it, in words, where other findings may have the same one.
     pub cause: Option<String>,
-}
-
-/// A replacement of a part of a finding's text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Suggestion {
-    /// The wrong part, as it is written at the finding's place.
-    pub wrong: String,
-    /// The text that was probably meant. Like the wrong part it needs no quotes and no escapes.
-    pub right: String,
 }
 
 /// A place that explains a finding.
@@ -288,7 +283,7 @@ impl Finding {
             span,
             message: message.into(),
             related: Vec::new(),
-            suggestion: None,
+            fix: None,
             cause: None,
         }
     }
@@ -299,11 +294,21 @@ impl Finding {
         self
     }
 
-    /// Returns the finding with a change of `wrong` that probably fixes it, if there is one.
-    pub fn suggest(mut self, wrong: &str, right: Option<&str>) -> Finding {
-        self.suggestion =
-            right.map(|right| Suggestion { wrong: wrong.to_owned(), right: right.to_owned() });
-        self
+    /// Returns the finding with the change that mends it.
+    pub fn fix(self, fix: Fix) -> Finding {
+        Finding { fix: Some(fix), ..self }
+    }
+
+    /// Returns the finding with a change of `wrong` to the text that was probably meant, if there is
+    /// one.
+    pub fn suggest(self, wrong: &str, right: Option<&str>) -> Finding {
+        let Some(right) = right else { return self };
+        let (span, wrong, right) = (self.span, wrong.to_owned(), right.to_owned());
+        self.fix(Fix {
+            title: format!("Change to '{right}'"),
+            edits: vec![FixEdit::Replace { span, wrong, right }],
+            safety: Safety::ChangesValues,
+        })
     }
 
     /// Returns the finding with a place that explains it, if there is one.

@@ -41,7 +41,8 @@ impl<'a> SecretLines<'a> {
         let is_on_line = |entry: &TextRange| entry.start < line_range.end;
         let above = entries.begins.partition_point(|begin| *begin <= line);
         let above = above.checked_sub(1).and_then(|at| root_key(text, entries.begins[at]));
-        entries.secret.get(next).is_some_and(is_on_line)
+        text.slice(line_range).contains("PRIVATE KEY")
+            || entries.secret.get(next).is_some_and(is_on_line)
             || above.is_some_and(|key| self.snapshot.may_be_sensitive(&key))
     }
 

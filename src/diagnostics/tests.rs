@@ -1,9 +1,11 @@
 //! The findings of the rules in small workspaces. `catalogue` checks the examples of the pages; the
 //! others go by subject.
 
+mod adopted;
 mod catalogue;
 mod config;
 mod declarations;
+mod ignores;
 mod loops;
 mod manifests;
 mod options;

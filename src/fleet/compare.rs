@@ -60,6 +60,31 @@ impl Comparison {
     pub fn is_neutral(&self) -> bool {
         self.changed == 0 && self.left_out == 0 && !self.others_change
     }
+
+    /// Returns the nodes that were compared, counted: `3 nodes`.
+    pub fn nodes_phrase(&self) -> String {
+        let noun = match (self.are_kinds, self.nodes) {
+            (false, 1) => "node",
+            (false, _) => "nodes",
+            (true, 1) => "kind of nodes",
+            (true, _) => "kinds of nodes",
+        };
+        format!("{} {noun}", self.nodes)
+    }
+
+    /// Returns the result as a remark behind a title; empty where no value changes.
+    pub fn effect_phrase(&self) -> String {
+        let Comparison { nodes, changed, left_out, .. } = *self;
+        let all = self.nodes_phrase();
+        match (changed, left_out) {
+            (0, 0) if !self.others_change => String::new(),
+            (0, 0) if nodes == 0 => " (may change values: no node is known)".to_owned(),
+            (0, 0) => format!(" (changes none of {all}; others may change)"),
+            (0, _) => format!(" (changes not known for {left_out} of {all})"),
+            (_, 0) => format!(" (changes {changed} of {all})"),
+            _ => format!(" (changes {changed} of {all}; not known for {left_out})"),
+        }
+    }
 }
 
 /// Compares a snapshot with what changes would make of it. The changes share the effort, and the

@@ -7,6 +7,7 @@ pub mod compare;
 pub mod groups;
 pub mod leaves;
 pub mod node_values;
+pub mod proof;
 mod questions;
 #[cfg(test)]
 mod tests;

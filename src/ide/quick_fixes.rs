@@ -1,10 +1,13 @@
-//! Quick fixes: the changes that probably mend findings, for those whose right text is known.
+//! Quick fixes: the changes that mend findings, one by one, all of a rule, or all that are safe.
 
-use crate::diagnostics::{Finding, RulesConfig, Suggestion, check_range};
-use crate::text::{FilePath, SourceChange, TextEdit, TextRange};
+use crate::diagnostics::fix::{
+    ChosenFixes, FixDrafter, Safety, accept_with_comments, choose_fixes,
+};
+use crate::diagnostics::{Finding, RulesConfig, check_file, check_range};
+use crate::text::{FilePath, SourceChange, TextRange};
 use crate::workspace::Snapshot;
 
-/// A change that probably mends a finding.
+/// A change that mends a finding, or all findings of its rule in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuickFix {
     /// Its title, for a menu.
@@ -15,38 +18,80 @@ pub struct QuickFix {
     pub range: TextRange,
     /// The change.
     pub change: SourceChange,
+    /// Whether it mends this finding alone.
+    pub is_single: bool,
 }
 
-/// Returns the quick fixes for the findings in a range of a file, in the order of their places.
+/// Returns the quick fixes for the findings in a range of a file, in the order of their places, each
+/// followed by the one for all findings of its rule in the file, where there are several.
 pub fn quick_fixes(
     snapshot: &Snapshot,
     path: &FilePath,
     range: TextRange,
     rules: &RulesConfig,
 ) -> Vec<QuickFix> {
-    let findings = check_range(snapshot, path, range, rules);
-    findings.iter().filter_map(|finding| quick_fix(snapshot, path, finding)).collect()
+    let mut drafter = FixDrafter::new(snapshot);
+    let mut fixes = Vec::new();
+    for finding in check_range(snapshot, path, range, rules) {
+        let Some((fix, change)) = finding.fix.as_ref().zip(drafter.draft(&finding)) else {
+            continue;
+        };
+        let range = snapshot.span_bytes(finding.span);
+        let code = finding.rule.code;
+        fixes.push(QuickFix { title: fix.title.clone(), code, range, change, is_single: true });
+    }
+    let mut codes: Vec<(&str, TextRange)> = fixes.iter().map(|fix| (fix.code, fix.range)).collect();
+    codes.dedup_by_key(|(code, _)| *code);
+    if !codes.is_empty() {
+        let all = check_file(snapshot, path, rules);
+        for (code, range) in codes {
+            let of_rule: Vec<&Finding> = all.iter().filter(|it| it.rule.code == code).collect();
+            let chosen = choose_fixes(snapshot, &of_rule, Safety::ChangesValues);
+            let count = chosen.findings.len();
+            if count > 1
+                && let Some(code) = of_rule.first().map(|finding| finding.rule.code)
+            {
+                let title = format!("Fix all {count} of {code} in this file");
+                let change = chosen.change;
+                fixes.push(QuickFix { title, code, range, change, is_single: false });
+            }
+        }
+    }
+    fixes
 }
 
-fn quick_fix(snapshot: &Snapshot, path: &FilePath, finding: &Finding) -> Option<QuickFix> {
-    let Suggestion { wrong, right } = finding.suggestion.as_ref()?;
-    let file = snapshot.file(path).filter(|file| file.id == finding.span.file)?;
-    let range = snapshot.span_bytes(finding.span);
-    let text = file.text()?.slice(range);
-    // Text with escapes, or with the wrong part twice, is left to the user.
-    let mut places = text.match_indices(wrong.as_str());
-    let (start, _) = places.next().filter(|_| !wrong.is_empty() && places.next().is_none())?;
-    let start = range.start + u32::try_from(start).ok()?;
-    let end = start + u32::try_from(wrong.len()).ok()?;
-    let mut change = SourceChange::default();
-    change.push(path, TextEdit::new(TextRange::new(start, end), right.as_str()));
-    Some(QuickFix { title: format!("Change to '{right}'"), code: finding.rule.code, range, change })
+/// Returns the changes that accept the findings in a range of a file with comments: one for each rule.
+pub fn acceptances(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    range: TextRange,
+    rules: &RulesConfig,
+) -> Vec<QuickFix> {
+    let mut findings = check_range(snapshot, path, range, rules);
+    findings.dedup_by_key(|finding| finding.rule.code);
+    let accept = |finding: &Finding| {
+        let code = finding.rule.code;
+        let change = accept_with_comments(snapshot, &[finding], "");
+        let title = format!("Accept {code} here, in a comment");
+        let range = snapshot.span_bytes(finding.span);
+        (!change.is_empty()).then_some(QuickFix { title, code, range, change, is_single: false })
+    };
+    findings.iter().filter_map(accept).collect()
+}
+
+/// Returns the change that makes all safe fixes in a file; `None` where there is none.
+pub fn fix_all(snapshot: &Snapshot, path: &FilePath, rules: &RulesConfig) -> Option<SourceChange> {
+    let findings = check_file(snapshot, path, rules);
+    let findings: Vec<&Finding> = findings.iter().filter(|finding| finding.fix.is_some()).collect();
+    let ChosenFixes { change, findings } = choose_fixes(snapshot, &findings, Safety::KeepsValues);
+    (!findings.is_empty()).then_some(change)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture::Fixture;
+    use crate::text::TextEdit;
 
     /// Returns the text of the file with the cursor after each fix at the cursor, under its title.
     fn fixed(text: &str) -> Vec<String> {
@@ -102,6 +147,28 @@ mod tests {
         ] {
             assert_eq!(fixed(&text), [expected], "{text}");
         }
+    }
+
+    #[test]
+    fn all_of_a_rule_are_fixed_at_once_and_the_safe_ones_of_a_file() {
+        let text = "a: 1\na: 1\nb: {x: 1}\nc::d:e: 1\nc:d::f: 1\n$0c::d:g: 1\nb: {x: 1}\n";
+        let titles = fixed(text);
+        assert_eq!(
+            titles,
+            [
+                "single-colon-key: Change to 'c::d::g'\na: 1\na: 1\nb: {x: 1}\nc::d:e: 1\nc:d::f: 1\nc::d::g: 1\nb: {x: 1}\n",
+                "single-colon-key: Fix all 3 of single-colon-key in this file\na: 1\na: 1\nb: {x: 1}\nc::d::e: 1\nc::d::f: 1\nc::d::g: 1\nb: {x: 1}\n",
+            ]
+        );
+        let fixture = Fixture::new(text);
+        let path = FilePath::new("/data/common.yaml");
+        let change =
+            fix_all(&fixture.snapshot, &path, &fixture.settings.rules).expect("duplicates");
+        let source = text.replace("$0", "");
+        assert_eq!(
+            TextEdit::apply_all(&change.edits[&path], &source),
+            "a: 1\nb: {x: 1}\nc::d:e: 1\nc:d::f: 1\nc::d:g: 1\n"
+        );
     }
 
     #[test]

@@ -33,6 +33,9 @@ const UNRESOLVED: lsp::SemanticTokenModifier = lsp::SemanticTokenModifier::new("
 pub(super) const EVALUATE_COMMAND: &str = "hiera.runBackends";
 /// The kind of the code actions with that command.
 pub(super) const EVALUATE_KIND: lsp::CodeActionKind = lsp::CodeActionKind::new("hiera.evaluate");
+/// The kind of the action that makes all safe fixes of a file; editors can run it when they save.
+pub(super) const FIX_ALL_KIND: lsp::CodeActionKind =
+    lsp::CodeActionKind::new("source.fixAll.hiera");
 
 /// The client's features that answers depend on.
 #[derive(Clone, Debug, Default)]
@@ -370,7 +373,8 @@ fn token_legend() -> lsp::SemanticTokensLegend {
 pub(super) fn action_kinds(evaluates: bool) -> Vec<lsp::CodeActionKind> {
     let refactorings = RefactoringKind::ALL.into_iter().map(action_kind);
     let evaluations = evaluates.then_some(EVALUATE_KIND);
-    [lsp::CodeActionKind::QUICKFIX].into_iter().chain(refactorings).chain(evaluations).collect()
+    let fixes = [lsp::CodeActionKind::QUICKFIX, FIX_ALL_KIND];
+    fixes.into_iter().chain(refactorings).chain(evaluations).collect()
 }
 
 /// Returns the kind of the code actions for refactorings of a kind.

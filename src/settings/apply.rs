@@ -87,6 +87,8 @@ impl Settings {
             "backends" => set_if_read(&mut common.backends, backends::read_backends(reader, value)),
             "nodes" => nodes::apply(reader, value, &mut common.nodes),
             "rules" => rules::apply(reader, value, &mut rules.severities),
+            "preset" => set_if_read(&mut rules.preset, rules::read_preset(reader, value)),
+            "ignore" => set_if_read(&mut rules.ignored, rules::read_ignored(reader, value)),
             "checkThirdPartyModules" => {
                 set_if_read(&mut rules.third_party, reader.read_flag(key, value))
             }
@@ -190,6 +192,9 @@ mod tests {
                 SettingType::Numbers(numbers) => numbers[0].into(),
                 SettingType::Words(words) => words[0].into(),
                 SettingType::ListOf(words) => serde_json::json!([words[0]]),
+                SettingType::TextByText if setting.name == "ignore" => {
+                    serde_json::json!({"data/*.yaml": "unread-key"})
+                }
                 SettingType::TextByText => serde_json::json!({"/srv": "/outside"}),
                 SettingType::Backends => serde_json::json!({"f": {"files": ["%{path}.yaml"]}}),
                 SettingType::Derivations => serde_json::json!([{"from": "a", "match": "(?<b>.)"}]),

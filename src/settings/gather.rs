@@ -95,6 +95,9 @@ pub fn gather(
         if its.rules.severities != settings.rules.severities {
             settings.rules.environments.insert(root.clone(), its.rules.severities);
         }
+        if its.rules.ignored != settings.rules.ignored {
+            settings.rules.ignored_in_environments.insert(root.clone(), its.rules.ignored);
+        }
         of_environments.extend(own);
     }
     let files: Vec<SettingsFile> = of_folders

@@ -259,6 +259,22 @@ pub const SCHEMA: &[Setting] = &[
         who: Who::Anybody,
     },
     Setting {
+        name: "preset",
+        kind: SettingType::Words(&["minimal", "recommended", "strict"]),
+        default: "\"recommended\"",
+        otherwise: None,
+        meaning: "the rules that are on where `rules` gives no severity: `minimal` (what breaks), `recommended`, or `strict` (all)",
+        who: Who::Anybody,
+    },
+    Setting {
+        name: "ignore",
+        kind: SettingType::TextByText,
+        default: "{}",
+        otherwise: None,
+        meaning: "findings to accept by files: a glob below the environment's folder, with the codes of rules: `{'data/legacy/**/*.yaml': 'unread-key, unknown-key'}`",
+        who: Who::Anybody,
+    },
+    Setting {
         name: "diagnostics.run",
         kind: SettingType::Words(&["onType", "onSave", "off"]),
         default: "\"onType\"",

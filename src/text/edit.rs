@@ -95,6 +95,24 @@ impl SourceChange {
         edits.insert(place, edit);
     }
 
+    /// Adds the edits of another change of existing files; `false`, with nothing added, where both
+    /// edit one place.
+    pub fn join(&mut self, other: &SourceChange) -> bool {
+        let mut joined = self.clone();
+        for (path, edits) in &other.edits {
+            edits.iter().for_each(|edit| joined.push(path, edit.clone()));
+        }
+        let overlap = |two: &[TextEdit]| {
+            let (one, next) = (two[0].range, two[1].range);
+            one.end > next.start || one == next
+        };
+        if joined.edits.values().any(|edits| edits.windows(2).any(overlap)) {
+            return false;
+        }
+        *self = joined;
+        true
+    }
+
     /// Whether it changes nothing.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.created.is_empty()

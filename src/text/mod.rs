@@ -6,6 +6,7 @@ pub mod document;
 pub mod edit;
 pub mod escape;
 pub mod lines;
+pub mod paint;
 pub mod path;
 pub mod position;
 pub mod range;

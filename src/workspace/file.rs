@@ -12,6 +12,7 @@ use crate::hiera::data::{DataFile, DataFormat, Edited, FileRefusal};
 use crate::manifest::{self, Manifest};
 use crate::text::CancelToken;
 use crate::text::{FileId, FilePath, PartId, Span, Text, TextRange};
+use crate::yaml::document::Document;
 use crate::yaml::{self, Tree};
 
 /// A version of a file.
@@ -159,6 +160,13 @@ impl File {
             Content::Text(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// Returns its entries, for edits that move or remove them; `None` for one that is read otherwise
+    /// than as YAML, that Puppet refuses, or that is no block mapping.
+    pub(crate) fn document(&self) -> Option<Document> {
+        let text = self.text().filter(|_| self.format() == DataFormat::Yaml)?;
+        Document::parse(text.to_str().into_owned())
     }
 
     /// Returns the version of the config that it is by its content; `None` for any other file.

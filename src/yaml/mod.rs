@@ -8,6 +8,7 @@ mod accept;
 mod builder;
 mod control;
 mod cut;
+pub(crate) mod document;
 mod entry;
 mod hocon;
 mod json;

@@ -3,14 +3,17 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod baseline;
 mod config;
 mod debug;
 mod diff;
 mod facts;
+mod fixes;
 mod fleet;
 mod hostile;
 mod keys;
 mod nodes;
+mod reports;
 mod secrets;
 mod settled;
 #[cfg(unix)]

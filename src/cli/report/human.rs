@@ -3,11 +3,25 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::diagnostics::render::{LineSpans, write_findings};
+use crate::diagnostics::fix::FixDrafter;
+use crate::diagnostics::render::{LineSpans, finding_line, write_finding};
 use crate::diagnostics::{Finding, Severity};
 use crate::text::escape::escape_terminal;
+use crate::text::paint::Ink;
+
+/// The layouts of reports for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Each finding with its line.
+    Full,
+    /// Each finding on one line.
+    Concise,
+    /// Each finding on one line below the name of its file.
+    Grouped,
+}
 
 pub(super) fn write(
+    layout: Layout,
     findings: &[Finding],
     spans: &LineSpans<'_>,
     out: &mut dyn Write,
@@ -19,8 +33,33 @@ pub(super) fn write(
             .as_deref()
             .is_some_and(|cause| by_cause.contains_key(&(finding.rule.code, cause)))
     };
-    let single: Vec<Finding> = findings.iter().filter(|it| !is_folded(it)).cloned().collect();
-    write_findings(&single, spans, out)?;
+    let mut drafter = FixDrafter::new(spans.snapshot);
+    let (mut safe, mut others) = (0, 0);
+    let mut heading = None;
+    for finding in findings {
+        let is_safe = drafter.is_safe(finding);
+        safe += usize::from(is_safe);
+        others += usize::from(!is_safe && drafter.draft(finding).is_some());
+        if is_folded(&finding) {
+            continue;
+        }
+        match layout {
+            Layout::Full => write_finding(finding, is_safe, spans, out)?,
+            Layout::Concise => writeln!(out, "{}", finding_line(finding, is_safe, false, spans))?,
+            Layout::Grouped => {
+                if heading != Some(finding.span.file) {
+                    let blank = if heading.is_some() { "\n" } else { "" };
+                    heading = Some(finding.span.file);
+                    let path = escape_terminal(&spans.line_span(finding.span).path).into_owned();
+                    writeln!(out, "{blank}{}", spans.paint.color(Ink::Bold, &path))?;
+                }
+                writeln!(out, "  {}", finding_line(finding, is_safe, true, spans))?;
+            }
+        }
+    }
+    if layout == Layout::Grouped && heading.is_some() {
+        writeln!(out)?;
+    }
     for ((code, cause), found) in &by_cause {
         let first = spans.line_span(found[0].span);
         let severity = found[0].severity.name();
@@ -32,6 +71,9 @@ pub(super) fn write(
         writeln!(out, "{}", escape_terminal(&text))?;
     }
     writeln!(out, "{}", summarize(findings, spans))?;
+    if let Some(hint) = fixable_phrase(safe, others) {
+        writeln!(out, "{hint}")?;
+    }
     for overview in spans.snapshot.overviews() {
         writeln!(out, "{}", escape_terminal(&overview.status_line(spans.root)))?;
     }
@@ -51,6 +93,44 @@ fn common_causes(findings: &[Finding]) -> BTreeMap<(&str, &str), Vec<&Finding>> 
     }
     by_cause.retain(|_, found| found.len() >= FEWEST);
     by_cause
+}
+
+/// Writes how many findings each rule has, the most frequent rules first; `[*]` marks rules with
+/// findings that `--fix` mends.
+pub(super) fn write_statistics(
+    findings: &[Finding],
+    spans: &LineSpans<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut drafter = FixDrafter::new(spans.snapshot);
+    let mut counts: BTreeMap<&str, (usize, usize, &Finding)> = BTreeMap::new();
+    for finding in findings {
+        let count = counts.entry(finding.rule.code).or_insert((0, 0, finding));
+        count.0 += 1;
+        count.1 += usize::from(drafter.is_safe(finding));
+    }
+    let mut rules: Vec<(usize, usize, &Finding)> = counts.into_values().collect();
+    rules.sort_by_key(|(count, _, _)| std::cmp::Reverse(*count));
+    let width = rules.first().map_or(0, |(count, _, _)| count.to_string().len());
+    let code_width = rules.iter().map(|(_, _, it)| it.rule.code.len()).max().unwrap_or(0);
+    for (count, fixable, finding) in rules {
+        let mark = if fixable > 0 { "[*]" } else { "   " };
+        let code = spans.paint.color(Ink::Bold, &format!("{:code_width$}", finding.rule.code));
+        writeln!(out, "{count:width$}  {code}  {mark}  {}", finding.rule.summary)?;
+    }
+    writeln!(out, "{}", summarize(findings, spans))
+}
+
+/// Returns how many findings the program can mend; `None` for none.
+fn fixable_phrase(safe: usize, others: usize) -> Option<String> {
+    match (safe, others) {
+        (0, 0) => None,
+        (0, _) => Some(format!("{others} fixable with --fix --unsafe-fixes: values change")),
+        (_, 0) => Some(format!("[*] {safe} fixable with --fix")),
+        _ => Some(format!(
+            "[*] {safe} fixable with --fix; {others} more with --unsafe-fixes: values change, or a comment goes"
+        )),
+    }
 }
 
 fn summarize(findings: &[Finding], spans: &LineSpans<'_>) -> String {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::escape_xml;
 use crate::diagnostics::render::LineSpans;
 use crate::diagnostics::{Finding, Severity};
 
@@ -45,20 +46,4 @@ pub(super) fn write(
         writeln!(out, "    </testcase>")?;
     }
     writeln!(out, "  </testsuite>\n</testsuites>")
-}
-
-/// Escapes a text for XML 1.0, which permits few control characters.
-fn escape_xml(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push(' '),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }

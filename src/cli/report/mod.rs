@@ -1,5 +1,6 @@
 //! Findings in the formats of `check --format`. A run without findings writes a valid report, too.
 
+mod checkstyle;
 mod github;
 mod gitlab;
 mod human;
@@ -14,16 +15,22 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 
 use crate::diagnostics::render::LineSpans;
-use crate::diagnostics::{Finding, Severity};
+use crate::diagnostics::{Finding, FindingIdentity, Severity};
 use crate::disk::current_dir;
 use crate::text::FilePath;
+use crate::text::paint::Paint;
 use crate::workspace::Snapshot;
 
 /// The formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ReportFormat {
     /// For people: each finding with its line, and a count.
-    Human,
+    #[value(alias = "human")]
+    Full,
+    /// For people: each finding on one line, and a count.
+    Concise,
+    /// For people: each finding on one line below the name of its file, and a count.
+    Grouped,
     /// One JSON document with all findings.
     Json,
     /// A JSON document a finding, one on each line.
@@ -38,50 +45,72 @@ pub(in crate::cli) enum ReportFormat {
     Junit,
     /// reviewdog's Diagnostic Format.
     Rdjson,
+    /// Checkstyle's XML.
+    Checkstyle,
 }
 
 impl ReportFormat {
     /// Whether those who read it know files by where the command ran, and not by the environment's
     /// folder.
     fn is_for_the_repository(self) -> bool {
-        !matches!(self, ReportFormat::Human | ReportFormat::Json | ReportFormat::Jsonl)
+        use ReportFormat::{Concise, Full, Grouped, Json, Jsonl};
+        !matches!(self, Full | Concise | Grouped | Json | Jsonl)
     }
 }
 
-/// Writes findings. Those of at least the severity `least` make the command fail; `root` is the
-/// environment's folder.
+/// How findings are reported.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cli) struct ReportOptions {
+    /// The format.
+    pub(in crate::cli) format: ReportFormat,
+    /// Whether a count of each rule takes the place of the findings.
+    pub(in crate::cli) has_statistics: bool,
+    /// The least severity that makes the command fail.
+    pub(in crate::cli) least: Severity,
+    /// The colours and links of reports for people.
+    pub(in crate::cli) paint: Paint,
+}
+
+/// Writes findings; `root` is the environment's folder.
 pub(in crate::cli) fn write(
-    format: ReportFormat,
+    options: ReportOptions,
     findings: &[Finding],
-    least: Severity,
     snapshot: &Snapshot,
     root: &FilePath,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let ReportOptions { format, least, paint, has_statistics } = options;
     let here = current_dir().filter(|here| format.is_for_the_repository() && root.is_within(here));
-    let spans = LineSpans::new(snapshot, here.as_ref().unwrap_or(root));
+    let spans = LineSpans::new(snapshot, here.as_ref().unwrap_or(root)).with_paint(paint);
+    if has_statistics {
+        return human::write_statistics(findings, &spans, out);
+    }
     match format {
         ReportFormat::Github => github::write(findings, &spans, out),
         ReportFormat::Sarif => sarif::write(findings, &spans, out),
         ReportFormat::Gitlab => gitlab::write(findings, &spans, out),
         ReportFormat::Junit => junit::write(findings, &spans, least, out),
         ReportFormat::Rdjson => rdjson::write(findings, &spans, out),
-        ReportFormat::Human => human::write(findings, &spans, out),
+        ReportFormat::Checkstyle => checkstyle::write(findings, &spans, out),
+        ReportFormat::Full => human::write(human::Layout::Full, findings, &spans, out),
+        ReportFormat::Concise => human::write(human::Layout::Concise, findings, &spans, out),
+        ReportFormat::Grouped => human::write(human::Layout::Grouped, findings, &spans, out),
         ReportFormat::Json => json::write(findings, &spans, out),
         ReportFormat::Jsonl => json::write_lines(findings, &spans, out),
     }
 }
 
-/// Returns an identifier for each finding that stays the same when lines are added above it: a hash
-/// of the rule, the file, the line's text, and the number of findings before it with the same ones.
+/// Returns an identifier for each finding that stays the same when lines move: a hash of its identity,
+/// and of the number of findings before it with the same one.
 fn fingerprint_findings(findings: &[Finding], spans: &LineSpans<'_>) -> Vec<String> {
-    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut seen: HashMap<FindingIdentity, usize> = HashMap::new();
     let fingerprint = |finding: &Finding| {
-        let span = spans.line_span(finding.span);
-        let what = format!("{}\n{}\n{}", finding.rule.code, span.path, span.text.trim());
-        let number = seen.entry(what.clone()).or_default();
+        let identity = FindingIdentity::new(spans.snapshot, finding, spans.root);
+        let FindingIdentity { file, rule, key } = &identity;
+        let text = format!("{rule}\n{file}\n{key}");
+        let number = seen.entry(identity).or_default();
         *number += 1;
-        format!("{:016x}", fnv_hash(format!("{what}\n{number}").as_bytes()))
+        format!("{:016x}", fnv_hash(format!("{text}\n{number}").as_bytes()))
     };
     findings.iter().map(fingerprint).collect()
 }
@@ -92,4 +121,20 @@ fn fnv_hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
+}
+
+/// Escapes a text for XML 1.0, which permits few control characters.
+fn escape_xml(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
 }

@@ -57,7 +57,7 @@ fn finding_json(finding: &Finding, fingerprint: &str, spans: &LineSpans<'_>) -> 
         "message": {"text": finding.message},
         "locations": [location_json(finding.span, spans)],
         "relatedLocations": related,
-        "partialFingerprints": {"hieraLs/v1": fingerprint},
+        "partialFingerprints": {"hieraLs/v2": fingerprint},
     })
 }
 

@@ -1,9 +1,11 @@
 //! `duplicate-key`
 
+use crate::diagnostics::fix::{Fix, FixEdit, Safety};
 use crate::diagnostics::rule::{
     Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::{Problem, ProblemKind};
+use crate::text::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -34,5 +36,15 @@ fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
         ),
     };
     let finding = Finding::new(&RULE, problem.span, message).with_quoted(problem.related, first);
-    findings.push(Finding { severity, ..finding });
+    let finding = Finding { severity, ..finding };
+    findings.push(if *is_equal { finding.fix(remove_fix(problem.span)) } else { finding });
+}
+
+/// Returns the fix that removes the second of two equal members.
+fn remove_fix(key: Span) -> Fix {
+    Fix {
+        title: "Remove the second of the two".to_owned(),
+        edits: vec![FixEdit::RemoveMember(key)],
+        safety: Safety::KeepsValues,
+    }
 }

@@ -174,7 +174,7 @@ fn may_be_treated(context: &EntryContext<'_>, key: &LookupKey) -> bool {
 
 /// Returns the knowledge about a part of a value as it is written. Texts with tokens and encrypted
 /// texts are known to be strings; nothing is known about an alias.
-fn as_written(value: &Value) -> Known {
+pub(super) fn as_written(value: &Value) -> Known {
     match value.data() {
         Data::String(text) if value.is_live() => {
             let is_alias = |kind: &TokenKind| matches!(kind, TokenKind::Call { method, .. } if Method::from_name(method) == Some(Method::Alias));

@@ -1,5 +1,6 @@
 //! `unknown-option`
 
+use crate::diagnostics::fix::{Fix, FixEdit, Safety, is_merge_option};
 use crate::diagnostics::rule::{
     Check, DataContext, Dependence, Finding, Rule, RuleGroup, Severity,
 };
@@ -31,8 +32,16 @@ fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
                     "'{option}' is no option of lookup_options, and Puppet passes over it; '{}' can have merge and convert_to",
                     name.to_text()
                 );
-                let meant = nearest_name(&option, ["merge", "convert_to"]);
-                findings.push(Finding::new(&RULE, span, message).suggest(&option, meant));
+                let finding = Finding::new(&RULE, span, message);
+                findings.push(if is_merge_option(&option) {
+                    finding.fix(Fix {
+                        title: "Move below 'merge'".to_owned(),
+                        edits: vec![FixEdit::MoveBelowMerge(span)],
+                        safety: Safety::ChangesValues,
+                    })
+                } else {
+                    finding.suggest(&option, nearest_name(&option, ["merge", "convert_to"]))
+                });
             }
         }
     }

@@ -1,5 +1,6 @@
 //! `unreached-file`
 
+use super::unread_extension::readable_name;
 use crate::diagnostics::rule::{
     Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
 };
@@ -24,6 +25,9 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let lies_among_data = environment.lies_in_datadir(path);
     if environment.reaches_file(path) || !lies_among_data {
         return;
+    }
+    if readable_name(environment, path).is_some() {
+        return; // The rule `unread-extension` reports it.
     }
     if environment.probable_function(path).is_some() {
         return;

@@ -50,9 +50,10 @@ impl ClosedFiles {
         &self,
         snapshot: &Snapshot,
         path: &FilePath,
+        rules: &RulesConfig,
     ) -> Option<Vec<Arc<Finding>>> {
         let file = self.files.get(path).filter(|_| !self.pending.is_any())?;
-        Some(file.all_findings(snapshot))
+        Some(file.all_findings(snapshot, path, rules))
     }
 
     /// Takes the findings of a file that was closed. The dependencies of its entries must be
@@ -154,7 +155,7 @@ impl ClosedFiles {
                     next.insert(path.clone());
                 }
                 if file.is_clean() {
-                    told.push((path.clone(), file.all_findings(snapshot)));
+                    told.push((path.clone(), file.all_findings(snapshot, &path, rules)));
                 }
                 // Keeps only files whose dependencies are recorded; others cannot be invalidated
                 // later.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 
-use crate::diagnostics::{FileCheck, Finding, in_order};
+use crate::diagnostics::ignores::accept_findings;
+use crate::diagnostics::{FileCheck, Finding, RulesConfig, in_order};
 use crate::hiera::data::{DataFile, Part};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::work::{Work, count_work};
-use crate::text::{FileId, PartId};
+use crate::text::{FileId, FilePath, PartId};
 use crate::workspace::Snapshot;
 use crate::workspace::index::{KeyChanges, KeyIndex};
 
@@ -56,8 +57,15 @@ impl FileFindings {
         FileFindings { of_file, ..FileFindings::default() }
     }
 
-    pub(super) fn all_findings(&self, snapshot: &Snapshot) -> Vec<Arc<Finding>> {
-        in_order(snapshot, self.each_finding().cloned().collect())
+    /// Returns all findings of the file at a path that are not accepted.
+    pub(super) fn all_findings(
+        &self,
+        snapshot: &Snapshot,
+        path: &FilePath,
+        rules: &RulesConfig,
+    ) -> Vec<Arc<Finding>> {
+        let findings = in_order(snapshot, self.each_finding().cloned().collect());
+        accept_findings(snapshot, path, rules, findings)
     }
 
     fn each_finding(&self) -> impl Iterator<Item = &Arc<Finding>> {

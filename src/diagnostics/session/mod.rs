@@ -157,7 +157,8 @@ impl Findings {
 
     /// Returns the findings of a closed file that was checked, and that no change since concerns.
     pub fn of_closed(&self, path: &FilePath) -> Option<Vec<Arc<Finding>>> {
-        self.closed.current_findings(self.snapshot()?, path)
+        let (snapshot, rules) = self.seen.as_ref()?;
+        self.closed.current_findings(snapshot, path, rules)
     }
 
     /// Checks closed files, so that their findings are ready when they are opened: one file, and
@@ -223,7 +224,10 @@ impl Findings {
                 }
             };
             let is_told = is_done || is_first && !snapshot.cancel_token().is_cancelled();
-            let told = file.as_ref().filter(|_| is_told).map(|file| file.all_findings(snapshot));
+            let told = file
+                .as_ref()
+                .filter(|_| is_told)
+                .map(|file| file.all_findings(snapshot, path, rules));
             (is_done, told)
         };
         let mut told: Vec<_> = quick.iter().map(look).collect();

@@ -8,8 +8,9 @@ mod facts;
 mod version_3;
 mod version_4;
 
-use super::{CONFIG_TIME, Draft, Refactoring, RefactoringRequest, proof};
+use super::{CONFIG_TIME, Draft, Refactoring, RefactoringRequest};
 use crate::fleet::compare::{Comparer, Effort};
+use crate::fleet::proof::with_own_line_ends;
 use crate::hiera::config::{ConfigProblem, ConfigProblemKind, ConfigVersion, HieraConfig};
 use crate::ide::refactor::RefactoringKind;
 use crate::text::{SourceChange, TextEdit, TextRange};
@@ -115,7 +116,7 @@ impl<'a> ConfigFile<'a> {
     fn offer_draft(&self, draft: Draft) -> Option<Refactoring> {
         let Draft { title, kind, change, remark, .. } = draft;
         let change = match change {
-            Ok(change) => proof::with_own_line_ends(self.snapshot, self.wanted.path, change),
+            Ok(change) => with_own_line_ends(self.snapshot, self.wanted.path, change),
             Err(reason) => return Some(Refactoring::new_refused(kind, title, reason)),
         };
         let after = self.snapshot.after_change(&change)?;
@@ -127,7 +128,7 @@ impl<'a> ConfigFile<'a> {
             return Some(Refactoring::new_refused(kind, title, reason));
         }
         let found = self.comparer.compare(&after, &change, &[])?;
-        let title = format!("{title}{}{remark}", proof::effect_phrase(&found));
+        let title = format!("{title}{}{remark}", found.effect_phrase());
         let is_neutral = found.is_neutral() && remark.is_empty();
         let changed = found.changed + found.left_out;
         Some(Refactoring { title, kind, change: Ok(change), is_neutral, changed })

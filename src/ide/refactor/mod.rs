@@ -7,7 +7,6 @@
 //! comparison, and its limit if it reached one.
 
 mod config;
-mod document;
 mod encrypt;
 mod extract;
 mod facts;
@@ -25,7 +24,7 @@ mod value;
 use std::sync::Arc;
 use std::time::Duration;
 
-use document::{Document, DocumentEntry};
+use crate::yaml::document::{Document, DocumentEntry};
 
 use crate::fleet::compare::{Comparer, Effort};
 use crate::text::{FilePath, SourceChange, TextRange};
@@ -204,7 +203,7 @@ impl<'a> RefactorContext<'a> {
         if !environment.reaches_file(wanted.path) {
             return None;
         }
-        let document = Document::from_file(snapshot, wanted.path)?;
+        let document = snapshot.file(wanted.path).and_then(|file| file.document())?;
         let comparer = Comparer::new(snapshot, Effort::new(wanted.time));
         Some(RefactorContext { snapshot, environment, wanted, document, comparer })
     }

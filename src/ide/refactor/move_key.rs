@@ -1,9 +1,7 @@
 //! Moves a key with its value and its comments to another level.
 
 use super::targets::{MoveTarget, SiblingFiles};
-use super::{
-    Document, DocumentEntry, Draft, RefactorContext, Refactoring, RefactoringKind, secrets,
-};
+use super::{DocumentEntry, Draft, RefactorContext, Refactoring, RefactoringKind, secrets};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::SourceChange;
 
@@ -98,7 +96,7 @@ impl RefactorContext<'_> {
         change: &mut SourceChange,
     ) -> Option<()> {
         if target.exists {
-            let document = Document::from_file(self.snapshot, &target.path)?;
+            let document = self.snapshot.file(&target.path).and_then(|file| file.document())?;
             if document.find_entry("sops").is_some() {
                 return None;
             }

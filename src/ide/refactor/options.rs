@@ -28,7 +28,7 @@ pub(super) fn draft_options(context: &RefactorContext<'_>, drafts: &mut Vec<Draf
     };
     let Some(path) = context.file_for_options() else { return };
     let is_installed = context.snapshot.is_third_party(context.environment, &path);
-    let document = Document::from_file(context.snapshot, &path);
+    let document = context.snapshot.file(&path).and_then(|file| file.document());
     let document = document.filter(|it| it.find_entry("sops").is_none() && !is_installed);
     for strategy in strategies {
         let edit =

@@ -1,6 +1,6 @@
 //! Pulls a value that all levels share down to the lowest level that every node reads.
 
-use super::{Document, Draft, RefactorContext, RefactoringKind};
+use super::{Draft, RefactorContext, RefactoringKind};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::value::Value;
 use crate::text::{FilePath, SourceChange};
@@ -48,7 +48,10 @@ pub(super) fn draft_pull(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>)
     }
     let mut change = SourceChange::default();
     for path in others {
-        let removal = Document::from_file(context.snapshot, path)
+        let removal = context
+            .snapshot
+            .file(path)
+            .and_then(|file| file.document())
             .filter(|it| it.find_entry("sops").is_none())
             .and_then(|document| {
                 let own = document.find_entry(&entry.name)?;

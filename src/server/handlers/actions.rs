@@ -5,9 +5,9 @@ use std::time::Duration;
 use tower_lsp::lsp_types as lsp;
 
 use super::{Answer, evaluate};
-use crate::ide::quick_fixes::{QuickFix, quick_fixes};
+use crate::ide::quick_fixes::{QuickFix, acceptances, fix_all, quick_fixes};
 use crate::ide::refactor::{Refactoring, RefactoringRequest, find_refactorings};
-use crate::server::capabilities::{EVALUATE_KIND, action_kind, action_kinds};
+use crate::server::capabilities::{EVALUATE_KIND, FIX_ALL_KIND, action_kind, action_kinds};
 use crate::server::session::ClientView;
 use crate::server::{from_lsp, to_lsp};
 use crate::text::{FilePosition, SourceChange, Text, TextRange};
@@ -49,9 +49,16 @@ fn find_actions(
     let converter = ActionConverter { snapshot, client };
     let mut actions = Vec::new();
     if is_wanted(&lsp::CodeActionKind::QUICKFIX) {
-        let fixes = quick_fixes(snapshot, &path, range, &client.settings.rules).into_iter();
+        let rules = &client.settings.rules;
+        let fixes = quick_fixes(snapshot, &path, range, rules).into_iter();
+        let fixes = fixes.chain(acceptances(snapshot, &path, range, rules));
         let known = &params.context.diagnostics;
         actions.extend(fixes.filter_map(|fix| converter.action_of_fix(fix, text, known)));
+    }
+    if is_wanted(&FIX_ALL_KIND)
+        && let Some(change) = fix_all(snapshot, &path, &client.settings.rules)
+    {
+        actions.extend(converter.action_of_fix_all(change));
     }
     let is_by_user = params.context.trigger_kind != Some(lsp::CodeActionTriggerKind::AUTOMATIC);
     if client.evaluates && is_by_user && is_wanted(&EVALUATE_KIND) {
@@ -93,7 +100,17 @@ impl ActionConverter<'_> {
             kind: Some(lsp::CodeActionKind::QUICKFIX),
             diagnostics: Some(known.iter().filter(mends).cloned().collect()),
             edit: Some(self.workspace_edit(fix.change)?),
-            is_preferred: Some(true),
+            is_preferred: Some(fix.is_single),
+            ..lsp::CodeAction::default()
+        })
+    }
+
+    /// Returns the action that makes all safe fixes; `None` for a change that the gate stops.
+    fn action_of_fix_all(&self, change: SourceChange) -> Option<lsp::CodeAction> {
+        Some(lsp::CodeAction {
+            title: "Make all fixes of this file that change no value".to_owned(),
+            kind: Some(FIX_ALL_KIND),
+            edit: Some(self.workspace_edit(change)?),
             ..lsp::CodeAction::default()
         })
     }

@@ -28,7 +28,8 @@ async def finding(session: Session) -> lsp.Diagnostic:
 
 async def test_a_quick_fix_changes_what_the_finding_is_about(session: Session) -> None:
     found = await finding(session)
-    (action,) = await actions(session, found, ["quickfix"])
+    action, accept = await actions(session, found, ["quickfix"])
+    assert (accept.title, accept.is_preferred) == ("Accept unknown-function here, in a comment", False)
     assert (action.title, action.kind, action.is_preferred) == ("Change to 'lookup'", "quickfix", True)
     assert list(action.diagnostics or []) == [found]
     edits = [edit for change in action.edit.document_changes or [] for edit in change.edits]
@@ -41,9 +42,21 @@ async def test_a_quick_fix_changes_what_the_finding_is_about(session: Session) -
 
 async def test_only_kinds_that_the_client_asks_for_are_offered(session: Session) -> None:
     found = await finding(session)
-    assert len(await actions(session, found, ["quickfix"])) == 1
-    assert [action.kind for action in await actions(session, found, [""])].count("quickfix") == 1
+    assert len(await actions(session, found, ["quickfix"])) == 2
+    assert [action.kind for action in await actions(session, found, [""])].count("quickfix") == 2
     assert await actions(session, found, ["source.organizeImports"]) == []
+
+
+async def test_all_safe_fixes_of_a_file_are_one_action(session: Session) -> None:
+    session.open(COMMON)
+    await session.until_codes(COMMON)
+    before = session.text(COMMON)
+    session.replace(COMMON, ("\ncompany:", "\ntwice: {a: 1}\ntwice: {a: 1}\ncompany:"))
+    all = await session.until_codes(COMMON, "duplicate-key")
+    (found,) = [one for one in all if one.code == "duplicate-key"]
+    (action,) = await actions(session, found, ["source.fixAll"])
+    assert action.kind == "source.fixAll.hiera"
+    assert applied(session, action) == {COMMON: before.replace("\ncompany:", "\ntwice: {a: 1}\ncompany:")}
 
 
 async def test_a_place_without_a_finding_has_no_action(session: Session) -> None:
@@ -91,7 +104,7 @@ def applied(session: Session, action: lsp.CodeAction) -> dict[str, str]:
 
 async def test_the_kinds_of_actions_are_announced(session: Session) -> None:
     kinds = session.result.capabilities.code_action_provider.code_action_kinds
-    assert list(kinds) == ["quickfix", "refactor.move", "refactor.extract", "refactor.inline", "refactor.rewrite", "source.sortKeys"]
+    assert list(kinds) == ["quickfix", "source.fixAll.hiera", "refactor.move", "refactor.extract", "refactor.inline", "refactor.rewrite", "source.sortKeys"]
 
 
 async def test_a_key_moves_to_a_level_that_exists(session: Session) -> None:

@@ -4,11 +4,9 @@
 
 use std::sync::Arc;
 
-use crate::hiera::data::DataFormat;
-use crate::text::{FilePath, TextEdit, TextRange};
-use crate::workspace::Snapshot;
-use crate::yaml::psych::{Resolved, resolve_plain};
-use crate::yaml::{self, NodeId, NodeKind, ScalarStyle, Tree};
+use super::psych::{Resolved, resolve_plain};
+use super::{NodeId, NodeKind, ScalarStyle, Tree};
+use crate::text::{TextEdit, TextRange};
 
 /// Beginnings of comments that speak of the whole file, and stay at its top.
 const OF_FILE: [&str; 8] =
@@ -16,39 +14,34 @@ const OF_FILE: [&str; 8] =
 
 /// A data file in pieces.
 #[derive(Debug)]
-pub(super) struct Document {
-    pub(super) text: String,
-    pub(super) tree: Tree,
-    pub(super) entries: Vec<DocumentEntry>,
+pub(crate) struct Document {
+    pub(crate) text: String,
+    pub(crate) tree: Tree,
+    pub(crate) entries: Vec<DocumentEntry>,
     /// The `{}` of a file without entries, if it is written.
     braces: Option<TextRange>,
 }
 
 /// A top-level entry.
 #[derive(Debug)]
-pub(super) struct DocumentEntry {
+pub(crate) struct DocumentEntry {
     /// The key, as lookups know it.
-    pub(super) name: Arc<str>,
-    pub(super) key: NodeId,
-    pub(super) value: NodeId,
+    pub(crate) name: Arc<str>,
+    pub(crate) key: NodeId,
+    pub(crate) value: NodeId,
     /// The start of the comments directly above it; of the key where there are none.
-    pub(super) lead: u32,
+    pub(crate) lead: u32,
     /// The start of the key.
-    pub(super) start: u32,
+    pub(crate) start: u32,
     /// The end of its last line, the line break included.
-    pub(super) end: u32,
+    pub(crate) end: u32,
 }
 
 impl Document {
-    /// Takes a file apart; `None` for one that is read otherwise than as YAML, that Puppet refuses,
-    /// or that is written in another way.
-    pub(super) fn from_file(snapshot: &Snapshot, path: &FilePath) -> Option<Document> {
-        let file = snapshot.file(path).filter(|file| file.format() == DataFormat::Yaml)?;
-        Document::parse(file.text()?.to_str().into_owned())
-    }
-
-    fn parse(text: String) -> Option<Document> {
-        let tree = yaml::parse(&text);
+    /// Takes a text of YAML apart; `None` for one that Puppet refuses, or that is written in another
+    /// way.
+    pub(crate) fn parse(text: String) -> Option<Document> {
+        let tree = super::parse(&text);
         if !tree.problems.is_empty() || tree.second_document.is_some() {
             return None;
         }
@@ -108,7 +101,7 @@ impl Document {
     }
 
     /// Returns the end of the line that a byte is in, or ends: the start of the next line.
-    pub(super) fn line_end(&self, at: u32) -> u32 {
+    pub(crate) fn line_end(&self, at: u32) -> u32 {
         let at = at as usize;
         // A block scalar ends behind its last line break.
         if at > 0 && self.text.as_bytes()[at - 1] == b'\n' {
@@ -169,12 +162,12 @@ impl Document {
     }
 
     /// Returns the entry with a name.
-    pub(super) fn find_entry(&self, name: &str) -> Option<&DocumentEntry> {
+    pub(crate) fn find_entry(&self, name: &str) -> Option<&DocumentEntry> {
         self.entries.iter().find(|entry| &*entry.name == name)
     }
 
     /// Returns the entry that a byte is in, its comments included.
-    pub(super) fn entry_at(&self, offset: u32) -> Option<&DocumentEntry> {
+    pub(crate) fn entry_at(&self, offset: u32) -> Option<&DocumentEntry> {
         self.entries
             .iter()
             .find(|it| it.lead <= offset && offset < it.end.max(it.start + 1))
@@ -182,7 +175,7 @@ impl Document {
     }
 
     /// Returns the text of an entry with its comments, a line break at its end.
-    pub(super) fn text_of(&self, entry: &DocumentEntry) -> String {
+    pub(crate) fn text_of(&self, entry: &DocumentEntry) -> String {
         let mut text = self.text[entry.lead as usize..entry.end as usize].to_owned();
         if !text.ends_with('\n') {
             text.push('\n');
@@ -192,7 +185,7 @@ impl Document {
 
     /// Whether an anchor, or an alias, stands in an entry, so that its text means nothing
     /// elsewhere.
-    pub(super) fn has_anchors(&self, entry: &DocumentEntry) -> bool {
+    pub(crate) fn has_anchors(&self, entry: &DocumentEntry) -> bool {
         self.nodes_in(entry.value).any(|node| {
             let node = self.tree.node(node);
             node.anchor.is_some() || matches!(node.kind, NodeKind::Alias { .. })
@@ -200,7 +193,7 @@ impl Document {
     }
 
     /// Returns a node and all nodes in it; targets of aliases are not in it.
-    pub(super) fn nodes_in(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+    pub(crate) fn nodes_in(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let mut open = vec![node];
         std::iter::from_fn(move || {
             let node = open.pop()?;
@@ -241,7 +234,7 @@ impl Document {
     /// Returns the edit that removes an entry with the comments that speak of it alone, and a blank
     /// line that would be left beside another one. A file that loses its only entry keeps an empty
     /// hash, as Puppet warns of a file without data.
-    pub(super) fn removal_edit(&self, entry: &DocumentEntry) -> TextEdit {
+    pub(crate) fn removal_edit(&self, entry: &DocumentEntry) -> TextEdit {
         if self.entries.len() == 1 {
             return TextEdit::new(TextRange::new(entry.lead, entry.end), "{}\n");
         }
@@ -256,9 +249,40 @@ impl Document {
         TextEdit::new(TextRange::from_usize(start..end), "")
     }
 
+    /// Returns the edit that removes the member of a hash whose key starts at an offset. `None` where
+    /// other text shares its lines, its hash has no other member, or an alias may need it.
+    pub(crate) fn member_removal_edit(&self, key_start: u32) -> Option<TextEdit> {
+        if let Some(entry) = self.entries.iter().find(|entry| entry.start == key_start) {
+            let is_free = !self.has_anchors(entry) && self.find_entry("sops").is_none();
+            return is_free.then(|| self.removal_edit(entry));
+        }
+        let (key, value) = self.tree.nodes.iter().find_map(|node| match &node.kind {
+            NodeKind::Mapping { flow: false, entries } if entries.len() > 1 => {
+                let starts_there =
+                    |(key, _): &&(NodeId, NodeId)| self.tree.node(*key).span.start == key_start;
+                entries.iter().find(starts_there).copied()
+            }
+            _ => None,
+        })?;
+        let start = self.text[..key_start as usize].rfind('\n').map_or(0, |found| found + 1);
+        let last = self.tree.node(value).span.end.max(self.tree.node(key).span.end);
+        let end = self.line_end(last) as usize;
+        let is_alone = self.text[start..key_start as usize].trim().is_empty()
+            && self.text.get(last as usize..end).is_none_or(|rest| {
+                let rest = rest.trim();
+                rest.is_empty() || rest.starts_with('#')
+            });
+        let holds_anchor = self.nodes_in(value).any(|node| {
+            let node = self.tree.node(node);
+            node.anchor.is_some() || matches!(node.kind, NodeKind::Alias { .. })
+        });
+        (is_alone && !holds_anchor && self.find_entry("sops").is_none())
+            .then(|| TextEdit::new(TextRange::from_usize(start..end), ""))
+    }
+
     /// Returns the edit that adds an entry: in its place where the keys are in order, and else
     /// below the last one.
-    pub(super) fn insertion_edit(&self, name: &str, text: &str) -> TextEdit {
+    pub(crate) fn insertion_edit(&self, name: &str, text: &str) -> TextEdit {
         if let Some(braces) = self.braces {
             return TextEdit::new(braces, text.strip_suffix('\n').unwrap_or(text));
         }
@@ -276,7 +300,7 @@ impl Document {
     }
 
     /// Whether the file begins with a marker of documents.
-    pub(super) fn has_marker(&self) -> bool {
+    pub(crate) fn has_marker(&self) -> bool {
         self.text.lines().any(|line| line.trim_end() == "---")
     }
 }

@@ -1,0 +1,108 @@
+//! The arguments of `hiera-ls check`.
+
+use std::io::IsTerminal as _;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::RootArguments;
+use crate::cli::report::ReportFormat;
+use crate::diagnostics::Preset;
+use crate::disk::environment_variable;
+use crate::text::paint::Paint;
+
+/// The arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// Folders, or files to report on within the folder that governs them [default: the current
+    /// folder].
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<String>,
+    /// Check one file only, whose text is on standard input: for editors that run a program on what
+    /// is not saved yet.
+    #[arg(long, requires = "stdin_filename")]
+    pub(super) stdin: bool,
+    /// With --stdin: the file's path. In a file that no hiera.yaml governs there is nothing to
+    /// find.
+    #[arg(long, value_name = "PATH", requires = "stdin", conflicts_with = "paths")]
+    pub(super) stdin_filename: Option<String>,
+    #[command(flatten)]
+    pub(super) root: RootArguments,
+    /// How to print the findings.
+    #[arg(long, value_name = "FORMAT", default_value = "full")]
+    pub(super) format: ReportFormat,
+    /// Whether reports for people have colours and links; auto: on a terminal, unless NO_COLOR is set.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(super) color: ColorChoice,
+    /// Print how many findings each rule has, in place of the findings.
+    #[arg(long, conflicts_with = "format")]
+    pub(super) statistics: bool,
+    /// Print the files that are checked, and check nothing.
+    #[arg(long, conflicts_with_all = ["stdin", "fix", "diff"])]
+    pub(super) show_files: bool,
+    /// The rules that are on where settings give no severity: minimal (what breaks), recommended, or
+    /// strict (all) [default: the setting `preset`].
+    #[arg(long, value_name = "NAME", value_parser = Preset::NAMES)]
+    pub(super) preset: Option<String>,
+    /// Report only these rules.
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub(super) select: Vec<String>,
+    /// Do not report these rules.
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub(super) ignore: Vec<String>,
+    /// The least severity that makes the command exit with 1.
+    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = ["hint", "info", "warning", "error"])]
+    pub(super) fail_on: String,
+    /// Make the fixes that change no node's value, and report what is left. Each is proved before a
+    /// file is written: the values of all known nodes are looked up before and after.
+    #[arg(long, group = "fixing", conflicts_with = "stdin")]
+    pub(super) fix: bool,
+    /// Print the changes that --fix would make, and change nothing; exit 1 if there are any. Lines
+    /// that may hold a secret are left out.
+    #[arg(long, group = "fixing", conflicts_with = "stdin")]
+    pub(super) diff: bool,
+    /// With --fix or --diff: also make fixes that change values, or drop a comment.
+    #[arg(long, requires = "fixing")]
+    pub(super) unsafe_fixes: bool,
+    /// Write comments that accept all findings, each with this reason, and report what is left.
+    #[arg(long, value_name = "REASON", conflicts_with_all = ["stdin", "diff"])]
+    pub(super) add_ignore: Option<String>,
+    /// Do not report the findings that are in this file. Its entries are known by rule, file and key:
+    /// lines may move.
+    #[arg(long, value_name = "FILE", conflicts_with = "stdin")]
+    pub(super) baseline: Option<String>,
+    /// With --baseline: write all findings into the file, and report none.
+    #[arg(long, requires = "baseline", conflicts_with = "diff")]
+    pub(super) write_baseline: bool,
+    /// With --baseline: remove the findings that are gone from the file.
+    #[arg(long, requires = "baseline", conflicts_with_all = ["diff", "write_baseline"])]
+    pub(super) prune_baseline: bool,
+}
+
+/// When reports have colours and links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ColorChoice {
+    /// Where standard output is a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl ColorChoice {
+    /// Returns the colours and links for standard output. With `auto`, NO_COLOR and FORCE_COLOR decide
+    /// where they are set and not empty, and then the terminal: a dumb one has none.
+    pub(super) fn paint(self) -> Paint {
+        let is_set = |name: &str| environment_variable(name).is_some_and(|value| !value.is_empty());
+        let is_capable = || {
+            std::io::stdout().is_terminal()
+                && environment_variable("TERM").is_none_or(|term| term != "dumb")
+        };
+        let is_on = match self {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => !is_set("NO_COLOR") && (is_set("FORCE_COLOR") || is_capable()),
+        };
+        Paint { has_colors: is_on, has_links: is_on }
+    }
+}

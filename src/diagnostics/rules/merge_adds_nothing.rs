@@ -1,0 +1,32 @@
+//! `merge-adds-nothing`
+
+use super::redundant_override::removable_entries;
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity, Tag,
+};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "merge-adds-nothing",
+    severity: Severity::Off,
+    group: RuleGroup::Style,
+    tag: Some(Tag::Unnecessary),
+    summary: "a merged value that adds nothing to those of other files",
+    docs: include_str!("merge_adds_nothing.md"),
+    depends_on: Dependence::Keys,
+    check: Check::Entry(check),
+};
+
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+    for entry in removable_entries(context).iter().filter(|entry| entry.is_merged) {
+        let message = format!(
+            "'{}' adds nothing to the merge with {}: every reader gets the same value without it",
+            entry.key,
+            match entry.others {
+                1 => "another file".to_owned(),
+                count => format!("{count} other files"),
+            }
+        );
+        findings.push(entry.finding(&RULE, message));
+    }
+}

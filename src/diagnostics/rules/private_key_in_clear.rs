@@ -1,0 +1,58 @@
+//! `private-key-in-clear`
+
+use crate::diagnostics::rule::{
+    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+};
+use crate::puppet::value::{Data, Value};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "private-key-in-clear",
+    severity: Severity::Info,
+    group: RuleGroup::Fragile,
+    tag: None,
+    summary: "a private key that is not encrypted",
+    docs: include_str!("private_key_in_clear.md"),
+    depends_on: Dependence::Keys,
+    check: Check::Entry(check),
+};
+
+/// Names of folders and files whose keys open nothing.
+const OF_TESTS: [&str; 7] = ["test", "tests", "spec", "fixtures", "vagrant", "example", "examples"];
+
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+    let environment = context.file.environment;
+    let path = &context.file.file.path;
+    let below = path.relative_to(&environment.root).unwrap_or(path.as_str());
+    if below.split(['/', '.', '_', '-']).any(|word| OF_TESTS.contains(&word)) {
+        return;
+    }
+    for (key, member) in context.root_members() {
+        if holds_private_key(&member.value)
+            && let Some(span) = member.key_origin
+        {
+            let message = format!(
+                "'{}' holds a private key that is not encrypted: whoever reads the repository has it",
+                key.to_text()
+            );
+            findings.push(Finding::new(&RULE, span, message));
+        }
+    }
+}
+
+/// Whether a part of a value begins like a private key in PEM's format, and is not encrypted itself.
+fn holds_private_key(value: &Value) -> bool {
+    match value.data() {
+        Data::String(text) => {
+            let begins = |line: &str| {
+                let label = line.trim().strip_prefix("-----BEGIN ");
+                let label = label.and_then(|rest| rest.strip_suffix("PRIVATE KEY-----"));
+                label.is_some_and(|kind| !kind.contains("ENCRYPTED"))
+            };
+            text.lines().any(begins)
+        }
+        Data::Array(items) => items.iter().any(holds_private_key),
+        Data::Hash(hash) => hash.values().any(|member| holds_private_key(&member.value)),
+        _ => false,
+    }
+}

@@ -1,0 +1,156 @@
+//! Rules about data that works, and can be shorter, clearer or safer.
+
+use expect_test::expect;
+
+use super::check;
+use crate::diagnostics::{Finding, check_all};
+use crate::fixture::Fixture;
+
+/// Returns the messages of a rule, which is turned on, each with its file.
+fn messages(code: &str, text: &str) -> Vec<String> {
+    let fixture = Fixture::new(text);
+    let mut rules = fixture.settings.rules.clone();
+    rules.severities.insert(code.to_owned(), crate::diagnostics::Severity::Warning);
+    let found = check_all(&fixture.snapshot, &rules);
+    let of_rule = found.iter().filter(|finding| finding.rule.code == code);
+    let render = |one: &Finding| {
+        let path = fixture.snapshot.path_of(one.span.file).expect("a file of the workspace");
+        format!("{}: {}", path.name(), one.message)
+    };
+    of_rule.map(render).collect()
+}
+
+#[test]
+fn an_override_is_redundant_only_where_all_readers_get_the_same_without_it() {
+    let head = "#- levels Node Role Common\n#- node web01 role=web\n#- node web02 role=web\n";
+    let role = "#- /data/roles/web.yaml\nmotd: hello\n";
+    let same = format!("{head}{role}#- /data/common.yaml\nmotd: hello\n");
+    assert_eq!(messages("redundant-override", &same).len(), 1);
+    let other = format!("{head}{role}#- /data/common.yaml\nmotd: bye\n");
+    assert_eq!(messages("redundant-override", &other), [""; 0]);
+    let between = format!(
+        "{head}#- /data/nodes/web01.yaml\nmotd: hello\n#- /data/roles/web.yaml\nmotd: bye\n#- /data/common.yaml\nmotd: hello\n"
+    );
+    assert_eq!(messages("redundant-override", &between), [""; 0], "the role lies between them");
+    let converted = format!(
+        "{head}{role}#- /data/common.yaml\nmotd: hello\nlookup_options: {{motd: {{convert_to: Sensitive}}}}\n"
+    );
+    assert_eq!(messages("redundant-override", &converted), [""; 0], "secrets are not compared");
+}
+
+#[test]
+fn a_merged_value_adds_nothing_only_where_all_of_it_is_elsewhere() {
+    let text = |role: &str| {
+        format!(
+            "#- levels Role Common\n#- node web01 role=web\n#- /data/roles/web.yaml\nx: {role}\n#- /data/common.yaml\nlookup_options: {{x: {{merge: hash}}}}\nx: {{a: 1, b: 2}}\n"
+        )
+    };
+    assert_eq!(messages("merge-adds-nothing", &text("{a: 1}")).len(), 1);
+    assert_eq!(messages("merge-adds-nothing", &text("{a: 2}")), [""; 0]);
+    assert_eq!(messages("merge-adds-nothing", &text("{c: 1}")), [""; 0]);
+}
+
+#[test]
+fn a_value_must_be_of_the_type_that_a_call_asks_for() {
+    let code = |call: &str| format!("n: '4'\nlist: [a, 1]\n#- /manifests/site.pp\n$x = {call}\n");
+    for call in [
+        "lookup('n', Integer)",
+        "lookup('n', {value_type => Integer})",
+        "lookup('list', Array[String])",
+    ] {
+        assert_eq!(messages("typed-reader", &code(call)).len(), 1, "{call}");
+    }
+    for call in [
+        "lookup('n')",
+        "lookup('n', String)",
+        "lookup('n', Variant[Integer, String])",
+        "lookup(['m', 'n'], Integer)",
+        "lookup('n.m', Integer)",
+        "lookup('list', Array[String], 'unique')",
+        "lookup('n', Absent::Type)",
+    ] {
+        assert_eq!(messages("typed-reader", &code(call)), [""; 0], "{call}");
+    }
+}
+
+#[test]
+fn a_conflict_is_one_finding() {
+    check(
+        "a: 1\n<<<<<<< HEAD\nb: 2\nc: [\n=======\nb: 3\n>>>>>>> other\nd: 4\n",
+        expect![[r#"
+            data/common.yaml:2:1: error: the conflict between 'HEAD' and 'other' is not resolved: Puppet refuses the whole file [merge-conflict]
+              2 | <<<<<<< HEAD
+                | ^^^^^^^^^^^^
+        "#]],
+    );
+    check("a: |\n  <<<<<<< HEAD\n  =======\n  >>>>>>> x\n", expect![""]);
+}
+
+#[test]
+fn words_that_stand_twice_are_reported_in_lists_of_plain_words_alone() {
+    assert_eq!(
+        messages("duplicate-element", "x: [a, b, a]\ny: {z: [{p: [c, c]}]}\n"),
+        [
+            "common.yaml: 'a' stands in this list already",
+            "common.yaml: 'c' stands in this list already"
+        ]
+    );
+    for data in [
+        "x: [a b, a b]\n",
+        "x: [-v, -v]\n",
+        "x: [1, 1]\n",
+        "x: {k: [a, a], v: [b, c]}\n",
+        "x: [a, \"%{y}\", a]\n",
+        "x: [{a: 1}, {a: 1}]\n",
+    ] {
+        assert_eq!(messages("duplicate-element", data), [""; 0], "{data}");
+    }
+}
+
+#[test]
+fn private_keys_are_reported_and_not_quoted() {
+    let key = "-----BEGIN RSA PRIVATE KEY-----\\nc2VjcmV0\\n-----END RSA PRIVATE KEY-----";
+    let fixture = Fixture::new(&format!("k: \"{key}\"\n"));
+    let shown = fixture.rendered_findings();
+    assert!(shown.contains("[private-key-in-clear]") && !shown.contains("c2VjcmV0"), "{shown}");
+    for data in [
+        format!("k: \"{}\"\n", key.replace("RSA", "ENCRYPTED")),
+        format!("k: \"{}\"\n", key.replace("PRIVATE", "PUBLIC")),
+        format!("#- levels Node Common\n#- /data/nodes/test01.yaml\nk: \"{key}\"\n"),
+    ] {
+        assert_eq!(messages("private-key-in-clear", &data), [""; 0], "{data}");
+    }
+}
+
+#[test]
+fn facts_that_puppet_8_leaves_out_are_reported_once_a_file() {
+    let data = "a: \"%{::osfamily}\"\nb: \"%{facts.hostname} %{facts.os.family}\"\n";
+    assert_eq!(
+        messages("legacy-fact", data),
+        [
+            "common.yaml: Puppet 8 does not send the fact '::osfamily', which is in 'facts.os.family'; one more token of this file has such a fact"
+        ]
+    );
+    let old = format!("{data}#- /.hiera-ls.yaml\npuppet: {{version: 7}}\n");
+    assert_eq!(messages("legacy-fact", &old), [""; 0]);
+    assert_eq!(messages("legacy-fact", "a: \"%{id} %{role}\"\n"), [""; 0]);
+}
+
+#[test]
+fn variables_of_classes_are_reported_and_those_of_the_top_scope_are_not() {
+    assert_eq!(messages("class-variable", "a: \"%{::apache::port} %{b::c::d}\"\n").len(), 2);
+    assert_eq!(messages("class-variable", "a: \"%{::port} %{port} %{facts.a}\"\n"), [""; 0]);
+}
+
+#[test]
+fn an_anchor_without_an_alias_is_reported() {
+    assert_eq!(messages("anchor-unused", "a: &x {p: 1}\nb: &y 1\nc: *x\n").len(), 1);
+    assert_eq!(messages("anchor-unused", "a: &x {p: 1}\nb: {<<: *x}\nc: 'R&D'\n"), [""; 0]);
+}
+
+#[test]
+fn a_file_with_another_ending_is_reported_once() {
+    let text = "#- levels Node Common\n#- /data/nodes/a.yml\nx: 1\n#- /data/orphan.yml\nx: 1\n#- /data/common.yaml\nx: 1\n";
+    assert_eq!(messages("unread-extension", text).len(), 1);
+    assert_eq!(messages("unreached-file", text).len(), 1, "the orphan");
+}

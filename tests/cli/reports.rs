@@ -1,0 +1,92 @@
+//! The layouts of `check` for people, and reports for other programs.
+
+use std::fs;
+
+use super::{CONFIG, at, repo};
+use crate::support::{hiera_ls, run};
+
+const DATA: &str = "a: 1\na: 1\nx: {b: 1, b: 2}\nc::d:e: 1\n";
+
+#[test]
+fn layouts_for_people_have_the_same_findings() {
+    let root = repo("cli-layouts", &[CONFIG, ("data/common.yaml", DATA)]);
+    let check = |args: &[&str]| at(&root, &[&["check"], args].concat(), "").1;
+    assert_eq!(check(&["--format", "full"]), check(&["--format", "human"]));
+    assert_eq!(
+        check(&["--format", "concise"]),
+        "data/common.yaml:2:1: warning: duplicate key 'a' in this hash, with the same value [duplicate-key] [*]\n\
+         data/common.yaml:3:11: error: duplicate key 'b' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]\n\
+         data/common.yaml:4:1: warning: 'c::d:e' is not 'c::d::e': with one colon no class parameter asks for it [single-colon-key]\n\
+         2 files checked: 1 error, 2 warnings\n\
+         [*] 1 fixable with --fix; 1 more with --unsafe-fixes: values change, or a comment goes\n"
+    );
+    let grouped = check(&["--format", "grouped"]);
+    assert!(grouped.starts_with("data/common.yaml\n  2:1: warning: duplicate key"), "{grouped}");
+    assert_eq!(
+        check(&["--statistics"]),
+        "2  duplicate-key     [*]  a duplicate key in one hash\n\
+         1  single-colon-key       a key with one colon where two belong\n\
+         2 files checked: 1 error, 2 warnings\n"
+    );
+    assert_eq!(check(&["--show-files"]), "data/common.yaml\nhiera.yaml\n");
+}
+
+#[test]
+fn colors_follow_the_argument_and_the_variables() {
+    let root = repo("cli-colors", &[CONFIG, ("data/common.yaml", DATA)]);
+    let is_colored = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = hiera_ls([&["check"], args].concat());
+        command.current_dir(&root).env_remove("NO_COLOR").env_remove("FORCE_COLOR");
+        command.envs(variables.iter().copied());
+        run(&mut command, "").stdout.contains('\x1b')
+    };
+    assert!(!is_colored(&[], &[]), "a pipe is no terminal");
+    assert!(is_colored(&["--color", "always"], &[("NO_COLOR", "1")]));
+    assert!(is_colored(&[], &[("FORCE_COLOR", "1")]));
+    assert!(!is_colored(&[], &[("FORCE_COLOR", "1"), ("NO_COLOR", "1")]));
+    assert!(!is_colored(&["--color", "never"], &[("FORCE_COLOR", "1")]));
+    let output = at(&root, &["check", "--color", "always"], "").1;
+    let address = format!(
+        "\x1b]8;;file://{}/data/common.yaml\x1b\\",
+        fs::canonicalize(&root).unwrap().display()
+    );
+    assert!(output.contains(&address), "{output:?}");
+    assert!(!at(&root, &["check", "--color", "always", "--format", "json"], "").1.contains('\x1b'));
+}
+
+#[test]
+fn checkstyle_has_a_file_with_its_errors() {
+    let root = repo("cli-checkstyle", &[CONFIG, ("data/common.yaml", "'<&\"': {b: 1, b: 2}\n")]);
+    let (status, out, _) = at(&root, &["check", "--format", "checkstyle"], "");
+    assert_eq!(status, 1);
+    assert_eq!(
+        out,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"4.3\">\n  <file name=\"data/common.yaml\">\n    \
+         <error line=\"1\" column=\"15\" severity=\"error\" message=\"duplicate key 'b' in this hash: Puppet keeps this value and silently loses the one before\" source=\"hiera-ls.duplicate-key\"/>\n  \
+         </file>\n</checkstyle>\n"
+    );
+}
+
+#[test]
+fn presets_choose_the_rules() {
+    let files = [
+        (
+            "hiera.yaml",
+            "version: 5\nhierarchy: [{name: A, path: a.yaml}, {name: B, path: b.yaml}]\n",
+        ),
+        ("data/a.yaml", "k: 1\nc::d:e: 1\n"),
+        ("data/b.yaml", "k: 1\n"),
+    ];
+    let root = repo("cli-presets", &files);
+    let codes = |args: &[&str]| {
+        let out = at(&root, &[&["check", "--format", "concise"], args].concat(), "").1;
+        ["single-colon-key", "redundant-override"].map(|code| out.contains(code))
+    };
+    assert_eq!(codes(&[]), [true, false]);
+    assert_eq!(codes(&["--preset", "minimal"]), [false, false]);
+    assert_eq!(codes(&["--preset", "strict"]), [true, true]);
+    fs::write(root.join(".hiera-ls.yaml"), "preset: strict\nrules: {single-colon-key: off}\n")
+        .unwrap();
+    assert_eq!(codes(&[]), [false, true]);
+    assert_eq!(codes(&["--preset", "recommended"]), [false, false]);
+}

@@ -9,10 +9,11 @@ use std::rc::Rc;
 
 use super::Finding;
 use super::rule::Check;
+pub use super::rule::{Fix, FixEdit, Safety};
 use crate::fleet::compare::{Comparer, Effort};
 use crate::fleet::proof::{dropped_comments, keeps_files_whole, with_own_line_ends};
 use crate::hiera::data::DataFormat;
-use crate::text::{FileId, FilePath, LineEnd, SourceChange, Span, TextEdit, TextRange};
+use crate::text::{FileId, FilePath, LineEnd, SourceChange, TextEdit, TextRange};
 use crate::workspace::Snapshot;
 use crate::yaml;
 use crate::yaml::document::Document;
@@ -22,50 +23,6 @@ mod comments;
 mod options;
 
 pub(super) use options::is_merge_option;
-
-/// A change that mends a finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fix {
-    /// Its title, for a menu.
-    pub title: String,
-    /// The edits, all in the file of the finding.
-    pub edits: Vec<FixEdit>,
-    /// Whether it may change values.
-    pub safety: Safety,
-}
-
-/// An edit of a fix.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FixEdit {
-    /// Replaces a part of the text of a place.
-    Replace {
-        /// The place.
-        span: Span,
-        /// The wrong part, as it is written there; once, or the fix cannot be made. Like the right
-        /// part it needs no quotes and no escapes.
-        wrong: String,
-        /// The text that was probably meant.
-        right: String,
-    },
-    /// Removes the member of a hash that has its key at this place.
-    RemoveMember(Span),
-    /// Moves the options that Puppet passes over, beside `merge`, into the hash of `merge`: in the
-    /// entry of `lookup_options` that has one of them at this place.
-    MoveBelowMerge(Span),
-    /// Removes a code from a comment that accepts findings, and the comment with the last one.
-    RemoveIgnore(Span),
-    /// Inserts a text in front of a place.
-    Insert(Span, String),
-}
-
-/// The effect of a fix on values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Safety {
-    /// None, as the rule knows. It is proved before the fix is applied.
-    KeepsValues,
-    /// Values change, as they should.
-    ChangesValues,
-}
 
 /// Fixes of several findings that fit together.
 #[derive(Clone, Debug, Default)]
@@ -145,10 +102,6 @@ impl<'a> FixDrafter<'a> {
             FixEdit::RemoveIgnore(code) => {
                 let text = self.snapshot.file_by_id(code.file)?.text()?.to_str();
                 Some(vec![comments::remove_code(&text, self.snapshot.span_bytes(*code))?])
-            }
-            FixEdit::Insert(span, text) => {
-                let start = self.snapshot.span_bytes(*span).start;
-                Some(vec![TextEdit::new(TextRange::new_empty(start), text.as_str())])
             }
         }
     }

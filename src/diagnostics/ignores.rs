@@ -6,7 +6,7 @@
 
 use std::borrow::Borrow;
 
-use super::rule::Check;
+use super::rule::{Check, IgnoreCode, UnusedIgnore};
 use super::rules::merge_conflict;
 use super::{Finding, RulesConfig, catalogue, enabled_rules, in_order};
 use crate::hiera::data::DataFormat;
@@ -26,25 +26,6 @@ pub struct IgnoredPaths {
     pub pattern: String,
     /// The rules' codes.
     pub codes: Vec<String>,
-}
-
-/// A code in a comment that accepts findings of its rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IgnoreCode {
-    /// The code, as it is written; empty where the comment has none.
-    pub code: String,
-    /// Its place.
-    pub range: TextRange,
-    /// The place in which findings are accepted; `None`: the whole file.
-    pub covers: Option<TextRange>,
-}
-
-/// A code that accepts no finding.
-pub struct UnusedIgnore<'a> {
-    /// The code.
-    pub ignore: &'a IgnoreCode,
-    /// Whether there is a rule of this name.
-    pub is_known: bool,
 }
 
 /// Returns findings of a file without those that are accepted, and with those about comments that

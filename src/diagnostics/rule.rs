@@ -1,8 +1,6 @@
 //! Rules and their findings.
 
 use super::WrongSetting;
-use super::fix::{Fix, FixEdit, Safety};
-use super::ignores::UnusedIgnore;
 use crate::fleet::answer_cache::AnswerCache;
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{DataFile, EntryData, Problem};
@@ -12,7 +10,7 @@ use crate::hiera::lookup_options::OptionsEntry;
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Resolution;
 use crate::puppet::value::{Key, Member};
-use crate::text::Span;
+use crate::text::{Span, TextRange};
 use crate::workspace::environments::{Environment, RefusedModule};
 use crate::workspace::file::File;
 use crate::workspace::manifests::ManifestIndex;
@@ -254,6 +252,67 @@ pub struct Finding {
     pub fix: Option<Fix>,
     /// The fact behind it, in words, where other findings may have the same one.
     pub cause: Option<String>,
+}
+
+/// A change that mends a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// Its title, for a menu.
+    pub title: String,
+    /// The edits, all in the file of the finding.
+    pub edits: Vec<FixEdit>,
+    /// Whether it may change values.
+    pub safety: Safety,
+}
+
+/// An edit of a fix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FixEdit {
+    /// Replaces a part of the text of a place.
+    Replace {
+        /// The place.
+        span: Span,
+        /// The wrong part, as it is written there; once, or the fix cannot be made. Like the right
+        /// part it needs no quotes and no escapes.
+        wrong: String,
+        /// The text that was probably meant.
+        right: String,
+    },
+    /// Removes the member of a hash that has its key at this place.
+    RemoveMember(Span),
+    /// Moves the options that Puppet passes over, beside `merge`, into the hash of `merge`: in the
+    /// entry of `lookup_options` that has one of them at this place.
+    MoveBelowMerge(Span),
+    /// Removes a code from a comment that accepts findings, and the comment with the last one.
+    RemoveIgnore(Span),
+}
+
+/// The effect of a fix on values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Safety {
+    /// None, as the rule knows. It is proved before the fix is applied.
+    KeepsValues,
+    /// Values change, as they should.
+    ChangesValues,
+}
+
+/// A code in a comment that accepts findings of its rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoreCode {
+    /// The code, as it is written; empty where the comment has none.
+    pub code: String,
+    /// Its place.
+    pub range: TextRange,
+    /// The place in which findings are accepted; `None`: the whole file.
+    pub covers: Option<TextRange>,
+}
+
+/// A code that accepts no finding.
+pub struct UnusedIgnore<'a> {
+    /// The code.
+    pub ignore: &'a IgnoreCode,
+    /// Whether there is a rule of this name.
+    pub is_known: bool,
 }
 
 /// A place that explains a finding.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::psych::{Resolved, resolve_plain};
-use super::{NodeId, NodeKind, ScalarStyle, Tree};
+use super::tree::{NodeId, NodeKind, ScalarStyle, Tree};
 use crate::text::{TextEdit, TextRange};
 
 /// Beginnings of comments that speak of the whole file, and stay at its top.

@@ -1,8 +1,9 @@
 //! `unused-ignore`
 
 use crate::diagnostics::fix::{Fix, FixEdit, Safety};
-use crate::diagnostics::ignores::UnusedIgnore;
-use crate::diagnostics::rule::{Check, Dependence, Finding, Rule, RuleGroup, Severity, Tag};
+use crate::diagnostics::rule::{
+    Check, Dependence, Finding, Rule, RuleGroup, Severity, Tag, UnusedIgnore,
+};
 use crate::text::Span;
 use crate::text::similar::nearest_name;
 use crate::workspace::file::File;

@@ -4,7 +4,7 @@
 //!
 //! Limit: only the value is kept, and whether it is final; not the steps.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use foldhash::HashMap;
 
@@ -14,7 +14,7 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::Resolution;
 use crate::puppet::Value;
-use crate::text::FilePath;
+use crate::text::{FilePath, Memo};
 use crate::workspace::environments::Environment;
 use crate::workspace::{EnvironmentView, Snapshot};
 
@@ -55,9 +55,9 @@ pub struct NodeQuestion<'a> {
 }
 
 /// Answers by key, for several threads.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct AnswerCache {
-    keys: RwLock<HashMap<KeyOfAnswers, Arc<Mutex<AnswersOfKey>>>>,
+    keys: Memo<KeyOfAnswers, Arc<Mutex<AnswersOfKey>>>,
     /// The files that may be read and are not known; `None` where nodes must be asked one by one.
     unread: OnceLock<Option<Vec<FilePath>>>,
 }
@@ -81,8 +81,14 @@ struct SharedAnswer {
     answer: Arc<NodeAnswer>,
 }
 
-/// How many keys have answers at a time. Where there are more, all are dropped.
-const MAX_KEYS: usize = 4096;
+impl Default for AnswerCache {
+    /// Creates an empty cache. A file rarely has more keys than so many; the next file may ask for
+    /// the same ones.
+    fn default() -> AnswerCache {
+        const KEYS: usize = 4096;
+        AnswerCache { keys: Memo::new(KEYS), unread: OnceLock::new() }
+    }
+}
 
 impl AnswerCache {
     /// Returns the answer for the node with this number. All questions are about one revision.
@@ -116,19 +122,13 @@ impl AnswerCache {
         let NodeQuestion { snapshot, environment, key, is_called, .. } = *question;
         let root = key.root_text();
         let name = (environment.root.clone(), root.clone(), is_called);
-        let known = self.keys.read().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
-        known.unwrap_or_else(|| {
+        self.keys.get_or(&name, || {
             let mut asked = Questions::of_key(snapshot, environment, &root);
             // A location that unknown variables decide leaves each answer open.
             asked.add_value(snapshot.open_locations(environment));
             let reached = unread.iter().filter(|path| environment.reaches_file(path));
             reached.for_each(|path| asked.add_file(snapshot, environment, path));
-            let new = Arc::new(Mutex::new(AnswersOfKey { asked, known: HashMap::default() }));
-            let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
-            if keys.len() >= MAX_KEYS {
-                keys.clear();
-            }
-            keys.entry(name).or_insert(new).clone()
+            Arc::new(Mutex::new(AnswersOfKey { asked, known: HashMap::default() }))
         })
     }
 }

@@ -15,7 +15,6 @@ mod open;
 mod options;
 mod ready;
 mod search;
-pub mod shared_options;
 mod story;
 mod tokens;
 

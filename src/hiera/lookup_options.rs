@@ -13,7 +13,16 @@ use crate::puppet::convert::ConvertTo;
 use crate::puppet::print::PrintOptions;
 use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::{Data, Hash, Key, Member, Secrecy, Value};
-use crate::text::{Budget, Span};
+use crate::text::{Budget, FilePath, Memo, Span};
+
+/// Assembled options of one environment and one state of the data, by the files that they come from.
+///
+/// Limit: only for lookups that pass over problems of files, call no function and decrypt nothing;
+/// and not for options with tokens.
+pub type SharedOptions = Memo<OptionsFiles, Arc<Result<LookupOptions, LookupError>>>;
+
+/// The files with `lookup_options` that a lookup reads, in order, each with its layer.
+pub type OptionsFiles = Vec<(Layer, FilePath)>;
 
 /// The assembled options of one layer stack, ready to be asked.
 #[derive(Debug, Default)]

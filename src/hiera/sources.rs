@@ -7,7 +7,7 @@ use super::config::{DataReader, HieraConfig, Level};
 use super::data::DataFile;
 use super::error::LookupError;
 use super::hierarchy::located::Location;
-use super::lookup::shared_options::SharedOptions;
+use super::lookup_options::SharedOptions;
 use super::scope::Scope;
 use crate::text::FilePath;
 

@@ -7,7 +7,6 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::memo::Memo;
 use super::nodes::node::{Kinds, Node};
 use super::readers::nodes::{NodeColumn, NodesByValue, NodesReading};
 use crate::hiera::config::{HieraConfig, Level};
@@ -18,6 +17,7 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::scope::Scope;
 use crate::hiera::sources::Locate;
 use crate::text::FilePath;
+use crate::text::Memo;
 
 /// Capacity of memos with an entry a file: more than a workspace lists.
 const FILES: usize = 1 << 20;

@@ -21,7 +21,6 @@ pub mod kinds;
 mod lazy_index;
 pub mod manifests;
 pub mod mapping;
-mod memo;
 pub mod names;
 pub mod nodes;
 pub mod overview;

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::memo::Memo;
 use crate::disk::DiskEntry;
 use crate::hiera::pattern::Pattern;
 use crate::puppet::ruby::glob::{EntryKind, Listing, glob_files, glob_folders};
 use crate::text::FilePath;
+use crate::text::Memo;
 
 /// The most globs to keep: with variables in them there may be any number.
 const GLOBS: usize = 4096;

@@ -14,7 +14,7 @@ use crate::hiera::error::LookupError;
 use crate::hiera::eyaml::KeySource;
 use crate::hiera::hierarchy::located::Location;
 use crate::hiera::lookup::Context;
-use crate::hiera::lookup::shared_options::SharedOptions;
+use crate::hiera::lookup_options::SharedOptions;
 use crate::hiera::scope::Scope;
 use crate::hiera::sources::{Locate, ModuleLayer, Sources};
 use crate::puppet::ruby::base64;

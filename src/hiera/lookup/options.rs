@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use super::location::is_among;
 use super::{Choice, Invocation, LOOKUP_OPTIONS, Options, OptionsOf, Resolver, is_reserved};
 use crate::hiera::config::Layer;
 use crate::hiera::error::{LookupError, LookupErrorKind, LookupFrame};
 use crate::hiera::explain::{Event, Kind};
+use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::key::{KeySegment, LookupKey};
-use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
+use crate::hiera::lookup_options::{LookupOptions, OptionsFiles, check_layer_options};
 use crate::hiera::merge::{Strategy, fold};
 use crate::hiera::resolution::{MergeSource, Reads};
 use crate::puppet::value::{Data, Value};
@@ -104,6 +106,49 @@ impl Resolver<'_> {
             self.options.borrow_mut().insert(wanted, assembled.clone());
         }
         Ok(assembled)
+    }
+
+    /// Returns the files that the options come from; `None` where the files do not decide them.
+    fn files_with_options(&self, inv: &Invocation, wanted: &OptionsOf) -> Option<OptionsFiles> {
+        let is_plain = self.ctx.tolerant
+            && self.ctx.backends.is_none()
+            && self.ctx.decryptor.is_none()
+            && inv.explainer.is_none()
+            && inv.stack.iter().all(|frame| &*frame.text != LOOKUP_OPTIONS);
+        if !is_plain {
+            return None;
+        }
+        let mut layers = vec![Layer::Global];
+        if !wanted.global_only {
+            layers.push(Layer::Environment);
+            layers.extend(wanted.module.clone().map(Layer::Module));
+        }
+        let sources = self.ctx.sources;
+        let defining = sources.files_defining(LOOKUP_OPTIONS);
+        let mut files = OptionsFiles::new();
+        for layer in layers {
+            let located = self.cached_levels(&layer);
+            let levels = located.as_ref().as_ref().ok()?.hierarchy.located.iter();
+            let readable = levels.filter(|level| level.level.backend.data_reader().is_some());
+            for location in readable.flat_map(|level| level.locations.iter()) {
+                match &location.place {
+                    LevelTarget::File { exists: true, .. } if !location.is_indexed => return None,
+                    LevelTarget::File { path, exists: true } if is_among(defining, path) => {
+                        files.push((layer.clone(), path.clone()));
+                    }
+                    LevelTarget::File { path, exists: true } if sources.is_unread(path) => {
+                        return None;
+                    }
+                    LevelTarget::File { path, exists: false }
+                        if sources.unlisted_reason(path).is_some() =>
+                    {
+                        return None;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Some(files)
     }
 
     /// Global options over the environment's, and those over the module's.

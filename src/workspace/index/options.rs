@@ -7,7 +7,7 @@ use super::key_index::KeyIndex;
 use super::options_memo::{OptionsPlace, OptionsPlaces};
 use crate::hiera::data::{DataFile, TokenUse};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::hiera::lookup::shared_options::SharedOptions;
+use crate::hiera::lookup_options::SharedOptions;
 use crate::hiera::lookup_options::WrittenOptions;
 use crate::hiera::merge::Strategy;
 use crate::puppet::ruby::regex::RubyRegex;

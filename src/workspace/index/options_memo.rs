@@ -4,12 +4,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::hiera::lookup::shared_options::SharedOptions;
-use crate::hiera::lookup_options::WrittenOptions;
+use crate::hiera::lookup_options::{SharedOptions, WrittenOptions};
 use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::Value;
+use crate::text::Memo;
 use crate::text::{FilePath, Span};
-use crate::workspace::memo::Memo;
 
 /// Facts about the options of all files, computed on first use; the same as long as no
 /// `lookup_options` change.

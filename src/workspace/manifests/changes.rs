@@ -19,9 +19,8 @@ pub struct CodeChanges {
     modules: HashSet<Arc<str>>,
     /// Root keys that some call reads or read.
     keys: HashSet<Arc<str>>,
-    /// Whether calls read other keys without `::` than before: findings suggest them for similar
-    /// keys.
-    has_plain: bool,
+    /// Keys without `::` that calls begin or cease to read: findings suggest them for similar keys.
+    plain_keys: HashSet<Arc<str>>,
     /// Whether every key is concerned.
     is_all: bool,
 }
@@ -47,12 +46,11 @@ impl CodeChanges {
     /// Whether a finding about a root key may suggest a concerned one, with a similar name or in a
     /// module with a similar name.
     fn concerns_similar(&self, key: &str) -> bool {
-        match key.split_once("::") {
-            None => self.has_plain,
-            Some((module, _)) => {
-                nearest_name(module, self.modules.iter().map(|name| &**name)).is_some()
-            }
-        }
+        let (word, names) = match key.split_once("::") {
+            None => (key, &self.plain_keys),
+            Some((module, _)) => (module, &self.modules),
+        };
+        nearest_name(word, names.iter().map(|name| &**name)).is_some()
     }
 
     /// Returns texts with which every concerned root key begins; other keys begin with them, too.
@@ -60,7 +58,7 @@ impl CodeChanges {
     pub fn key_prefixes(&self) -> Option<impl Iterator<Item = String>> {
         let of_names = self.names.iter().chain(&self.modules).map(|name| format!("{name}::"));
         let keys = self.keys.iter().map(|key| key.to_string());
-        let has_similar = self.has_plain || !self.modules.is_empty();
+        let has_similar = !(self.plain_keys.is_empty() && self.modules.is_empty());
         (!self.is_all && !has_similar).then(|| of_names.chain(keys))
     }
 
@@ -91,12 +89,8 @@ impl CodeChanges {
                     self.modules.insert(module.into());
                 }
             }
-            let plain_keys = |manifest: &Manifest| {
-                let keys = manifest.readers.iter().flat_map(|reader| reader.keys.iter().flatten());
-                let plain = keys.filter_map(literal_root).filter(|key| !key.contains("::"));
-                plain.collect::<HashSet<_>>()
-            };
-            self.has_plain |= plain_keys(one) != plain_keys(other);
+            let other_keys: HashSet<_> = plain_keys(other).collect();
+            self.plain_keys.extend(plain_keys(one).filter(|key| !other_keys.contains(key)));
             let is_gone = |reader: &&ReaderCall| !other.readers.contains(reader);
             for reader in one.readers.iter().filter(is_gone) {
                 self.keys.extend(reader.keys.iter().flatten().filter_map(literal_root));
@@ -111,6 +105,12 @@ impl CodeChanges {
 
 fn literal_root(key: &TextPattern) -> Option<Arc<str>> {
     if let ReadKey::Literal(root) = read_key(key) { Some(root) } else { None }
+}
+
+/// Returns the literal root keys without `::` that calls read.
+fn plain_keys(manifest: &Manifest) -> impl Iterator<Item = Arc<str>> {
+    let keys = manifest.readers.iter().flat_map(|reader| reader.keys.iter().flatten());
+    keys.filter_map(literal_root).filter(|key| !key.contains("::"))
 }
 
 /// Returns the keys of calls that are not literal, as far as they are known.

@@ -7,7 +7,7 @@ use foldhash::HashMap;
 
 /// Answers by question, for several threads.
 #[derive(Debug)]
-pub(super) struct Memo<K, V> {
+pub struct Memo<K, V> {
     answers: RwLock<HashMap<K, V>>,
     capacity: usize,
 }
@@ -21,17 +21,17 @@ impl<K: Clone + Eq + Hash, V: Clone> Default for Memo<K, V> {
 
 impl<K: Clone + Eq + Hash, V: Clone> Memo<K, V> {
     /// Creates an empty memo of at most `capacity` answers.
-    pub(super) fn new(capacity: usize) -> Memo<K, V> {
+    pub fn new(capacity: usize) -> Memo<K, V> {
         Memo { answers: RwLock::default(), capacity }
     }
 
     /// Returns the answer that was kept for a question.
-    pub(super) fn get(&self, question: &K) -> Option<V> {
+    pub fn get(&self, question: &K) -> Option<V> {
         self.answers.read().unwrap_or_else(PoisonError::into_inner).get(question).cloned()
     }
 
     /// Keeps an answer.
-    pub(super) fn insert(&self, question: K, answer: V) {
+    pub fn insert(&self, question: K, answer: V) {
         let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
         if answers.len() >= self.capacity && !answers.contains_key(&question) {
             answers.clear();
@@ -41,12 +41,12 @@ impl<K: Clone + Eq + Hash, V: Clone> Memo<K, V> {
 
     /// Returns the cached answer, or else caches and returns the result of `compute`. Two threads
     /// may compute the same answer at once.
-    pub(super) fn get_or(&self, question: &K, compute: impl FnOnce() -> V) -> V {
+    pub fn get_or(&self, question: &K, compute: impl FnOnce() -> V) -> V {
         self.get_or_if(question, compute, |_| true)
     }
 
     /// Works as `get_or`, but keeps only answers that `is_kept` accepts.
-    pub(super) fn get_or_if(
+    pub fn get_or_if(
         &self,
         question: &K,
         compute: impl FnOnce() -> V,

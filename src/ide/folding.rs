@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::text::{FilePath, Text, TextRange};
+use crate::text::{FilePath, Lines};
 use crate::workspace::Snapshot;
 use crate::workspace::file::TextPart;
 use crate::yaml::{NodeId, NodeKind};
@@ -26,13 +26,13 @@ pub fn file_folds(snapshot: &Snapshot, path: &FilePath, most: Option<usize>) -> 
     let file = snapshot.file(path)?;
     let text = file.text()?;
     snapshot.environments().governing_environments(path).next()?;
-    let mut folding = FoldCollector::default();
+    let mut folding = FoldCollector { lines: text.lines(), by_line: BTreeMap::new() };
     let mut before_first = None;
     for part in file.text_parts(snapshot.cancel_token()) {
         before_first.get_or_insert(part.start);
-        folding.fold_part(&part, text);
+        folding.fold_part(&part);
     }
-    folding.fold_head(text, before_first.unwrap_or(0));
+    folding.fold_head(before_first.unwrap_or(0));
     let mut folds: Vec<Fold> = folding.by_line.into_values().collect();
     if let Some(most) = most.filter(|most| *most < folds.len()) {
         folds.sort_by_key(|fold| std::cmp::Reverse(fold.last - fold.first));
@@ -42,32 +42,13 @@ pub fn file_folds(snapshot: &Snapshot, path: &FilePath, most: Option<usize>) -> 
     Some(folds)
 }
 
-/// The folds that were found, by their first lines.
-#[derive(Default)]
-struct FoldCollector {
+/// The folds of a text, by their first lines.
+struct FoldCollector<'t> {
+    lines: Lines<'t>,
     by_line: BTreeMap<u32, Fold>,
 }
 
-/// The lines of one part of a text.
-struct Lines {
-    /// The line of the text on which the part begins.
-    first: u32,
-    /// The ends of its lines, in bytes from the start of the part.
-    ends: Vec<u32>,
-}
-
-impl Lines {
-    fn new(part: &str, first: u32) -> Lines {
-        let ends = part.bytes().zip(0..).filter(|(byte, _)| *byte == b'\n');
-        Lines { first, ends: ends.map(|(_, at)| at).collect() }
-    }
-
-    fn line_of(&self, offset: u32) -> u32 {
-        self.first + self.ends.partition_point(|end| *end < offset) as u32
-    }
-}
-
-impl FoldCollector {
+impl FoldCollector<'_> {
     fn add(&mut self, first: u32, last: u32, is_comment: bool) {
         if first < last {
             let fold = self.by_line.entry(first).or_insert(Fold { first, last, is_comment });
@@ -75,8 +56,7 @@ impl FoldCollector {
         }
     }
 
-    fn fold_part(&mut self, part: &TextPart<'_>, text: &Text) {
-        let lines = Lines::new(&part.text, text.line_of(part.start));
+    fn fold_part(&mut self, part: &TextPart<'_>) {
         let mut open: Vec<NodeId> = part.tree.root.into_iter().collect();
         while let Some(node) = open.pop() {
             if part.tree.copies.binary_search(&node).is_ok() {
@@ -85,58 +65,56 @@ impl FoldCollector {
             match &part.tree.node(node).kind {
                 NodeKind::Mapping { entries, .. } => {
                     for (key, value) in entries {
-                        self.fold_value(part, &lines, part.tree.whole_span(*key).start, *value);
+                        self.fold_value(part, part.tree.whole_span(*key).start, *value);
                         open.push(*value);
                     }
                 }
                 NodeKind::Sequence { items, .. } => {
                     for item in items {
-                        self.fold_value(part, &lines, part.tree.whole_span(*item).start, *item);
+                        self.fold_value(part, part.tree.whole_span(*item).start, *item);
                         open.push(*item);
                     }
                 }
                 NodeKind::Scalar { .. } | NodeKind::Alias { .. } => {}
             }
         }
-        self.fold_comments(part, &lines);
+        self.fold_comments(part);
     }
 
     /// Adds the fold of a value from the line at `start` on. The closing bracket of a flow
     /// collection stays visible where it begins its line.
-    fn fold_value(&mut self, part: &TextPart<'_>, lines: &Lines, start: u32, value: NodeId) {
+    fn fold_value(&mut self, part: &TextPart<'_>, start: u32, value: NodeId) {
         let node = part.tree.node(value);
         // Nodes of HOCON may stand before their keys.
-        let end = node.span.end.max(start);
-        let text = &part.text[..end as usize];
-        let last_line = text.rsplit('\n').next().unwrap_or_default();
+        let end = part.start + node.span.end.max(start);
         let is_bracket = matches!(
             node.kind,
             NodeKind::Mapping { flow: true, .. } | NodeKind::Sequence { flow: true, .. }
-        ) && matches!(last_line.trim(), "]" | "}");
-        let last = lines.line_of(end).saturating_sub(u32::from(is_bracket));
-        self.add(lines.line_of(start), last, false);
+        ) && matches!(self.lines.line_before(end).trim(), "]" | "}");
+        let last = self.lines.line_of(end).saturating_sub(u32::from(is_bracket));
+        self.add(self.lines.line_of(part.start + start), last, false);
     }
 
     /// Adds the blocks of comments that stand alone on their lines.
-    fn fold_comments(&mut self, part: &TextPart<'_>, lines: &Lines) {
-        let is_alone = |comment: &&TextRange| {
-            let before = &part.text[..comment.start as usize];
-            before.rsplit('\n').next().unwrap_or_default().trim().is_empty()
-        };
-        let alone = part.tree.comments.iter().filter(is_alone);
-        self.fold_blocks(alone.map(|comment| lines.line_of(comment.start)));
+    fn fold_comments(&mut self, part: &TextPart<'_>) {
+        let starts = part.tree.comments.iter().map(|comment| part.start + comment.start);
+        let alone = starts.filter(|start| self.lines.line_before(*start).trim().is_empty());
+        let lines: Vec<u32> = alone.map(|start| self.lines.line_of(start)).collect();
+        self.fold_blocks(lines);
     }
 
     /// Adds the comments above the first entry, which are in no part.
-    fn fold_head(&mut self, text: &Text, end: u32) {
-        let head = text.slice(TextRange::new(0, end));
-        let lines = head.lines().zip(0..);
-        let comments = lines.filter(|(line, _)| line.trim_start().starts_with('#'));
-        self.fold_blocks(comments.map(|(_, line)| line));
+    fn fold_head(&mut self, end: u32) {
+        let starts = self.lines.starts().iter().skip(1);
+        let ends = starts.copied().take_while(|start| *start <= end);
+        let is_comment = |end: &u32| self.lines.line_before(end - 1).trim_start().starts_with('#');
+        let lines: Vec<u32> =
+            ends.filter(is_comment).map(|end| self.lines.line_of(end) - 1).collect();
+        self.fold_blocks(lines);
     }
 
     /// Adds a fold for each run of comments on lines one below the other.
-    fn fold_blocks(&mut self, lines: impl Iterator<Item = u32>) {
+    fn fold_blocks(&mut self, lines: Vec<u32>) {
         let mut block: Option<(u32, u32)> = None;
         for line in lines {
             block = match block {
@@ -227,6 +205,15 @@ text: |
                 - |  - name: ada| to |    ]|
             "#]],
         );
+    }
+
+    #[test]
+    fn a_carriage_return_alone_ends_a_line() {
+        let fixture = Fixture::new("# a\r# b\ra: [\r 1,\r]\rb: |\r  c\r  d\r");
+        let path = FilePath::new("/data/common.yaml");
+        let folds = file_folds(&fixture.snapshot, &path, None).expect("it is governed");
+        let lines: Vec<_> = folds.iter().map(|fold| (fold.first, fold.last)).collect();
+        assert_eq!(lines, [(0, 1), (2, 3), (5, 7)]);
     }
 
     #[test]

@@ -31,12 +31,29 @@ impl Text {
 impl Positions for Lines<'_> {
     fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
         let offset = offset.min(self.text.len() as u32);
-        let line = self.starts.partition_point(|start| *start <= offset) - 1;
-        LineCol { line: line as u32, column: self.column_at(line, offset as usize, encoding) }
+        let line = self.line_of(offset);
+        let column = self.column_at(line as usize, offset as usize, encoding);
+        LineCol { line, column }
     }
 }
 
 impl Lines<'_> {
+    /// Returns the line of a byte, from 0. A line's end belongs to the line.
+    pub fn line_of(&self, offset: u32) -> u32 {
+        self.starts.partition_point(|start| *start <= offset) as u32 - 1
+    }
+
+    /// Returns the text before a byte in its line. The byte begins a character of the text, or is
+    /// its end.
+    pub fn line_before(&self, offset: u32) -> &str {
+        &self.text[self.starts[self.line_of(offset) as usize] as usize..offset as usize]
+    }
+
+    /// Returns the first bytes of the lines, in order.
+    pub fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+
     /// Returns the column of a byte in its line. A byte of the line's end has the column behind the
     /// last character.
     fn column_at(&self, line: usize, mut offset: usize, encoding: Encoding) -> u32 {

@@ -36,7 +36,7 @@ def is_announced(client: lsp.ClientCapabilities) -> None:
 
 async def test_each_message_that_is_advertised_is_answered(session: Session) -> None:
     announced = session.result.capabilities.experimental["hiera"]
-    assert announced == dict.fromkeys(["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"], True)
+    assert announced == dict.fromkeys(["config", "effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"], True)
     for message in announced.keys() - {"status"}:
         params = {"textDocument": {"uri": session.uri(NODE)}, "key": "a", "name": None}
         assert await session.request(f"hiera/{message}", params) is not None, message
@@ -103,6 +103,11 @@ async def test_the_story_of_a_lookup(session: Session) -> None:
     assert await refused(view(session, "explain", COMMON, key="a..b")) == -32602
     assert await view(session, "explain", COMMON, "# What holds") is None
     assert await view(session, "explain", "README.md", key="a") is None
+
+
+async def test_the_governing_configs(session: Session) -> None:
+    page = (await session.request("hiera/config", {})).text
+    assert "hiera.yaml" in page and "data/common.yaml" in page, page
 
 
 async def test_all_data_of_a_node_without_its_secrets(session: Session) -> None:

@@ -69,7 +69,7 @@ pub static RULES: &[&Rule] = &[
 ];
 
 /// The code of the rule whose findings any rule may lead to.
-pub const LIMIT_REACHED: &str = "limit-reached";
+pub const LIMIT_REACHED: &str = rules::limit_reached::RULE.code;
 
 /// Returns the rule with this code.
 pub fn find(code: &str) -> Option<&'static Rule> {

@@ -11,6 +11,7 @@ use super::rules::merge_conflict;
 use super::{Finding, RulesConfig, catalogue, enabled_rules, in_order};
 use crate::hiera::data::DataFormat;
 use crate::puppet::ruby::glob::matches_path;
+use crate::text::similar::nearest_name;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::file::File;
@@ -66,11 +67,13 @@ pub(super) fn accept_findings<F: Borrow<Finding> + From<Finding>>(
         let Check::Ignore(check) = rule.check else { continue };
         for (ignore, _) in codes.iter().zip(&is_used).filter(|(_, is_used)| !**is_used) {
             let is_known = catalogue::find(&ignore.code).is_some();
+            let codes = || catalogue::RULES.iter().map(|rule| rule.code);
+            let similar = if is_known { None } else { nearest_name(&ignore.code, codes()) };
             // A rule that is off finds nothing that could be accepted.
             if is_known && !is_enabled(&ignore.code) {
                 continue;
             }
-            let finding = check(&UnusedIgnore { ignore, is_known }, file);
+            let finding = check(&UnusedIgnore { ignore, is_known, similar }, file);
             let severity = severity.unwrap_or(finding.severity);
             findings.push(F::from(Finding { severity, ..finding }));
         }

@@ -313,6 +313,8 @@ pub struct UnusedIgnore<'a> {
     pub ignore: &'a IgnoreCode,
     /// Whether there is a rule of this name.
     pub is_known: bool,
+    /// The code of a rule that is probably meant where there is none of this name.
+    pub similar: Option<&'static str>,
 }
 
 /// A place that explains a finding.

@@ -230,8 +230,9 @@ impl<'a> Comparer<'a> {
         let mut scopes = files.iter().filter_map(inferred).chain([Arc::new(any)]);
         // A key that was not looked up may have another value.
         scopes.any(|scope| {
-            let answer =
-                |side: ComparedSide<'_>| ComparedAnswer::new(&side.lookup(key, way, &scope), side);
+            let answer = |side: ComparedSide<'_>| {
+                ComparedAnswer::new(&side.lookup(key, way, &scope), side).without_files(files)
+            };
             self.effort.is_over() || answer(before).is_same(&answer(after)) != Some(true)
         })
     }

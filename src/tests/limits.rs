@@ -288,8 +288,9 @@ fn an_alias_of_a_value_that_nests_too_deeply_is_told() {
     let (open, close) = ("[".repeat(400), "]".repeat(400));
     let line = |n: usize| format!("a{n}: &a{n} {open}*a{}{close}\n", n - 1);
     let with = |count: usize| {
-        let lines: String = (1..count).map(line).collect();
-        codes(&format!("a0: &a0 {open}{close}\n{lines}"))
+        let lines: String = (1..count - 1).map(line).collect();
+        let last = format!("last: {open}*a{}{close}\n", count - 2);
+        codes(&format!("a0: &a0 {open}{close}\n{lines}{last}"))
     };
     assert_eq!(with(3), [""; 0]);
     assert_eq!(with(4), ["limit-reached"]);

@@ -65,9 +65,12 @@ pub(super) enum Stop {
     Other,
 }
 
-/// Returns the tree of a text that was cut into these entries.
-pub(super) fn join_entries(cut: Vec<TopEntry>, flow: bool) -> Tree {
-    let mut all = Tree::default();
+/// Returns the tree of a text that was cut into these entries. `comments` are those of the text as
+/// far as it was read as a whole: the ones above its first entry belong to no entry.
+pub(super) fn join_entries(cut: Vec<TopEntry>, flow: bool, mut comments: Vec<TextRange>) -> Tree {
+    let head_end = cut.first().map_or(0, |entry| entry.range.start);
+    comments.retain(|comment| comment.start < head_end);
+    let mut all = Tree { comments, ..Tree::default() };
     let mut entries = Vec::new();
     let mut anchors: HashMap<String, NodeId> = HashMap::new();
     for TopEntry { range, mut tree, .. } in cut {

@@ -28,7 +28,8 @@ pub fn parse_json(text: &str) -> Tree {
     }
     match super::cut_text(text, Syntax::Json) {
         Some(entries) => {
-            Tree { verdict: tree.problems.into_iter().next(), ..join_entries(entries, true) }
+            let verdict = tree.problems.into_iter().next();
+            Tree { verdict, ..join_entries(entries, true, tree.comments) }
         }
         None => tree,
     }

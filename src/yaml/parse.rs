@@ -64,7 +64,7 @@ pub fn parse_for_editing_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option
 fn recover_tree(text: &str, run: DocumentParser<'_>, error: SyntaxError) -> Tree {
     let verdict = Some(error.clone());
     match cut_text(text, Syntax::Yaml) {
-        Some(entries) => Tree { verdict, ..join_entries(entries, false) },
+        Some(entries) => Tree { verdict, ..join_entries(entries, false, run.scanner.comments) },
         None => Tree { verdict, ..recover::recover_document(text, run, error) },
     }
 }

@@ -1,6 +1,5 @@
 //! `limit-reached`
 
-use crate::diagnostics::catalogue::LIMIT_REACHED;
 use crate::diagnostics::rule::{
     Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
 };
@@ -9,7 +8,7 @@ use crate::text::{Limit, Span};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
-    code: LIMIT_REACHED,
+    code: "limit-reached",
     severity: Severity::Warning,
     group: RuleGroup::Broken,
     tag: None,

@@ -5,7 +5,6 @@ use crate::diagnostics::rule::{
     Check, Dependence, Finding, Rule, RuleGroup, Severity, Tag, UnusedIgnore,
 };
 use crate::text::Span;
-use crate::text::similar::nearest_name;
 use crate::workspace::file::File;
 
 /// The rule.
@@ -28,10 +27,8 @@ fn check(unused: &UnusedIgnore<'_>, file: &File) -> Finding {
         return Finding::new(&RULE, span, message);
     }
     if !unused.is_known {
-        let codes = crate::diagnostics::catalogue::RULES.iter().map(|rule| rule.code);
-        let near = nearest_name(code, codes);
         let message = format!("there is no rule '{code}': the comment accepts nothing");
-        return Finding::new(&RULE, span, message).suggest(code, near);
+        return Finding::new(&RULE, span, message).suggest(code, unused.similar);
     }
     let message = match unused.ignore.covers {
         Some(_) => format!("there is no finding of '{code}' here: the comment accepts nothing"),

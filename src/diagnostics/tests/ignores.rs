@@ -6,6 +6,7 @@ use super::check;
 use crate::diagnostics::fix::accept_with_comments;
 use crate::diagnostics::{Finding, check_all};
 use crate::fixture::Fixture;
+use crate::settings::{Origin, Settings};
 use crate::text::TextEdit;
 
 #[test]
@@ -71,8 +72,15 @@ fn settings_accept_findings_by_paths() {
     assert_eq!(paths("ignore: {'data/nodes/*.yaml': single-colon-key}"), ["common.yaml"]);
     assert_eq!(paths("ignore: {'data/**/*.yaml': 'unread-key, single-colon-key'}"), [""; 0]);
     assert_eq!(paths("ignore: {'data/nodes/*.yaml': unread-key}").len(), 2);
-    assert_eq!(paths("ignore: {'data/nodes/*.yaml': no-rule}").len(), 3, "the setting, too");
     assert_eq!(paths("preset: minimal"), [""; 0], "the rule is of the group `dead`");
+}
+
+#[test]
+fn a_setting_that_names_no_rule_is_reported() {
+    let settings = serde_json::json!({"ignore": {"data/*.yaml": "no-rule, unread-key"}});
+    let problems = Settings::default().apply(&settings, Origin::User);
+    let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(messages, ["setting 'ignore': names no rule with 'no-rule'"]);
 }
 
 #[test]

@@ -43,6 +43,7 @@ by_call: 1
 by_dotted: {key: 1}
 by_token: 2
 web::vhost::anchored: &anchor {a: 1}
+web::item::b: *anchor
 ",
         ),
         expect![""],

@@ -259,7 +259,7 @@ text
             data/node/web01.yaml:1:1: info: no level of hiera.yaml can reach this file, whatever the node's variables are [unreached-file]
               1 | a: [
                 | ^
-            data/nodes/web02.yml:1:1: info: no level of hiera.yaml can reach this file, whatever the node's variables are [unreached-file]
+            data/nodes/web02.yml:1:1: warning: no level reads this file: levels read 'web02.yaml', and the ending is a part of the name [unread-extension]
               1 | a: 1
                 | ^
             data/sites/b.yaml:1:1: info: no level of hiera.yaml can reach this file, whatever the node's variables are [unreached-file]

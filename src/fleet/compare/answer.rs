@@ -85,6 +85,13 @@ impl ComparedAnswer {
         }
     }
 
+    /// Returns the answer but for the files that a change edits, which are compared in the scopes of
+    /// their own paths.
+    pub(super) fn without_files(mut self, files: &[&FilePath]) -> ComparedAnswer {
+        self.unsettled.retain(|(_, _, path)| !files.contains(&path));
+        self
+    }
+
     /// Returns the answer with its lookup.
     pub(super) fn with_lookup(self, resolution: Resolution) -> ComparedAnswer {
         ComparedAnswer { lookup: Some(Arc::new(resolution)), ..self }

@@ -56,7 +56,9 @@ fn a_run_for_some_files_leaves_the_entries_of_others_alone() {
     let (_, _, told) = check(&["data/b.yaml", "--prune-baseline"]);
     assert_eq!(told, "");
     check(&["data/a.yaml", "--prune-baseline"]);
-    assert_eq!(check(&[]), (0, "3 files checked, nothing found\n".into(), String::new()));
+    let (status, out, told) = check(&[]);
+    assert_eq!((status, told.as_str()), (0, ""));
+    assert!(out.starts_with("3 files checked, nothing found\n"), "{out}");
     fs::write(root.join("b.json"), "[]").unwrap();
     let (status, _, told) = check(&[]);
     assert!(status == 2 && told.contains("is no baseline"), "{told}");

@@ -21,7 +21,7 @@ use repository::{CLASS, Pool, Repository};
 use server::{Server, uri};
 
 /// The commands that this suite asks, or that read no data.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "server",
     "lookup",
     "dump",
@@ -29,6 +29,7 @@ const COMMANDS: [&str; 12] = [
     "diff",
     "check",
     "nodes",
+    "config",
     "keys",
     "rules",
     "debug",
@@ -83,8 +84,8 @@ const OF_NAMES: [&str; 4] = [
 const MOST_EXPLAINED: usize = 6;
 
 /// The messages of hiera-ls's own that this suite asks for, or that come unasked.
-const OWN_MESSAGES: [&str; 6] =
-    ["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
+const OWN_MESSAGES: [&str; 7] =
+    ["config", "effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
 
 /// Arguments of `lookup`: how an answer is made and printed.
 const FORMS: [&[&str]; 25] = [
@@ -366,6 +367,7 @@ impl Asked {
             (file.display().to_string(), std::fs::read_to_string(&file).expect("it is there"));
         let aspect = random.pick(&["tree", "entry", "index", "scope"]);
         self.output(&["debug", aspect, &path], &repository.root, "", 1);
+        self.output(&["config"], &repository.root, "", 1);
         self.output(&["nodes"], &repository.root, "", 1);
         self.output(&["nodes", "--json"], &repository.root, "", 1);
         for arguments in [

@@ -107,7 +107,7 @@ async def test_the_story_of_a_lookup(session: Session) -> None:
 
 async def test_the_governing_configs(session: Session) -> None:
     page = (await session.request("hiera/config", {})).text
-    assert "hiera.yaml" in page and "data/common.yaml" in page, page
+    assert "hiera.yaml" in page and "  common.yaml" in page, page
 
 
 async def test_all_data_of_a_node_without_its_secrets(session: Session) -> None:

@@ -99,10 +99,11 @@ impl ComparedAnswer {
 
     /// Whether two answers are the same; `None` where unknown variables decide that.
     pub(super) fn is_same(&self, other: &ComparedAnswer) -> Option<bool> {
+        if self.value == other.value && self.conversions == other.conversions {
+            return (self.unsettled == other.unsettled).then_some(true);
+        }
         if self.value == other.value {
-            return Some(
-                self.conversions == other.conversions && self.unsettled == other.unsettled,
-            );
+            return Some(false);
         }
         let are_open = self.has_unknown && other.has_unknown;
         let differ = !are_open

@@ -24,24 +24,43 @@ pub(super) fn keys_that_differ(
     };
     keys.remove(LOOKUP_OPTIONS);
     for side in [before, after] {
-        add_cycles(side.snapshot.keys(), &mut keys);
+        add_dependents(side, &mut keys);
     }
     keys
 }
 
-/// Adds the keys that lie in a cycle with one of these. Such a key may fail or not although the
-/// others have the same values: a call that names a merge strategy reads other levels than the
-/// tokens that lead back to it.
-fn add_cycles(index: &KeyIndex, keys: &mut BTreeSet<Arc<str>>) {
-    let mut open: Vec<Arc<str>> = keys.iter().cloned().collect();
+/// Adds the keys that may have another value although those that they ask for have the same. A key
+/// in a cycle may fail or not: a call that names a merge strategy reads other levels than the tokens
+/// that lead back to it. A text with a hash in it has the members in the order of the hash, and
+/// hashes with another order are equal: the askers of a hash are followed to the end.
+fn add_dependents(side: ComparedSide<'_>, keys: &mut BTreeSet<Arc<str>>) {
+    let index = side.snapshot.keys();
+    let view = side.snapshot.view(side.environment);
+    add_askers(index, keys, keys.clone(), |asker, key| index.in_one_cycle(asker, key));
+    let is_hash = |key: &Arc<str>| view.root_members(key).any(|it| it.value.as_hash().is_some());
+    let hashes = keys.iter().filter(|key| is_hash(key)).cloned().collect();
+    add_askers(index, keys, hashes, |_, _| true);
+}
+
+/// Adds the keys that ask for one of `of`, directly or through others, as long as `follows` says so
+/// of an asker and the key.
+fn add_askers(
+    index: &KeyIndex,
+    keys: &mut BTreeSet<Arc<str>>,
+    of: BTreeSet<Arc<str>>,
+    follows: impl Fn(&str, &str) -> bool,
+) {
+    let mut open: Vec<Arc<str>> = of.iter().cloned().collect();
+    let mut followed = of;
     while let Some(key) = open.pop() {
         for asker in index.asked_by(&key) {
-            if !keys.contains(asker) && index.in_one_cycle(asker, &key) {
-                keys.insert(asker.clone());
+            if !followed.contains(asker) && follows(asker, &key) {
+                followed.insert(asker.clone());
                 open.push(asker.clone());
             }
         }
     }
+    keys.extend(followed);
 }
 
 /// Whether one of the files is no data of the environment, so that it configures it.

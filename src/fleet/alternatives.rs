@@ -56,7 +56,20 @@ pub fn find_alternatives(
     let (scope, resolution) = (scope.clone(), resolution.clone());
     let pinned = exploring.pinned_values(&scope);
     exploring.explore(scope, resolution, &pinned, Assumed::new());
-    if exploring.cases.len() < 2 { Vec::new() } else { exploring.cases }
+    let cases = without_covered(exploring.cases);
+    if cases.len() < 2 { Vec::new() } else { cases }
+}
+
+/// Drops the cases over which an earlier one always takes precedence.
+fn without_covered(all: Vec<Case>) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    for case in all {
+        let covers = |above: &Case| above.when.iter().all(|it| case.when.contains(it));
+        if !cases.iter().any(covers) {
+            cases.push(case);
+        }
+    }
+    cases
 }
 
 struct AlternativeSearch<'a> {

@@ -195,7 +195,6 @@ k: common
             ["%{platform}%{version} = el8", "site = bgo"]: bgo8
             ["%{platform}%{version} = el8"]: el8
             ["%{platform}%{version} = el9"]: el9
-            ["site = bgo", "%{platform}%{version} = el8"]: bgo8
             []: common
         "#]],
     );
@@ -204,12 +203,11 @@ k: common
         &[("platform", "el")],
         100,
         expect![[r#"
-        ["version = 8", "site = bgo"]: bgo8
-        ["version = 8"]: el8
-        ["version = 9"]: el9
-        ["site = bgo", "version = 8"]: bgo8
-        []: common
-    "#]],
+            ["version = 8", "site = bgo"]: bgo8
+            ["version = 8"]: el8
+            ["version = 9"]: el9
+            []: common
+        "#]],
     );
 }
 

@@ -230,18 +230,22 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Returns the rows of one answer: level, place, and what the answer takes from the place.
+    /// Returns the rows of one answer: level, place, and what the answer takes from the place. Of a
+    /// file that several levels read, it is the first row that is certain.
     fn rows_of_answer(&mut self, resolution: &Resolution) -> Vec<[String; 3]> {
-        let mut rows: Vec<[String; 3]> = Vec::new();
+        let mut rows: Vec<(bool, [String; 3])> = Vec::new();
         let is_first = resolution.merge.stops_at_first();
         for step in &resolution.steps {
+            let is_certain = !matches!(step.outcome, Outcome::Undetermined { .. });
             for row in self.rows_of(step, is_first) {
-                // Several levels may read one file.
-                if row[1].is_empty() || !rows.iter().any(|known| known[1] == row[1]) {
-                    rows.push(row);
+                let is_same = |known: &[String; 3]| !row[1].is_empty() && known[1] == row[1];
+                rows.retain(|(was_certain, known)| *was_certain || !is_certain || !is_same(known));
+                if !rows.iter().any(|(_, known)| is_same(known)) {
+                    rows.push((is_certain, row));
                 }
             }
         }
+        let mut rows: Vec<[String; 3]> = rows.into_iter().map(|(_, row)| row).collect();
         let open: Vec<&Unsettled> =
             resolution.unsettled.iter().filter(|file| self.may_decide(file)).collect();
         for file in open {
@@ -313,7 +317,15 @@ impl<'a> Page<'a> {
             Outcome::Unread { path, message } => {
                 row(self.place_names().short_path(path).to_owned(), &format!("not read: {message}"))
             }
-            Outcome::Failed(path) => row(self.place_names().short_path(path).to_owned(), "fails"),
+            Outcome::Failed(path) => {
+                let data = self.snapshot.view(self.environment).data_of(path);
+                let root = self.key.root_text();
+                let place = match data.and_then(|data| data.definition_span(&root)) {
+                    Some(span) => self.add_place(span),
+                    None => self.place_names().short_path(path).to_owned(),
+                };
+                row(place, "fails")
+            }
             _ => Vec::new(),
         }
     }

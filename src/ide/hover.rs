@@ -269,7 +269,11 @@ impl HoverWriter<'_> {
         let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
         let head = self.head_of_key(asked, &title, &self.scope_audience());
         let is_redundant = self.is_redundant(resolution, scope, asked);
-        let found = HoverAnswer::from_lookup(resolution, scope, is_redundant);
+        let cases = group.cases.iter().filter_map(|case| case.resolution.as_ref());
+        let found = HoverAnswer {
+            others: cases.collect(),
+            ..HoverAnswer::from_lookup(resolution, scope, is_redundant)
+        };
         self.render_answer(head, &found, asked)
     }
 

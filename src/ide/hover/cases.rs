@@ -24,7 +24,9 @@ pub(super) struct Row<'g> {
     when: Vec<Assumed>,
     /// The value; `None` where it was not looked up.
     pub(super) shown: Option<ShownPart>,
-    pub(super) resolution: Option<&'g Resolution>,
+    /// The lookups with the value, that of the last assumption first; none where it was not looked
+    /// up.
+    pub(super) resolutions: Vec<&'g Resolution>,
     /// The number of files that may change it all the same.
     others: usize,
 }
@@ -56,7 +58,7 @@ impl HoverWriter<'_> {
             return vec![Row {
                 when: vec![Assumed::new()],
                 shown: Some(self.shown_part(&group.resolution, asked.narrow)),
-                resolution: Some(&group.resolution),
+                resolutions: vec![&group.resolution],
                 others: others(&group.resolution),
             }];
         }
@@ -66,7 +68,7 @@ impl HoverWriter<'_> {
             Row {
                 when: vec![case.when.clone()],
                 shown,
-                resolution: case.resolution.as_ref(),
+                resolutions: case.resolution.iter().collect(),
                 others,
             }
         };
@@ -81,15 +83,15 @@ impl HoverWriter<'_> {
         asked: &HoverQuestion<'_>,
         out: &mut String,
     ) -> Option<&'r ShownPart> {
-        let Row { shown: Some(shown), resolution: Some(resolution), .. } = rows.last()? else {
-            return None;
-        };
+        let Row { shown: Some(shown), resolutions, .. } = rows.last()? else { return None };
+        let (resolution, others) = resolutions.split_first()?;
         let ShownPart::Value(value) = shown else { return None };
         if !self.is_long(value) {
             return None;
         }
         let sources = self.part_sources(resolution, asked.narrow);
-        let from = self.render_provenance(resolution, &sources, &[]);
+        let others = self.sources_of_others(&sources, others, asked.narrow);
+        let from = self.render_provenance(resolution, &sources, &others);
         let end = if from.is_empty() { "" } else { self.markup.line_end() };
         writeln!(out, "without the files below{end}{from}\n").expect("writing to a string");
         out.push_str(&self.block_value(value, &sources));
@@ -98,7 +100,8 @@ impl HoverWriter<'_> {
     }
 
     /// Returns a line for each row, each behind `indent`. A long value is told by its difference from
-    /// `base`; the last row is left out where it is `base`.
+    /// `base`. The last row is left out where `base` is its own value, which is written above; an
+    /// equal value of other nodes is listed, as its place and its condition may be others.
     pub(super) fn render_rows(
         &self,
         rows: &[Row<'_>],
@@ -107,9 +110,11 @@ impl HoverWriter<'_> {
         indent: &str,
     ) -> String {
         let mut out = String::new();
-        let is_base = |row: &Row<'_>| base.is_some_and(|base| row.shown.as_ref() == Some(base));
+        let is_base = |shown: &ShownPart| base.is_some_and(|base| std::ptr::eq(base, shown));
         let (listed, max) = match rows.split_last() {
-            Some((last, others)) if is_base(last) => (others, MAX_DIFFERENCES),
+            Some((last, others)) if last.shown.as_ref().is_some_and(is_base) => {
+                (others, MAX_DIFFERENCES)
+            }
             _ => (rows, MAX_VALUES),
         };
         let has_last = listed.len() == rows.len();
@@ -121,8 +126,7 @@ impl HoverWriter<'_> {
             let difference = row
                 .shown
                 .as_ref()
-                .zip(row.resolution)
-                .and_then(|(shown, found)| self.describe_difference(base, shown, found, asked));
+                .and_then(|shown| self.describe_difference(base, shown, &row.resolutions, asked));
             if let Some(difference) = difference {
                 return format!("{indent}- {condition} · {difference}\n");
             }
@@ -130,8 +134,7 @@ impl HoverWriter<'_> {
                 Some(shown) => self.short_phrase(shown),
                 None => "not looked up".to_owned(),
             };
-            let place =
-                row.resolution.map_or_else(String::new, |found| self.other_source(&[found], asked));
+            let place = self.other_source(&row.resolutions, asked);
             format!("{indent}- {value} {condition}{place}\n")
         };
         (0..shown).for_each(|number| out.push_str(&line(number)));
@@ -233,26 +236,17 @@ fn is_same_value(one: &Row<'_>, other: &Row<'_>) -> bool {
     one.shown.is_some() && (&one.shown, one.others) == (&other.shown, other.others)
 }
 
-/// Drops rows that an earlier one takes precedence over, and rows that a later one repeats.
-fn without_repeats(all: Vec<Row<'_>>) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
-    for row in all {
-        if !rows.iter().any(|above| covers_row(above, &row)) {
-            rows.push(row);
-        }
-    }
+/// Drops rows that a later one repeats, which keeps their lookups.
+fn without_repeats(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
     for number in (0..rows.len().saturating_sub(1)).rev() {
         let row = &rows[number];
-        let mut later = rows[number + 1..].iter().filter(|other| are_compatible(row, other));
-        let is_repeated = loop {
-            match later.next() {
-                Some(other) if !is_same_value(row, other) => break false,
-                Some(other) if covers_row(other, row) => break true,
-                Some(_) => {}
-                None => break false,
-            }
-        };
-        if is_repeated {
+        let is_open = |other: &&Row<'_>| are_compatible(row, other);
+        let mut later = (number + 1..rows.len()).filter(|later| is_open(&&rows[*later]));
+        let repeating = later
+            .find(|later| !is_same_value(row, &rows[*later]) || covers_row(&rows[*later], row));
+        if let Some(later) = repeating.filter(|later| is_same_value(row, &rows[*later])) {
+            let repeated = std::mem::take(&mut rows[number].resolutions);
+            rows[later].resolutions.extend(repeated);
             rows.remove(number);
         }
     }
@@ -272,7 +266,10 @@ fn merge_rows(rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
             is_same_value(above, &row) || above.shown.is_none() && row.shown.is_none()
         });
         match same.filter(|_| !is_last) {
-            Some(at) => all[from + at].when.extend(row.when),
+            Some(at) => {
+                all[from + at].when.extend(row.when);
+                all[from + at].resolutions.extend(row.resolutions);
+            }
             None => all.push(row),
         }
     }

@@ -45,13 +45,13 @@ struct Difference<'v> {
 
 impl HoverWriter<'_> {
     /// `differs in a.b; adds d; lacks c ← Role role/web.yaml:12`: how a long value differs from the
-    /// one of its kind that `base` is. `None` where the value is short, where it and `base` are of
-    /// different kinds, or where all of `base` is hidden.
+    /// one of its kind that `base` is; `the same value` where it does not. `None` where the value is
+    /// short, where it and `base` are of different kinds, or where all of `base` is hidden.
     pub(super) fn describe_difference(
         &self,
         base: Option<&ShownPart>,
         shown: &ShownPart,
-        resolution: &Resolution,
+        resolutions: &[&Resolution],
         asked: &HoverQuestion<'_>,
     ) -> Option<String> {
         let (Some(ShownPart::Value(base)), ShownPart::Value(value)) = (base, shown) else {
@@ -59,6 +59,9 @@ impl HoverWriter<'_> {
         };
         if !self.is_long(value) || base.is_secret() || value.is_secret() {
             return None;
+        }
+        if base == value {
+            return Some("the same value".to_owned() + &self.other_source(resolutions, asked));
         }
         let difference = match (base.data(), value.data()) {
             (Data::Hash(base), Data::Hash(hash)) => of_hashes(base, hash),
@@ -81,7 +84,7 @@ impl HoverWriter<'_> {
             return None;
         }
         let what = kinds.join("; ");
-        Some(what + &self.place_of_difference(&difference, resolution, asked))
+        Some(what + &self.place_of_difference(&difference, resolutions, asked))
     }
 
     /// Returns `adds x, y and 3 more`, `adds 2 elements`.
@@ -108,7 +111,7 @@ impl HoverWriter<'_> {
     fn place_of_difference(
         &self,
         difference: &Difference<'_>,
-        resolution: &Resolution,
+        resolutions: &[&Resolution],
         asked: &HoverQuestion<'_>,
     ) -> String {
         let mut places: Vec<(&FilePath, Span)> = Vec::new();
@@ -120,10 +123,10 @@ impl HoverWriter<'_> {
             }
         }
         let Some((path, place)) = places.first() else {
-            return self.other_source(&[resolution], asked);
+            return self.other_source(resolutions, asked);
         };
-        let sources = self.part_sources(resolution, asked.narrow);
-        let written = match sources.into_iter().find(|source| source.path == **path) {
+        let mut sources = resolutions.iter().flat_map(|it| self.part_sources(it, asked.narrow));
+        let written = match sources.find(|source| source.path == **path) {
             Some(source) => self.source_with_path(&ValueSource { place: Some(*place), ..source }),
             None => self.markup.render_place(*place),
         };

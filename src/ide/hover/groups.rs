@@ -53,9 +53,9 @@ impl EqualGroups<'_> {
         &self.groups[0].resolution
     }
 
-    /// Returns the lookups of the groups, that of the largest one first.
+    /// Returns the lookups with the first value, one of the largest group first.
     fn resolutions(&self) -> Vec<&Resolution> {
-        self.groups.iter().map(|group| &group.resolution).collect()
+        self.rows[0].resolutions.clone()
     }
 }
 
@@ -80,7 +80,7 @@ impl HoverWriter<'_> {
                 groups.iter().all(|one| self.is_redundant(&one.resolution, &one.scope, asked));
             let found = HoverAnswer {
                 unsettled,
-                others: first.resolutions().split_off(1),
+                others: first.resolutions(),
                 ..HoverAnswer::from_lookup(first.resolution(), &groups[0].scope, is_redundant)
             };
             return self.render_answer(head, &found, asked);
@@ -96,11 +96,11 @@ impl HoverWriter<'_> {
             _ => self.list_answers(&answers, found.rest.len(), asked, &mut out),
         }
         if let Some(Other { shown, resolution, unless }) = &other {
-            let line = match self.describe_difference(first.only_value(), shown, resolution, asked)
-            {
-                Some(difference) => format!("in other nodes{unless} · {difference}"),
-                None => format!("{} in other nodes{unless}", self.short_phrase(shown)),
-            };
+            let line =
+                match self.describe_difference(first.only_value(), shown, &[resolution], asked) {
+                    Some(difference) => format!("in other nodes{unless} · {difference}"),
+                    None => format!("{} in other nodes{unless}", self.short_phrase(shown)),
+                };
             writeln!(out, "- {line}").expect("writing to a string");
         }
         out.push_str(&self.assumed_names(answers.iter().flat_map(|answer| &answer.rows)));
@@ -170,6 +170,9 @@ impl HoverWriter<'_> {
             match answers.iter_mut().find(|answer| answer.rows == rows) {
                 Some(known) => {
                     known.nodes.extend(&group.nodes);
+                    for (row, more) in known.rows.iter_mut().zip(rows) {
+                        row.resolutions.extend(more.resolutions);
+                    }
                     for file in unsettled {
                         if !known.unsettled.contains(file) {
                             known.unsettled.push(file.clone());
@@ -251,14 +254,14 @@ impl HoverWriter<'_> {
         asked: &HoverQuestion<'_>,
     ) -> String {
         let nodes = self.nodes_of(answer);
-        let resolution = answer.resolution();
+        let resolutions = answer.resolutions();
         let Some(shown) = answer.only_value() else {
             return format!("- in {nodes}\n{}", self.render_rows(&answer.rows, base, asked, "  "));
         };
-        match self.describe_difference(base, shown, resolution, asked) {
+        match self.describe_difference(base, shown, &resolutions, asked) {
             Some(difference) => format!("- in {nodes} · {difference}\n"),
             None => {
-                let place = self.other_source(&answer.resolutions(), asked);
+                let place = self.other_source(&resolutions, asked);
                 format!("- {} in {nodes}{place}\n", self.short_phrase(shown))
             }
         }
@@ -292,10 +295,7 @@ impl HoverWriter<'_> {
         }
         let is_here = |path: &FilePath| *path == self.subject.path;
         let shown = if resolutions.len() == 1 { 1 } else { MAX_FILES };
-        let is_told = match shown {
-            1 => sources.first().is_some_and(|source| !is_here(&source.path)),
-            _ => sources.iter().any(|source| !is_here(&source.path)),
-        };
+        let is_told = sources.iter().any(|source| !is_here(&source.path));
         if !is_told {
             return String::new();
         }

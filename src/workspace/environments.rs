@@ -218,6 +218,16 @@ impl Environment {
         self.root.parent().is_some_and(|parent| parent.name() == "environments")
     }
 
+    /// Whether the data of other environments may lie here, too, with files that all of them read: a
+    /// location has the environment's name, and no folder tells which one this is.
+    pub(super) fn may_hold_others(&self) -> bool {
+        let has_name = |reach: &Reach| {
+            let names = reach.pattern.variables();
+            names.iter().any(|it| matches!(&**it, "environment" | "::environment"))
+        };
+        !self.is_named_by_folder() && self.reach.iter().any(has_name)
+    }
+
     /// Returns all its configs with their layers, in order of priority.
     pub fn all_configs(&self) -> impl Iterator<Item = (Layer, &Arc<HieraConfig>)> {
         let global = self.global.iter().map(|config| (Layer::Global, config));

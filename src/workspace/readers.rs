@@ -101,13 +101,12 @@ impl<'a> FileReaders<'a> {
     ) -> Option<(Reads, usize)> {
         let environment = self.environment.name.as_str();
         let is_elsewhere = matches!(scope.get("environment"), Variable::Known(name) if name.to_text() != environment);
-        // Data of several environments may lie in one repository.
-        let is_here = |route: &Route<'_>| !is_elsewhere || route.names_environment();
+        if is_elsewhere && !self.environment.may_hold_others() {
+            return None;
+        }
         let routes = self.routes.iter().enumerate();
         let mut way = None;
-        for (number, route) in
-            routes.filter(|(_, route)| is_here(route) && route.may_be_taken(scope))
-        {
+        for (number, route) in routes.filter(|(_, route)| route.may_be_taken(scope)) {
             match self.is_taken(route, scope, view) {
                 Some(Reads::Certainly) => return Some((Reads::Certainly, number)),
                 other => way = way.or(other.map(|reads| (reads, number))),
@@ -153,13 +152,6 @@ impl<'a> FileReaders<'a> {
 }
 
 impl Route<'_> {
-    /// Whether the path of the file shows the environment.
-    fn names_environment(&self) -> bool {
-        self.needs
-            .iter()
-            .any(|(key, _)| matches!(&*key.root_text(), "environment" | "::environment"))
-    }
-
     /// Whether no variable speaks against it.
     fn may_be_taken(&self, scope: &Scope) -> bool {
         !self

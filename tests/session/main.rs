@@ -15,6 +15,7 @@ mod keyboard;
 #[path = "../../benches/session/library.rs"]
 mod library;
 
+mod consistency;
 mod equivalence;
 mod faults;
 mod fuzz;

@@ -28,7 +28,7 @@ use crate::support::{self, random, random::Random, scratch};
 /// How many refactorings one repository sees before the next one is made.
 const STEPS: usize = 25;
 /// The name of a node without any known variable, as the comparison lists it.
-const UNKNOWN: &str = "any other";
+pub(crate) const UNKNOWN: &str = "any other";
 /// How many places are tried for one.
 const TRIES: usize = 40;
 
@@ -100,7 +100,7 @@ fn walk(root: &Path, steps: usize, random: &mut Random, context: &str, tally: &m
         let after = workspace.snapshot();
         let mut differing = differing(&before, &after, tally);
         let others_differ = differing.remove(UNKNOWN);
-        let told = told(&chosen);
+        let told = told_count(&chosen);
         let context = || {
             let texts = texts(&before, change).join("\n");
             format!("{context}, step {step}: {}\n{differing:?}\n{texts}", chosen.title)
@@ -164,6 +164,10 @@ fn choose(snapshot: &Snapshot, random: &mut Random, tally: &mut Tally) -> Option
 /// Returns the nodes, or the kinds of nodes where none is known, for which a key that was there
 /// before has another value; among them [`UNKNOWN`] where a node without any known variable may
 /// have one.
+pub(crate) fn differing_nodes(before: &Snapshot, after: &Snapshot) -> BTreeSet<String> {
+    differing(before, after, &mut Tally::default())
+}
+
 fn differing(before: &Snapshot, after: &Snapshot, tally: &mut Tally) -> BTreeSet<String> {
     let mut differing = BTreeSet::new();
     let all: BTreeSet<_> = before.keys().keys().cloned().collect();
@@ -216,7 +220,7 @@ fn strategies(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<
 
 /// Returns the number of nodes whose values change by the title; `None` where the title states
 /// none, or not for all nodes.
-fn told(refactoring: &Refactoring) -> Option<usize> {
+pub(crate) fn told_count(refactoring: &Refactoring) -> Option<usize> {
     let (_, effect) = refactoring.title.split_once(" (changes ")?;
     if effect.contains("not known") {
         return None;

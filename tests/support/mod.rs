@@ -28,6 +28,7 @@
 //! | `HIERA_LS_SEED` | repeats a run of a suite with random cases, which prints it |
 //! | `HIERA_LS_WORDS=1` | print the errors whose words are not Puppet's |
 //! | `HIERA_LS_EDITS` | how many random edits `typing` (400) and `equivalence` (1,000) make |
+//! | `HIERA_LS_PLACES` | at how many random places `consistency` compares the features (2,000) |
 //! | `HIERA_LS_FAULTS=all` | `refused` has each call of the system fail in turn, not four of a kind |
 //! | `HIERA_LS_FUZZ` | how many seconds each target of `fuzz` runs (2) |
 //! | `HIERA_LS_PATIENCE` | how many seconds the protocol suite waits for a message (20) |

@@ -54,7 +54,8 @@ pub fn count(default: usize) -> usize {
     number("HIERA_LS_RANDOM").map_or(default, |count| count as usize)
 }
 
-fn number(name: &str) -> Option<u64> {
+/// The number that a variable of the environment has; `None` where it is not set.
+pub fn number(name: &str) -> Option<u64> {
     std::env::var(name)
         .ok()
         .filter(|text| !text.is_empty())

@@ -75,8 +75,7 @@ pub(super) fn run(arguments: &DumpArguments, out: &mut dyn Write) -> Result<Stat
             }
             let (nodes, _) = NodeValues::all_nodes(&opened.snapshot, &environment);
             for number in choose_nodes(choice, &environment, nodes)? {
-                let scope = nodes[number].scope_in(&environment.name);
-                dump.write_document(&nodes[number].name, &scope, out)?;
+                dump.write_document(&nodes[number].name, &nodes[number].scope, out)?;
             }
         }
         (None, format) => {

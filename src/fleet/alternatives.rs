@@ -137,7 +137,7 @@ impl AlternativeSearch<'_> {
             }
             branch.read.into_iter().for_each(|file| assumed.assume_read(file));
             *self.lookups -= 1;
-            let resolution = (self.question.lookup)(&assumed);
+            let resolution = (self.question.lookup)(&assumed, None);
             self.explore(assumed, resolution, pinned, when);
         }
         scope.assume_unread(files.iter().cloned());
@@ -145,7 +145,7 @@ impl AlternativeSearch<'_> {
         let root = resolution.key.root_text();
         let decides = |file: &Unsettled| *file.key != *root && files.contains(&file.path);
         let resolution = if resolution.unsettled.iter().any(decides) {
-            (self.question.lookup)(&scope)
+            (self.question.lookup)(&scope, None)
         } else {
             remove_files(resolution, &files)
         };

@@ -135,8 +135,8 @@ impl AnswerCache {
 
 fn look_up(question: &NodeQuestion<'_>, node: usize) -> Resolution {
     let NodeQuestion { snapshot, environment, view, key, is_called } = *question;
-    let scope = snapshot.nodes_of(environment)[node].scope_in(&environment.name);
-    let resolver = Resolver::new(snapshot.lookup_context(environment, view, &scope));
+    let scope = &snapshot.nodes_of(environment)[node].scope;
+    let resolver = Resolver::new(snapshot.lookup_context(environment, view, scope));
     match is_called {
         true => snapshot.lookup_as_called(environment, &resolver, key),
         false => resolver.lookup(key, None),

@@ -94,7 +94,7 @@ impl<'a> FileAudience<'a> {
     /// that follow from the variables that are unknown in it.
     pub fn effective_value(&self, root: &LookupKey, limits: ValueLimits, decrypts: bool) -> Groups {
         let name = root.root_text();
-        let lookup = |scope: &Scope| self.look_up(root, scope, decrypts);
+        let lookup = |scope: &Scope, _: Option<usize>| self.look_up(root, scope, decrypts);
         let question = FleetQuestion {
             snapshot: self.snapshot,
             environment: self.environment,
@@ -104,7 +104,7 @@ impl<'a> FileAudience<'a> {
         };
         let mut found = if self.readers().is_empty() {
             let (nodes, scope, cases) = (Vec::new(), self.scope.clone(), Vec::new());
-            let group = Group { nodes, resolution: lookup(&scope), scope, cases };
+            let group = Group { nodes, resolution: lookup(&scope, None), scope, cases };
             Groups { groups: vec![group], rest: Vec::new() }
         } else {
             group_by_answer(&question, self.readers())

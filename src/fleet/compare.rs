@@ -20,9 +20,10 @@ use answer::{ComparedAnswer, NodeAnswers};
 pub use effort::Effort;
 
 use super::groups::{FleetQuestion, Group, group_by_answer};
+use super::node_caches::NodeCaches;
+use super::node_values::NodeValues;
 use super::ways::ReadWay;
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Scope;
 use crate::text::{FilePath, SourceChange};
@@ -92,20 +93,26 @@ impl Comparison {
 pub struct Comparer<'a> {
     before: &'a Snapshot,
     effort: Effort,
-    /// The answers as they are.
-    known: RefCell<HashMap<KnownKey, NodeAnswers>>,
+    /// What is known of each environment as the data are, in the order of the environments.
+    known: Vec<KnownAnswers>,
     /// Whether answers keep their lookups, for callers that show both.
     keeps_lookups: bool,
 }
 
-/// The address of an environment, a key, and the number of the way in which it is read.
-type KnownKey = (usize, Arc<str>, usize);
+/// The lookups in an environment that several changes share.
+#[derive(Default)]
+struct KnownAnswers {
+    /// The answers by the key and the number of the way in which the key is read.
+    answers: RefCell<HashMap<(Arc<str>, usize), NodeAnswers>>,
+    caches: NodeCaches,
+}
 
 /// An environment in one of two snapshots.
 #[derive(Clone, Copy)]
 struct ComparedSide<'a> {
     snapshot: &'a Snapshot,
     environment: &'a Environment,
+    caches: &'a NodeCaches,
 }
 
 /// The nodes that the keys of one change were compared for.
@@ -129,7 +136,8 @@ impl Verdicts {
 impl<'a> Comparer<'a> {
     /// Creates a comparer of changes to a snapshot.
     pub fn new(before: &'a Snapshot, effort: Effort) -> Comparer<'a> {
-        Comparer { before, effort, known: RefCell::default(), keeps_lookups: false }
+        let known = before.environments().all.iter().map(|_| KnownAnswers::default()).collect();
+        Comparer { before, effort, known, keeps_lookups: false }
     }
 
     /// Begins the first of so many changes that are left to compare: it gets its share of the
@@ -148,7 +156,7 @@ impl<'a> Comparer<'a> {
     ) -> Option<Comparison> {
         let files: Vec<&FilePath> = change.edits.keys().chain(change.created.keys()).collect();
         let mut all = Comparison::default();
-        for environment in &self.before.environments().all {
+        for (environment, known) in self.before.environments().all.iter().zip(&self.known) {
             let Some(later) = environment_after(self.before, after, environment) else {
                 all.others_change = true;
                 continue;
@@ -158,15 +166,17 @@ impl<'a> Comparer<'a> {
             if !files.iter().any(|path| concerns(&path)) {
                 continue;
             }
-            let before = ComparedSide { snapshot: self.before, environment };
-            let sides = (before, ComparedSide { snapshot: after, environment: later });
+            let caches = NodeCaches::default();
+            let before = ComparedSide { snapshot: self.before, environment, caches: &known.caches };
+            let after = ComparedSide { snapshot: after, environment: later, caches: &caches };
+            let sides = (before, after);
             let mut keys = keys::keys_that_differ(sides.0, sides.1, &files);
             keys.retain(|key| !new_keys.contains(key));
             let (nodes, are_kinds) = before.compared_nodes();
             all.nodes += nodes.len();
             all.are_kinds |= are_kinds;
             if !keys.is_empty() {
-                self.compare_keys(sides, &keys, &files, &mut all);
+                self.compare_keys(sides, known, (&keys, &files), &mut all);
             }
             all.keys.extend(keys);
             if self.before.cancel_token().is_cancelled() {
@@ -179,8 +189,8 @@ impl<'a> Comparer<'a> {
     fn compare_keys(
         &self,
         (before, after): (ComparedSide<'_>, ComparedSide<'_>),
-        keys: &BTreeSet<Arc<str>>,
-        files: &[&FilePath],
+        known: &KnownAnswers,
+        (keys, files): (&BTreeSet<Arc<str>>, &[&FilePath]),
         all: &mut Comparison,
     ) {
         let kinds = match before.compared_nodes() {
@@ -196,10 +206,8 @@ impl<'a> Comparer<'a> {
         for key in keys {
             for (number, way) in before.ways(key).iter().enumerate() {
                 all.others_change |= self.differs_for_others((before, after), key, way, files);
-                let mut known = self.known.borrow_mut();
-                let address = std::ptr::from_ref(before.environment).addr();
-                let memo = (address, key.clone(), number);
-                let old = known.entry(memo).or_default();
+                let mut answers = known.answers.borrow_mut();
+                let old = answers.entry((key.clone(), number)).or_default();
                 self.add_answers((before, kinds), (key, way), &concerned, old);
                 let mut new = NodeAnswers::default();
                 self.add_answers((after, kinds), (key, way), &asked, &mut new);
@@ -222,7 +230,7 @@ impl<'a> Comparer<'a> {
         way: &ReadWay<'_>,
         files: &[&FilePath],
     ) -> bool {
-        let ComparedSide { snapshot, environment } = before;
+        let ComparedSide { snapshot, environment, .. } = before;
         let any = snapshot.any_scope(environment);
         let inferred = |path: &&FilePath| {
             environment.reaches_file(path).then(|| snapshot.inferred_scope(environment, path))
@@ -231,7 +239,8 @@ impl<'a> Comparer<'a> {
         // A key that was not looked up may have another value.
         scopes.any(|scope| {
             let answer = |side: ComparedSide<'_>| {
-                ComparedAnswer::new(&side.lookup(key, way, &scope), side).without_files(files)
+                let resolution = side.lookup(key, way, (&scope, None));
+                ComparedAnswer::new(&resolution, side).without_files(files)
             };
             self.effort.is_over() || answer(before).is_same(&answer(after)) != Some(true)
         })
@@ -259,13 +268,14 @@ impl<'a> Comparer<'a> {
                 if is_over() {
                     return;
                 }
-                let resolution = side.lookup(key, way, &kinds[number].scope);
+                let scope = &kinds[number].scope;
+                let resolution = side.lookup(key, way, (scope, Some(number)));
                 answers.add([number], self.compared_answer(resolution, side));
             }
             return;
         }
-        let ComparedSide { snapshot, environment } = side;
-        let lookup = |scope: &Scope| side.lookup(key, way, scope);
+        let ComparedSide { snapshot, environment, .. } = side;
+        let lookup = |scope: &Scope, node: Option<usize>| side.lookup(key, way, (scope, node));
         let question = FleetQuestion {
             snapshot,
             environment,
@@ -323,7 +333,7 @@ fn nodes_concerned(
     after: ComparedSide<'_>,
     files: &[&FilePath],
 ) -> Vec<usize> {
-    let ComparedSide { snapshot, environment } = before;
+    let ComparedSide { snapshot, environment, .. } = before;
     let (nodes, are_kinds) = before.compared_nodes();
     if !std::ptr::eq(environment, after.environment) {
         return (0..nodes.len()).collect();
@@ -364,10 +374,7 @@ fn numbers_after(
 impl<'a> ComparedSide<'a> {
     /// Returns the nodes that are compared, and whether they are kinds of nodes.
     fn compared_nodes(self) -> (&'a [Arc<Node>], bool) {
-        match self.snapshot.nodes_of(self.environment) {
-            [] => (&self.snapshot.kinds_of(self.environment).all, true),
-            nodes => (nodes, false),
-        }
+        NodeValues::all_nodes(self.snapshot, self.environment)
     }
 
     /// Returns the ways in which a key is read.
@@ -378,10 +385,16 @@ impl<'a> ComparedSide<'a> {
         ReadWay::ways_of_key(self.snapshot, self.environment, key)
     }
 
-    fn lookup(self, key: &str, way: &ReadWay<'_>, scope: &Scope) -> Resolution {
+    /// Looks a key up in a scope; the number is that of the node with this scope.
+    fn lookup(
+        self,
+        key: &str,
+        way: &ReadWay<'_>,
+        (scope, node): (&Scope, Option<usize>),
+    ) -> Resolution {
         let view = self.snapshot.view(self.environment);
-        let resolver = Resolver::new(self.snapshot.lookup_context(self.environment, &view, scope));
-        way.lookup(&resolver, &LookupKey::of_root(key))
+        let context = self.snapshot.lookup_context(self.environment, &view, scope);
+        way.lookup(&self.caches.resolver(context, node), &LookupKey::of_root(key))
     }
 }
 

@@ -69,8 +69,9 @@ pub struct FleetQuestion<'a> {
     pub environment: &'a Environment,
     /// The root key.
     pub root: &'a str,
-    /// Looks the root key up in a scope.
-    pub lookup: &'a dyn Fn(&Scope) -> Resolution,
+    /// Looks the root key up in a scope: in that of the node with this number, or in one with
+    /// assumptions.
+    pub lookup: &'a dyn Fn(&Scope, Option<usize>) -> Resolution,
     /// The most lookups to make.
     pub max_lookups: usize,
 }
@@ -106,8 +107,8 @@ fn take_largest(waiting: &mut Vec<Vec<usize>>) -> Option<Vec<usize>> {
 fn answer_class(question: &FleetQuestion<'_>, class: Vec<usize>) -> (Group, Vec<usize>) {
     let FleetQuestion { snapshot, environment, .. } = *question;
     let first = class[0];
-    let scope = snapshot.nodes_of(environment)[first].scope_in(&environment.name);
-    let resolution = (question.lookup)(&scope);
+    let scope = snapshot.nodes_of(environment)[first].scope.clone();
+    let resolution = (question.lookup)(&scope, Some(first));
     let mut asked = Questions::of_lookup(snapshot, environment, &resolution);
     for name in deciding_variables(environment, &resolution) {
         asked.add_unknown(snapshot.node_column(environment, name));

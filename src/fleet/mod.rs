@@ -6,6 +6,7 @@ pub mod audience;
 pub mod compare;
 pub mod groups;
 pub mod leaves;
+mod node_caches;
 pub mod node_values;
 pub mod proof;
 mod questions;

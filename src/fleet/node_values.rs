@@ -4,17 +4,17 @@
 //! nodes concerned fail, whichever key is asked for. So only nodes with the same failures share a
 //! lookup ([`super::groups`] distinguishes nodes by the definitions of the key alone).
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::alternatives::add_cases;
 use super::audience::ValueLimits;
 use super::groups::{FleetQuestion, Group, group_by_answer};
+use super::node_caches::NodeCaches;
 use crate::hiera::hierarchy::locate_levels;
 use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{Context, Resolver};
+use crate::hiera::lookup::Context;
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Scope;
@@ -24,9 +24,6 @@ use crate::workspace::environments::Environment;
 use crate::workspace::nodes::Node;
 use crate::workspace::parallel::on_all_cores;
 use crate::workspace::{EnvironmentView, Snapshot};
-
-/// The most resolvers to keep; each has its prepared levels.
-const KEPT_RESOLVERS: usize = 512;
 
 /// The nodes of an environment whose values are looked up.
 pub struct NodeValues<'a> {
@@ -39,9 +36,7 @@ pub struct NodeValues<'a> {
     classes: Vec<Vec<usize>>,
     /// The names of all known nodes.
     names: HashSet<&'a str>,
-    /// The scopes of the nodes by their addresses.
-    scopes: HashMap<usize, &'a Scope>,
-    resolvers: RefCell<HashMap<usize, Resolver<'a>>>,
+    caches: NodeCaches,
 }
 
 /// The reasons why each lookup of a node fails: broken files that it reads, and the errors of
@@ -60,14 +55,12 @@ impl<'a> NodeValues<'a> {
         let (nodes, are_kinds) = NodeValues::all_nodes(snapshot, environment);
         let broken = broken_files(snapshot, environment, view);
         let failures = on_all_cores(numbers, |number| {
-            let scope = nodes[*number].scope_in(&environment.name);
-            failures_of(&scope, snapshot, environment, view, &broken)
+            failures_of(&nodes[*number].scope, snapshot, environment, view, &broken)
         });
         let mut classes: BTreeMap<Failures, Vec<usize>> = BTreeMap::new();
         for (number, failures) in numbers.iter().zip(failures) {
             classes.entry(failures).or_default().push(*number);
         }
-        let address = |node: &'a Arc<Node>| (Arc::as_ptr(&node.scope).addr(), &*node.scope);
         NodeValues {
             view,
             snapshot,
@@ -76,8 +69,7 @@ impl<'a> NodeValues<'a> {
             are_kinds,
             classes: classes.into_values().collect(),
             names: snapshot.nodes_of(environment).iter().map(|node| &*node.name).collect(),
-            scopes: nodes.iter().map(address).collect(),
-            resolvers: RefCell::default(),
+            caches: NodeCaches::default(),
         }
     }
 
@@ -95,7 +87,7 @@ impl<'a> NodeValues<'a> {
     /// cases that follow from its unknown variables.
     pub fn groups(&self, key: &LookupKey, merge: Option<&Strategy>) -> Vec<Group> {
         let root = key.root_text();
-        let lookup = |scope: &Scope| self.look_up(key, merge, scope);
+        let lookup = |scope: &Scope, node: Option<usize>| self.look_up(key, merge, (scope, node));
         let question = FleetQuestion {
             snapshot: self.snapshot,
             environment: self.environment,
@@ -107,8 +99,8 @@ impl<'a> NodeValues<'a> {
         for class in &self.classes {
             match self.are_kinds {
                 true => groups.extend(class.iter().map(|number| {
-                    let scope = self.nodes[*number].scope_in(&self.environment.name);
-                    let resolution = lookup(&scope);
+                    let scope = self.nodes[*number].scope.clone();
+                    let resolution = lookup(&scope, Some(*number));
                     Group { nodes: vec![*number], scope, resolution, cases: Vec::new() }
                 })),
                 false => groups.extend(group_by_answer(&question, class).groups),
@@ -120,22 +112,17 @@ impl<'a> NodeValues<'a> {
         groups
     }
 
-    /// Looks a key up in a scope as Puppet does: broken files fail. Nothing is decrypted.
-    fn look_up(&self, key: &LookupKey, merge: Option<&Strategy>, scope: &Scope) -> Resolution {
-        let address = std::ptr::from_ref(scope).addr();
-        let Some(known) = self.scopes.get(&address) else {
-            let context = self.snapshot.lookup_context(self.environment, self.view, scope);
-            return Resolver::new(Context { tolerant: false, ..context }).lookup(key, merge);
-        };
-        let mut resolvers = self.resolvers.borrow_mut();
-        if resolvers.len() >= KEPT_RESOLVERS {
-            resolvers.clear();
-        }
-        let resolver = resolvers.entry(address).or_insert_with(|| {
-            let context = self.snapshot.lookup_context(self.environment, self.view, known);
-            Resolver::new(Context { tolerant: false, ..context })
-        });
-        resolver.lookup(key, merge)
+    /// Looks a key up in a scope as Puppet does: broken files fail. Nothing is decrypted. The number
+    /// is that of the node with this scope.
+    fn look_up(
+        &self,
+        key: &LookupKey,
+        merge: Option<&Strategy>,
+        (scope, node): (&Scope, Option<usize>),
+    ) -> Resolution {
+        let context = self.snapshot.lookup_context(self.environment, self.view, scope);
+        let context = Context { tolerant: false, ..context };
+        self.caches.resolver(context, node).lookup(key, merge)
     }
 }
 

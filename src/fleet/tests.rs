@@ -169,7 +169,7 @@ fn own_lookup(
 ) -> Resolution {
     let view = snapshot.view(environment);
     let sources = Unshared(view);
-    let scope = snapshot.nodes_of(environment)[node].scope_in(&environment.name);
+    let scope = snapshot.nodes_of(environment)[node].scope.clone();
     let context = snapshot.lookup_context(environment, &view, &scope);
     Resolver::new(Context { sources: &sources, ..context }).lookup(key, None)
 }
@@ -183,7 +183,7 @@ fn compare(text: &str, seed: u64) -> (usize, usize) {
     let mut groups = 0;
     for root in (0..KEYS).map(|key| format!("k{key}")).chain(["own".to_owned()]) {
         let key = LookupKey::of_root(&root);
-        let lookup = |scope: &Scope| {
+        let lookup = |scope: &Scope, _: Option<usize>| {
             let context = snapshot.lookup_context(environment, &view, scope);
             Resolver::new(context).lookup(&key, None)
         };
@@ -248,7 +248,7 @@ fn readers_of_a_file_are_the_nodes_that_may_read_it() {
             let readers = snapshot.readers_of(environment, &file.path);
             possible += readers.possibly.len();
             for (number, node) in nodes.iter().enumerate() {
-                let (scope, path) = (node.scope_in(&environment.name), &file.path);
+                let (scope, path) = (node.scope.clone(), &file.path);
                 let is_reader = readers.way_of(number).is_some();
                 let name = &node.name;
                 assert_eq!(

@@ -90,10 +90,16 @@ struct LayerLevels {
     default_hierarchy: Levels,
 }
 
-/// Answers lookups in one context, and caches the data that they share: located levels and
-/// assembled options.
+/// Answers lookups in one context. The lookups share a cache.
 pub struct Resolver<'a> {
     ctx: Context<'a>,
+    cache: Rc<LookupCache>,
+}
+
+/// The data that lookups in one context share: located levels and assembled options. A caller may
+/// keep the cache for a later [`Resolver`] of the same sources, configs, scope and tolerance.
+#[derive(Default)]
+pub struct LookupCache {
     located: RefCell<HashMap<Layer, Located>>,
     options: RefCell<HashMap<OptionsOf, Options>>,
     /// The options of the global layer, then those of the global layer and the environment
@@ -227,19 +233,29 @@ impl Default for Choice {
     }
 }
 
+impl LookupCache {
+    /// Returns a cache with the same options and without located levels.
+    fn clone_options(&self) -> LookupCache {
+        LookupCache {
+            options: self.options.clone(),
+            global_options: self.global_options.clone(),
+            shared_options: self.shared_options.clone(),
+            default_options: self.default_options.clone(),
+            unread_options: self.unread_options.clone(),
+            ..LookupCache::default()
+        }
+    }
+}
+
 impl<'a> Resolver<'a> {
     /// Returns a resolver for this context.
     pub fn new(ctx: Context<'a>) -> Resolver<'a> {
-        Resolver {
-            ctx,
-            located: RefCell::default(),
-            options: RefCell::default(),
-            global_options: RefCell::default(),
-            shared_options: RefCell::default(),
-            unread_options: RefCell::default(),
-            default_options: RefCell::default(),
-            called: RefCell::default(),
-        }
+        Resolver::resume(ctx, Rc::default())
+    }
+
+    /// Returns a resolver that goes on with the cache of an earlier one of an equal context.
+    pub fn resume(ctx: Context<'a>, cache: Rc<LookupCache>) -> Resolver<'a> {
+        Resolver { ctx, cache }
     }
 
     /// Returns the context.

@@ -271,9 +271,7 @@ fn files_of(
         environment.reach.iter().filter(|reach| reach.template == *template).collect();
     let node = snapshot.selected_in(environment);
     let is_read = |path: &FilePath| {
-        node.is_some_and(|node| {
-            snapshot.reads_file(environment, &node.scope_in(&environment.name), path)
-        })
+        node.is_some_and(|node| snapshot.reads_file(environment, &node.scope, path))
     };
     let fits =
         |path: &&FilePath| reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some());

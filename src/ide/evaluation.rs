@@ -86,9 +86,7 @@ pub fn find_offers(snapshot: &Snapshot, position: FilePosition) -> Vec<Offer> {
         1..=FEW_NODES => {
             let all = snapshot.nodes_of(environment);
             let nodes = readers.iter().map(|number| &all[*number]);
-            let asks = |node: &&Arc<Node>| {
-                asks_functions(snapshot, environment, &node.scope_in(&environment.name), &key)
-            };
+            let asks = |node: &&Arc<Node>| asks_functions(snapshot, environment, &node.scope, &key);
             nodes.filter(asks).map(|node| offer(Some(node.name.clone()))).collect()
         }
         _ => vec![offer(None)],
@@ -127,7 +125,7 @@ pub fn find_target(
     let scope = match node {
         Some(name) => {
             let mut nodes = snapshot.nodes_of(&environment).iter();
-            nodes.find(|node| &*node.name == name)?.scope_in(&environment.name)
+            nodes.find(|node| &*node.name == name)?.scope.clone()
         }
         None => scope_of(snapshot, &environment, path),
     };
@@ -161,7 +159,7 @@ pub fn scope_of(snapshot: &Snapshot, environment: &Environment, path: &FilePath)
         return scope;
     }
     match snapshot.readers_of(environment, path).certainly[..] {
-        [only] => snapshot.nodes_of(environment)[only].scope_in(&environment.name),
+        [only] => snapshot.nodes_of(environment)[only].scope.clone(),
         _ => scope,
     }
 }

@@ -221,8 +221,7 @@ impl Snapshot {
                 class.clear();
                 class.extend(classes.iter().map(|column| column.number_of(number)));
                 let way = known.get(&class).copied().unwrap_or_else(|| {
-                    let scope = nodes[number].scope_in(&environment.name);
-                    let way = readers.way_of(&scope, &view);
+                    let way = readers.way_of(&nodes[number].scope, &view);
                     known.insert(class.clone(), way);
                     way
                 });
@@ -278,7 +277,7 @@ impl Snapshot {
         value: impl Fn(&Scope) -> Option<String>,
     ) -> NodeColumn {
         let nodes = self.nodes_of(environment).iter();
-        NodeColumn::gather(nodes.map(|node| node.scope_in(&environment.name)), value)
+        NodeColumn::gather(nodes.map(|node| &*node.scope), value)
     }
 
     /// Returns the classes of an environment's nodes: nodes of one class have the same locations of

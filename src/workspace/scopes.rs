@@ -34,14 +34,14 @@ impl Snapshot {
     /// A data file that the chosen node does not read has the scope that it has without a choice.
     pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
         if let Some(node) = self.selected_reader(environment, path) {
-            return node.scope_in(&environment.name);
+            return node.scope.clone();
         }
         let inferred = self.inferred_scope(environment, path);
         if !environment.reaches_file(path) {
             return inferred;
         }
         match self.only_node_reading(environment, path) {
-            Some(only) => only.scope_in(&environment.name),
+            Some(only) => only.scope.clone(),
             None => inferred,
         }
     }
@@ -54,8 +54,8 @@ impl Snapshot {
         path: &FilePath,
     ) -> Option<&'a Node> {
         let selected = self.selected_in(environment)?;
-        let scope = selected.scope_in(&environment.name);
-        let is_read = !environment.reaches_file(path) || self.may_read(environment, &scope, path);
+        let is_read =
+            !environment.reaches_file(path) || self.may_read(environment, &selected.scope, path);
         is_read.then_some(selected)
     }
 

@@ -154,7 +154,7 @@ fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize
                 snapshot,
                 environment,
                 root: key,
-                lookup: &|scope| lookup(key, scope),
+                lookup: &|scope, _| lookup(key, scope),
                 max_lookups: MAX_LOOKUPS,
             };
             for group in group_by_answer(&question, &readers.certainly).groups {

@@ -142,7 +142,7 @@ fn misses_alias(context: &EntryContext<'_>, root: &LookupKey, resolution: &Resol
         snapshot,
         environment,
         root: &root.root_text(),
-        lookup: &|scope| {
+        lookup: &|scope, _| {
             let context = snapshot.lookup_context(environment, file.view, scope);
             snapshot.lookup_as_called(environment, &Resolver::new(context), root)
         },

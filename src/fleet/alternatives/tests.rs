@@ -13,7 +13,7 @@ fn check(text: &str, known: &[(&str, &str)], mut lookups: usize, expect: Expect)
     let snapshot = &fixture.snapshot;
     let environment = &snapshot.environments().all[0];
     let view = snapshot.view(environment);
-    let lookup = |scope: &Scope| {
+    let lookup = |scope: &Scope, _: Option<usize>| {
         Resolver::new(snapshot.lookup_context(environment, &view, scope))
             .lookup(&LookupKey::of_root("k"), None)
     };
@@ -28,7 +28,7 @@ fn check(text: &str, known: &[(&str, &str)], mut lookups: usize, expect: Expect)
     scope.assume_values(
         &known.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
     );
-    let first = lookup(&scope);
+    let first = lookup(&scope, None);
     let cases =
         find_alternatives(&question, &scope, &first, &|value| value == "foreign", &mut lookups);
     let line = |case: &Case| {
@@ -239,7 +239,7 @@ fn the_first_case_that_holds_is_the_answer_of_each_node() {
         let snapshot = &fixture.snapshot;
         let environment = &snapshot.environments().all[0];
         let view = snapshot.view(environment);
-        let lookup = |scope: &Scope| {
+        let lookup = |scope: &Scope, _: Option<usize>| {
             let context = snapshot.lookup_context(environment, &view, scope);
             Resolver::new(context).lookup(&LookupKey::of_root("k"), None)
         };
@@ -251,7 +251,8 @@ fn the_first_case_that_holds_is_the_answer_of_each_node() {
             max_lookups: usize::MAX,
         };
         let unknown = Scope::open("test");
-        let cases = find_alternatives(&question, &unknown, &lookup(&unknown), &|_| false, &mut 100);
+        let cases =
+            find_alternatives(&question, &unknown, &lookup(&unknown, None), &|_| false, &mut 100);
         let mut values = std::collections::BTreeSet::new();
         for role in ["web", "db"] {
             for name in ["RedHat", "Debian", "Suse"] {
@@ -273,7 +274,7 @@ fn the_first_case_that_holds_is_the_answer_of_each_node() {
                     };
                     let case = cases.iter().find(holds).expect("the last one holds");
                     let stated = case.resolution.as_ref().expect("it was looked up");
-                    let (stated, own) = (&stated.value, lookup(&node).value);
+                    let (stated, own) = (&stated.value, lookup(&node, None).value);
                     assert_eq!(stated.as_ref().ok(), own.as_ref().ok(), "{all:?} in {text}");
                     values.insert(format!(
                         "{:?}",

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use super::answer::NodeAnswers;
 use super::{ComparedSide, Comparer, Effort, environment_after, keys, nodes_concerned};
 use crate::fleet::leaves::is_same_order;
+use crate::fleet::node_caches::NodeCaches;
+use crate::fleet::node_values::NodeValues;
 use crate::fleet::ways::ReadWay;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::resolution::Resolution;
@@ -58,6 +60,14 @@ pub struct EnvironmentChanges<'a> {
     pub changes: Vec<KeyChange>,
 }
 
+/// The changes in an environment, with members as [`EnvironmentChanges`] has them.
+struct FoundChanges {
+    compared: Vec<usize>,
+    added: Vec<Arc<str>>,
+    removed: Vec<Arc<str>>,
+    changes: Vec<KeyChange>,
+}
+
 /// A key to look up: for these nodes, and because of these edited keys.
 #[derive(Default)]
 struct Stake {
@@ -77,12 +87,25 @@ pub fn find_changes<'a>(
     let mut all = Vec::new();
     for environment in &before.environments().all {
         let Some(later) = environment_after(before, after, environment) else { continue };
+        let caches = (NodeCaches::default(), NodeCaches::default());
         let sides = (
-            ComparedSide { snapshot: before, environment },
-            ComparedSide { snapshot: after, environment: later },
+            ComparedSide { snapshot: before, environment, caches: &caches.0 },
+            ComparedSide { snapshot: after, environment: later, caches: &caches.1 },
         );
         let files = files.iter().filter(|path| concerns(sides, path)).collect::<Vec<_>>();
-        all.push(comparer.environment_changes(sides, &files, is_chosen)?);
+        let found = comparer.environment_changes(sides, &files, is_chosen)?;
+        let (nodes, are_kinds) = NodeValues::all_nodes(before, environment);
+        let FoundChanges { compared, added, removed, changes } = found;
+        all.push(EnvironmentChanges {
+            before: environment,
+            after: later,
+            nodes,
+            are_kinds,
+            compared,
+            added,
+            removed,
+            changes,
+        });
     }
     Some(all)
 }
@@ -97,12 +120,12 @@ fn concerns((before, after): (ComparedSide<'_>, ComparedSide<'_>), path: &FilePa
 }
 
 impl Comparer<'_> {
-    fn environment_changes<'a>(
+    fn environment_changes(
         &self,
-        (before, after): (ComparedSide<'a>, ComparedSide<'a>),
+        (before, after): (ComparedSide<'_>, ComparedSide<'_>),
         files: &[&FilePath],
         is_chosen: &dyn Fn(&Node) -> bool,
-    ) -> Option<EnvironmentChanges<'a>> {
+    ) -> Option<FoundChanges> {
         let (nodes, are_kinds) = before.compared_nodes();
         let (later, _) = after.compared_nodes();
         let numbers: HashMap<&str, usize> =
@@ -137,11 +160,7 @@ impl Comparer<'_> {
             add_other_nodes((before, after), &compared, &numbers, &mut stakes);
             tracing.trace(stakes)?;
         }
-        Some(EnvironmentChanges {
-            before: before.environment,
-            after: after.environment,
-            nodes,
-            are_kinds,
+        Some(FoundChanges {
             compared,
             added: later.iter().filter(is_added).map(|node| node.name.clone()).collect(),
             removed: nodes.iter().filter(is_removed).map(|node| node.name.clone()).collect(),
@@ -243,7 +262,7 @@ impl ChangeTracing<'_, '_> {
     /// of the parameter.
     fn keys_by_parameter(&self) -> HashMap<String, BTreeSet<Arc<str>>> {
         let mut found: HashMap<String, BTreeSet<Arc<str>>> = HashMap::new();
-        let ComparedSide { snapshot, environment } = self.after;
+        let ComparedSide { snapshot, environment, .. } = self.after;
         for key in snapshot.keys().keys() {
             for way in ReadWay::ways_of_key(snapshot, environment, key) {
                 if let Some(parameter) = way.deciding_parameter() {
@@ -272,7 +291,7 @@ impl ChangeTracing<'_, '_> {
     /// for which an answer differs.
     fn look_up(&mut self, key: &Arc<str>, stake: &Stake) -> BTreeSet<usize> {
         self.done.entry(key.clone()).or_default().extend(&stake.nodes);
-        let ComparedSide { snapshot, environment } = self.after;
+        let ComparedSide { snapshot, environment, .. } = self.after;
         let mut ways = ReadWay::ways_of_key(snapshot, environment, key);
         ways.retain(|way| way.is_certain);
         if !ways.iter().any(ReadWay::is_plain) {

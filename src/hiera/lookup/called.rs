@@ -21,6 +21,7 @@ use crate::hiera::resolution::Outcome;
 use crate::hiera::sources::ModuleLayer;
 use crate::puppet::value::{Hash, Key, Member, Value};
 use crate::text::{FilePath, Limit};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The functions that a resolver has called. Levels and locations are identified by their
@@ -100,7 +101,7 @@ impl Resolver<'_> {
         root: &str,
     ) -> Result<FunctionAnswer, LookupError> {
         let place = std::ptr::from_ref(asked.location);
-        if !self.called.borrow().kept.contains_key(&place) {
+        if !self.cache.called.borrow().kept.contains_key(&place) {
             let Some(returned) = self.call_function(inv, asked, CallKey::All)? else {
                 return Ok(FunctionAnswer::Unknown);
             };
@@ -111,9 +112,9 @@ impl Resolver<'_> {
             };
             let members = members.into_iter().collect();
             let kept = Kept::Hash { members, has_default };
-            self.called.borrow_mut().kept.insert(place, kept);
+            self.cache.called.borrow_mut().kept.insert(place, kept);
         }
-        let (member, has_default) = match self.called.borrow().kept.get(&place) {
+        let (member, has_default) = match self.cache.called.borrow().kept.get(&place) {
             Some(Kept::Hash { members, has_default }) => {
                 (members.get(&key_of(root)).cloned(), *has_default)
             }
@@ -144,7 +145,7 @@ impl Resolver<'_> {
         key: CallKey<'_>,
     ) -> Result<FunctionAnswer, LookupError> {
         let place = std::ptr::from_ref(asked.location);
-        let known = match self.called.borrow().kept.get(&place) {
+        let known = match self.cache.called.borrow().kept.get(&place) {
             Some(Kept::Keys(known)) => known.get(&text).cloned(),
             _ => None,
         };
@@ -154,7 +155,7 @@ impl Resolver<'_> {
                 None => return Ok(FunctionAnswer::Unknown),
                 Some(Returned::Value(checked)) => {
                     let value = check_legal(asked, &text, checked)?;
-                    let mut called = self.called.borrow_mut();
+                    let mut called = self.cache.called.borrow_mut();
                     let kept =
                         called.kept.entry(place).or_insert_with(|| Kept::Keys(HashMap::new()));
                     if let Kept::Keys(known) = kept {
@@ -230,7 +231,7 @@ impl Resolver<'_> {
     /// Returns the level of a function, known by a number from its first call on.
     fn called_level(&self, located: &LocatedLevel) -> Result<Option<CalledLevel>, LookupError> {
         let place = std::ptr::from_ref(located);
-        if let Some(known) = self.called.borrow().levels.get(&place) {
+        if let Some(known) = self.cache.called.borrow().levels.get(&place) {
             return Ok(Some(known.clone()));
         }
         let puppet = (!self.ctx.tolerant).then_some(self.ctx.puppet);
@@ -244,13 +245,13 @@ impl Resolver<'_> {
             _ => None,
         };
         let level = CalledLevel { number: LEVELS.fetch_add(1, Ordering::Relaxed), options };
-        self.called.borrow_mut().levels.insert(place, level.clone());
+        self.cache.called.borrow_mut().levels.insert(place, level.clone());
         Ok(Some(level))
     }
 
     /// Returns the number of a level whose options are not passed with each call.
     pub(super) fn number_of(&self, located: &LocatedLevel) -> u64 {
-        let mut called = self.called.borrow_mut();
+        let mut called = self.cache.called.borrow_mut();
         let level = called.levels.entry(std::ptr::from_ref(located)).or_insert_with(|| {
             CalledLevel { number: LEVELS.fetch_add(1, Ordering::Relaxed), options: None }
         });
@@ -297,8 +298,9 @@ impl Resolver<'_> {
                     {
                         let scope = self.ctx.scope.with_given(overrides, defaults);
                         let context = super::Context { scope: &scope, ..self.ctx.clone() };
-                        let mut within = Resolver::new(context);
-                        within.share_options_of(self);
+                        // Puppet assembles options once for all lookups of a catalog, although
+                        // lookups may have variables of their own.
+                        let within = Resolver::resume(context, Rc::new(self.cache.clone_options()));
                         within.lookup_for_function(inv, &key, &merge)
                     }
                     _ => self.lookup_for_function(inv, &key, &merge),
@@ -311,16 +313,6 @@ impl Resolver<'_> {
                 found
             }
         }
-    }
-
-    /// Takes over the options that another resolver has assembled: Puppet assembles them once for
-    /// all lookups of a catalog, although lookups may have variables of their own.
-    fn share_options_of(&mut self, other: &Resolver<'_>) {
-        self.options.clone_from(&other.options);
-        self.global_options.clone_from(&other.global_options);
-        self.shared_options.clone_from(&other.shared_options);
-        self.default_options.clone_from(&other.default_options);
-        self.unread_options.clone_from(&other.unread_options);
     }
 
     /// Looks a key up for a function, within the lookup that called it.

@@ -50,7 +50,7 @@ impl Resolver<'_> {
         }
         let text = (config.version == ConfigVersion::V3).then(|| config.text().into());
         backends.prepare(&Hiera3 { config: config.path.clone(), text, backends: known })?;
-        self.called.borrow_mut().knows_hiera3 = true;
+        self.cache.called.borrow_mut().knows_hiera3 = true;
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl Resolver<'_> {
         inv: &mut Invocation,
         asked: FunctionQuery<'_>,
     ) -> Result<FunctionAnswer, LookupError> {
-        if !self.called.borrow().knows_hiera3 {
+        if !self.cache.called.borrow().knows_hiera3 {
             return Ok(FunctionAnswer::Unknown);
         }
         let text = inv.stack.last().map_or_else(|| "".into(), |frame| frame.text.clone());

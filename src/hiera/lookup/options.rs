@@ -64,16 +64,16 @@ impl Resolver<'_> {
         // any layer is read.
         let global_only = inv.reading.is_confined && module.is_some() && module != inv.module;
         let wanted = OptionsOf { module, global_only };
-        if let Some(known) = self.options.borrow().get(&wanted) {
+        if let Some(known) = self.cache.options.borrow().get(&wanted) {
             return Ok(known.clone());
         }
         let files = self.files_with_options(inv, &wanted);
         let shared = files.and_then(|files| Some((self.ctx.sources.shared_options()?, files)));
         if let Some(known) = shared.as_ref().and_then(|(shared, files)| shared.get(files)) {
-            self.options.borrow_mut().insert(wanted, known.clone());
+            self.cache.options.borrow_mut().insert(wanted, known.clone());
             return Ok(known);
         }
-        let unread = self.unread_options.borrow().len();
+        let unread = self.cache.unread_options.borrow().len();
         let mut meta = Invocation {
             stack: inv.stack.clone(),
             module: inv.module.clone(),
@@ -97,13 +97,13 @@ impl Resolver<'_> {
         inv.explainer = meta.explainer;
         // Options with tokens depend on more than the files.
         let Reads { variables, keys, .. } = &meta.reads;
-        let is_complete = self.unread_options.borrow().len() == unread;
+        let is_complete = self.cache.unread_options.borrow().len() == unread;
         if variables.is_empty() && keys.is_empty() && assembled.is_ok() && is_complete {
             shared.into_iter().for_each(|(shared, files)| shared.insert(files, assembled.clone()));
         }
         // An error depends on the lookups in progress, so it is kept only if there are none.
         if assembled.is_ok() || inv.stack.is_empty() {
-            self.options.borrow_mut().insert(wanted, assembled.clone());
+            self.cache.options.borrow_mut().insert(wanted, assembled.clone());
         }
         Ok(assembled)
     }
@@ -165,7 +165,7 @@ impl Resolver<'_> {
         // The keys of no module are served by the way.
         let of_none = LookupOptions::new(shared.clone())?;
         let none = OptionsOf { module: None, global_only: false };
-        self.options.borrow_mut().entry(none).or_insert_with(|| Arc::new(Ok(of_none)));
+        self.cache.options.borrow_mut().entry(none).or_insert_with(|| Arc::new(Ok(of_none)));
         let layer = Layer::Module(module.clone());
         let Some(own) =
             self.search_layer(inv, &layer, LOOKUP_OPTIONS, &options_frame(), &Strategy::Hash)?
@@ -191,17 +191,17 @@ impl Resolver<'_> {
 
     /// Returns the options of the global layer.
     fn global_options(&self, inv: &mut Invocation) -> Result<Option<Value>, LookupError> {
-        if let Some(known) = &*self.global_options.borrow() {
+        if let Some(known) = &*self.cache.global_options.borrow() {
             return Ok(known.clone());
         }
         let options = self.options_of_layer(inv, &Layer::Global)?;
-        *self.global_options.borrow_mut() = Some(options.clone());
+        *self.cache.global_options.borrow_mut() = Some(options.clone());
         Ok(options)
     }
 
     /// Returns the merged options of the global layer and the environment.
     fn shared_options(&self, inv: &mut Invocation) -> Result<Option<Value>, LookupError> {
-        if let Some(known) = &*self.shared_options.borrow() {
+        if let Some(known) = &*self.cache.shared_options.borrow() {
             return Ok(known.clone());
         }
         let mut values =
@@ -209,7 +209,7 @@ impl Resolver<'_> {
         let bounds = Bounds { cancel: self.ctx.cancel, budget: &inv.budget };
         let shared =
             fold::<LookupError>(&Strategy::Hash, 2, bounds, &mut |n| Ok(values[n].take()))?;
-        *self.shared_options.borrow_mut() = Some(shared.clone());
+        *self.cache.shared_options.borrow_mut() = Some(shared.clone());
         Ok(shared)
     }
 

@@ -249,7 +249,7 @@ impl Resolver<'_> {
         module: &str,
         levels: &Levels,
     ) -> Result<Rc<LookupOptions>, LookupError> {
-        if let Some(known) = self.default_options.borrow().get(module) {
+        if let Some(known) = self.cache.default_options.borrow().get(module) {
             return Ok(known.clone());
         }
         let title = || Kind::Scope(format!("Searching for \"{LOOKUP_OPTIONS}\""));
@@ -270,7 +270,7 @@ impl Resolver<'_> {
             }
             Ok::<_, LookupError>(Rc::new(LookupOptions::new(options)?))
         })?;
-        self.default_options.borrow_mut().insert(module.into(), options.clone());
+        self.cache.default_options.borrow_mut().insert(module.into(), options.clone());
         Ok(options)
     }
 
@@ -294,7 +294,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn cached_levels(&self, layer: &Layer) -> Located {
-        if let Some(known) = self.located.borrow().get(layer) {
+        if let Some(known) = self.cache.located.borrow().get(layer) {
             return known.clone();
         }
         let located = self.locate_layer(layer);
@@ -311,7 +311,7 @@ impl Resolver<'_> {
             default_hierarchy: Levels::new(located.default_hierarchy),
         };
         let located = Rc::new(located.map(levels));
-        self.located.borrow_mut().insert(layer.clone(), located.clone());
+        self.cache.located.borrow_mut().insert(layer.clone(), located.clone());
         located
     }
 

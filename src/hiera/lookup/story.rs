@@ -79,7 +79,7 @@ impl Resolver<'_> {
             key: LOOKUP_OPTIONS.into(),
             reason: reason.clone(),
         };
-        let mut known = self.unread_options.borrow_mut();
+        let mut known = self.cache.unread_options.borrow_mut();
         if !self.ctx.tolerant && !known.contains(&level) {
             known.push(level);
         }
@@ -91,7 +91,7 @@ impl Resolver<'_> {
             Layer::Module(module) => key.module_name() == Some(&**module),
             Layer::Global | Layer::Environment => true,
         };
-        self.unread_options.borrow().iter().filter(may_serve).cloned().collect()
+        self.cache.unread_options.borrow().iter().filter(may_serve).cloned().collect()
     }
 }
 

@@ -140,8 +140,7 @@ impl HoverWriter<'_> {
                 let whom = if node.is_kind() { "nodes with" } else { "node" };
                 writeln!(out, "\nfor {whom} {}:\n", self.markup.render_code(&node.name))
                     .expect("writing to a string");
-                let scope = node.scope_in(&environment.name);
-                self.locations_in(config, &levels, template, &scope, &mut out);
+                self.locations_in(config, &levels, template, &node.scope, &mut out);
             }
         }
         let functions = levels.iter().filter(|level| level.backend.data_reader().is_none());

@@ -75,11 +75,7 @@ pub(in crate::server) fn nodes(
     let kinds: Vec<_> = match (&path, environment) {
         (Some(path), Some(environment)) => {
             let all = snapshot.kinds_of(environment).all.iter();
-            all.filter(|kind| {
-                let scope = kind.scope_in(&environment.name);
-                snapshot.may_read(environment, &scope, path)
-            })
-            .collect()
+            all.filter(|kind| snapshot.may_read(environment, &kind.scope, path)).collect()
         }
         (Some(_), None) => Vec::new(),
         (None, _) => snapshot.distinct_kinds(),

@@ -85,7 +85,9 @@ pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environm
     let folders: IndexSet<FilePath> = shown.iter().map(VariableFiles::folder).collect();
     kinds.folders.extend(folders);
     combined.retain(|values| !values.is_empty());
-    let kind = |values: &Values| Arc::new(new_kind(environment, values, &kinds.variables));
+    let kind = |values: &Values| {
+        Arc::new(new_kind(environment, values, &kinds.variables)).in_environment(&environment.name)
+    };
     kinds.all = combined.iter().map(kind).collect();
     kinds
 }

@@ -26,7 +26,8 @@ pub(in crate::workspace) fn nodes_of(
 ) -> Arc<[Arc<Node>]> {
     let own = snapshot.config().environments.get_key_value(&environment.root).map(|(root, _)| root);
     let given = snapshot.given_nodes().iter().filter(|node| node.environment.as_ref() == own);
-    let mut nodes: Vec<Arc<Node>> = given.cloned().collect();
+    let in_environment = |node: &Arc<Node>| node.clone().in_environment(&environment.name);
+    let mut nodes: Vec<Arc<Node>> = given.map(in_environment).collect();
     let config = snapshot.config_of(environment);
     if config.nodes.infer == Steps::NONE {
         return nodes.into();
@@ -112,9 +113,9 @@ fn files_of(
             continue;
         };
         for node in given {
-            let scope = node.scope_in(&environment.name);
             let levels = std::slice::from_ref(&location.reach.level);
-            let located = locate_levels(config, levels, &scope, &view, None).unwrap_or_default();
+            let located =
+                locate_levels(config, levels, &node.scope, &view, None).unwrap_or_default();
             for place in located.iter().flat_map(|level| level.locations.iter()) {
                 if let LevelTarget::File { path, exists: true } = &place.place {
                     files.insert(path.clone());

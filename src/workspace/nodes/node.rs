@@ -38,7 +38,16 @@ impl Node {
         !self.scope.is_node
     }
 
-    /// Returns its scope. Where no file states the node's environment, the scope has the one of
+    /// Returns the node with the scope that it has in the environment of this name.
+    pub(super) fn in_environment(self: Arc<Node>, environment: &str) -> Arc<Node> {
+        let scope = self.scope_in(environment);
+        match Arc::ptr_eq(&scope, &self.scope) {
+            true => self,
+            false => Arc::new(Node { scope, ..(*self).clone() }),
+        }
+    }
+
+    /// Returns its scope in an environment. Where no file states the node's environment, the scope has the one of
     /// this name.
     pub fn scope_in(&self, environment: &str) -> Arc<Scope> {
         let is_other = !matches!(self.scope.get("environment"), Variable::Known(name) if name.to_text() == environment);

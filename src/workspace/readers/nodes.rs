@@ -74,7 +74,7 @@ impl NodeColumn {
     /// Returns the column of the values that `value` writes as texts; `?` is unknown. A node without
     /// a text has a number of its own.
     pub(super) fn gather<'s>(
-        scopes: impl Iterator<Item = Arc<Scope>> + 's,
+        scopes: impl Iterator<Item = &'s Scope>,
         value: impl Fn(&Scope) -> Option<String>,
     ) -> NodeColumn {
         let mut known: FastMap<String, u32> = FastMap::default();
@@ -84,7 +84,7 @@ impl NodeColumn {
             next += 1;
             next - 1
         };
-        let numbers = scopes.map(|scope| match value(&scope) {
+        let numbers = scopes.map(|scope| match value(scope) {
             Some(text) => *known.entry(text).or_insert_with(&mut new_number),
             None => new_number(),
         });

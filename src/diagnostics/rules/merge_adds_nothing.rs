@@ -20,12 +20,8 @@ pub(crate) static RULE: Rule = Rule {
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for entry in removable_entries(context).iter().filter(|entry| entry.is_merged) {
         let message = format!(
-            "'{}' adds nothing to the merge with {}: every reader gets the same value without it",
-            entry.key,
-            match entry.others {
-                1 => "another file".to_owned(),
-                count => format!("{count} other files"),
-            }
+            "'{}' adds nothing to the merge: every reader gets the same value without it",
+            entry.key
         );
         findings.push(entry.finding(&RULE, message));
     }

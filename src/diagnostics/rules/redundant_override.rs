@@ -8,10 +8,15 @@ use crate::diagnostics::fix::{Fix, FixDrafter, FixEdit, Safety};
 use crate::diagnostics::rule::{
     Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity, Tag,
 };
-use crate::fleet::compare::{Comparer, Effort};
+use crate::fleet::audience::{FileAudience, ValueLimits};
+use crate::fleet::compare::{Comparer, Comparison, Effort};
+use crate::fleet::groups::Group;
+use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::resolution::{LookupStep, Outcome};
 use crate::puppet::value::Member;
 use crate::text::{FilePath, Span};
+use crate::workspace::Snapshot;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -27,20 +32,15 @@ pub(crate) static RULE: Rule = Rule {
 
 /// How long the values of one entry are compared. An entry that takes longer is not reported.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The most places that a finding names.
+const MAX_PLACES: usize = 5;
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for removable in removable_entries(context) {
         if removable.is_merged {
             continue;
         }
-        let message = format!(
-            "'{}' has the value that {} below, and every reader gets it without this entry",
-            removable.key,
-            match removable.others {
-                1 => "the file".to_owned(),
-                count => format!("one of {count} files"),
-            }
-        );
+        let message = format!("'{}': every reader gets the same value without it", removable.key);
         findings.push(removable.finding(&RULE, message));
     }
 }
@@ -51,18 +51,18 @@ pub(super) struct RemovableEntry<'a> {
     span: Span,
     /// Whether the key's values are merged.
     pub(super) is_merged: bool,
-    /// How many other files of the environment define the key.
-    pub(super) others: usize,
-    /// The file among them with the same value, if there is one.
-    same: Option<Span>,
+    /// The places that the readers get the value from without the entry, in the order of levels.
+    pub(super) places: Vec<Span>,
 }
 
 impl RemovableEntry<'_> {
     /// Returns the finding that the entry can be deleted, with the fix that does.
     pub(super) fn finding(&self, rule: &'static Rule, message: String) -> Finding {
-        Finding::new(rule, self.span, message)
-            .with_related(self.same, "the same value is here")
-            .fix(self.fix())
+        let finding = Finding::new(rule, self.span, message).fix(self.fix());
+        let places = self.places.iter().take(MAX_PLACES);
+        places.fold(finding, |finding, place| {
+            finding.with_related(Some(*place), "readers get the value from here")
+        })
     }
 
     fn fix(&self) -> Fix {
@@ -81,7 +81,12 @@ pub(super) fn removable_entries<'a>(context: &'a EntryContext<'a>) -> Vec<Remova
         let key = key.as_str().filter(|key| *key != LOOKUP_OPTIONS)?;
         candidate(context, key, member)
     });
-    candidates.filter(|entry| is_without_effect(context, entry)).collect()
+    let with_places = |entry: RemovableEntry<'a>| {
+        let after = without_effect(context, &entry)?;
+        let places = places_of_values(&after, &context.file.file.path, entry.key);
+        Some(RemovableEntry { places, ..entry })
+    };
+    candidates.filter_map(with_places).collect()
 }
 
 /// Returns an entry that may be removable: another file of the environment has the same value, or
@@ -100,27 +105,43 @@ fn candidate<'a>(
         return None;
     }
     let is_merged = !(context.strategy)(key)?.stops_at_first();
-    let same = others.iter().find_map(|path| {
-        let data = context.file.view.data_of(path)?;
-        let other = data.get(key).filter(|other| other.value == member.value)?;
-        other.key_origin
-    });
+    let has_same = |path: &&FilePath| {
+        let data = context.file.view.data_of(path);
+        data.is_some_and(|data| data.get(key).is_some_and(|other| other.value == member.value))
+    };
     let span = member.key_origin?;
-    let count = others.len();
-    (is_merged || same.is_some()).then_some(RemovableEntry {
-        key,
-        span,
-        is_merged,
-        others: count,
-        same,
-    })
+    let is_candidate = is_merged || others.iter().any(has_same);
+    is_candidate.then_some(RemovableEntry { key, span, is_merged, places: Vec::new() })
 }
 
-fn is_without_effect(context: &EntryContext<'_>, entry: &RemovableEntry<'_>) -> bool {
+/// Returns the snapshot without the entry; `None` where that may change a value.
+fn without_effect(context: &EntryContext<'_>, entry: &RemovableEntry<'_>) -> Option<Snapshot> {
     let snapshot = context.file.snapshot;
     let trial = Finding::new(&RULE, entry.span, "").fix(entry.fix());
-    let Some(change) = FixDrafter::new(snapshot).draft(&trial) else { return false };
-    let Some(after) = snapshot.after_change(&change) else { return false };
+    let change = FixDrafter::new(snapshot).draft(&trial)?;
+    let after = snapshot.after_change(&change)?;
     let comparer = Comparer::new(snapshot, Effort::new(Some(PATIENCE)));
-    comparer.compare(&after, &change, &[]).is_some_and(|found| found.is_neutral())
+    comparer.compare(&after, &change, &[]).filter(Comparison::is_neutral)?;
+    Some(after)
+}
+
+/// Returns the places that the readers of a file get the value of a key from, each once.
+fn places_of_values(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<Span> {
+    let mut environments = snapshot.environments().governing_environments(path);
+    let Some(environment) = environments.next() else { return Vec::new() };
+    let audience = FileAudience::new(snapshot, environment, path);
+    let root = LookupKey::of_root(key);
+    let found = audience.effective_value(&root, ValueLimits::OF_KEY, false);
+    let resolutions = found.groups.iter().flat_map(Group::resolutions);
+    let place = |step: &LookupStep| match &step.outcome {
+        Outcome::Found { key, .. } => *key,
+        _ => None,
+    };
+    let mut places: Vec<Span> = Vec::new();
+    for span in resolutions.flat_map(|it| it.steps.iter().filter_map(place)) {
+        if !places.contains(&span) {
+            places.push(span);
+        }
+    }
+    places
 }

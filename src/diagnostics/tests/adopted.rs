@@ -5,17 +5,26 @@ use expect_test::expect;
 use super::check;
 use crate::diagnostics::{Finding, check_all};
 use crate::fixture::Fixture;
+use crate::text::Span;
 
 /// Returns the messages of a rule, which is turned on, each with its file.
 fn messages(code: &str, text: &str) -> Vec<String> {
+    messages_with_places(code, text).into_iter().map(|(message, _)| message).collect()
+}
+
+/// Returns the messages of a rule with the names of the files of their related places.
+fn messages_with_places(code: &str, text: &str) -> Vec<(String, Vec<String>)> {
     let fixture = Fixture::new(text);
     let mut rules = fixture.settings.rules.clone();
     rules.severities.insert(code.to_owned(), crate::diagnostics::Severity::Warning);
     let found = check_all(&fixture.snapshot, &rules);
     let of_rule = found.iter().filter(|finding| finding.rule.code == code);
+    let name = |span: Span| {
+        fixture.snapshot.path_of(span.file).expect("a file of the workspace").name().to_owned()
+    };
     let render = |one: &Finding| {
-        let path = fixture.snapshot.path_of(one.span.file).expect("a file of the workspace");
-        format!("{}: {}", path.name(), one.message)
+        let places = one.related.iter().map(|place| name(place.span)).collect();
+        (format!("{}: {}", name(one.span), one.message), places)
     };
     of_rule.map(render).collect()
 }
@@ -32,6 +41,10 @@ fn an_override_is_redundant_only_where_all_readers_get_the_same_without_it() {
         "{head}#- /data/nodes/web01.yaml\nmotd: hello\n#- /data/roles/web.yaml\nmotd: bye\n#- /data/common.yaml\nmotd: hello\n"
     );
     assert_eq!(messages("redundant-override", &between), [""; 0], "the role lies between them");
+    let elsewhere = format!("#- node db01 role=db\n{same}#- /data/roles/db.yaml\nmotd: hello\n");
+    let found = messages_with_places("redundant-override", &elsewhere);
+    let of_web = found.iter().find(|(message, _)| message.starts_with("web.yaml"));
+    assert_eq!(of_web.expect("it is found").1, ["common.yaml"], "no web node reads db.yaml");
     let converted = format!(
         "{head}{role}#- /data/common.yaml\nmotd: hello\nlookup_options: {{motd: {{convert_to: Sensitive}}}}\n"
     );

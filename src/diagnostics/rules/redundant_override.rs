@@ -11,9 +11,10 @@ use crate::diagnostics::rule::{
 use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::fleet::compare::{Comparer, Comparison, Effort};
 use crate::fleet::groups::Group;
+use crate::fleet::ways::ReadWay;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::hiera::resolution::{LookupStep, Outcome};
+use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::puppet::value::Member;
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
@@ -49,7 +50,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 pub(super) struct RemovableEntry<'a> {
     pub(super) key: &'a str,
     span: Span,
-    /// Whether the key's values are merged.
+    /// Whether all readers of the file merge the key's values.
     pub(super) is_merged: bool,
     /// The places that the readers get the value from without the entry, in the order of levels.
     pub(super) places: Vec<Span>,
@@ -58,19 +59,11 @@ pub(super) struct RemovableEntry<'a> {
 impl RemovableEntry<'_> {
     /// Returns the finding that the entry can be deleted, with the fix that does.
     pub(super) fn finding(&self, rule: &'static Rule, message: String) -> Finding {
-        let finding = Finding::new(rule, self.span, message).fix(self.fix());
+        let finding = Finding::new(rule, self.span, message).fix(removal(self.key, self.span));
         let places = self.places.iter().take(MAX_PLACES);
         places.fold(finding, |finding, place| {
             finding.with_related(Some(*place), "readers get the value from here")
         })
-    }
-
-    fn fix(&self) -> Fix {
-        Fix {
-            title: format!("Delete '{}' here", self.key),
-            edits: vec![FixEdit::RemoveMember(self.span)],
-            safety: Safety::KeepsValues,
-        }
     }
 }
 
@@ -81,21 +74,21 @@ pub(super) fn removable_entries<'a>(context: &'a EntryContext<'a>) -> Vec<Remova
         let key = key.as_str().filter(|key| *key != LOOKUP_OPTIONS)?;
         candidate(context, key, member)
     });
-    let with_places = |entry: RemovableEntry<'a>| {
-        let after = without_effect(context, &entry)?;
-        let places = places_of_values(&after, &context.file.file.path, entry.key);
-        Some(RemovableEntry { places, ..entry })
+    let prove = |(key, span): (&'a str, Span)| {
+        let after = without_effect(context, key, span)?;
+        let (is_merged, places) = sources_of_values(&after, &context.file.file.path, key);
+        Some(RemovableEntry { key, span, is_merged, places })
     };
-    candidates.filter_map(with_places).collect()
+    candidates.filter_map(prove).collect()
 }
 
-/// Returns an entry that may be removable: another file of the environment has the same value, or
-/// values are merged.
+/// Returns the key and the place of an entry that may be removable: another file of the environment
+/// has the same value, or values may be merged.
 fn candidate<'a>(
     context: &EntryContext<'a>,
     key: &'a str,
     member: &Member,
-) -> Option<RemovableEntry<'a>> {
+) -> Option<(&'a str, Span)> {
     let (snapshot, environment) = (context.file.snapshot, context.file.environment);
     let own = &context.file.file.path;
     let is_other = |path: &&FilePath| *path != own && environment.reaches_file(path);
@@ -104,20 +97,19 @@ fn candidate<'a>(
     if others.is_empty() || carries_anchor(snapshot, member) || snapshot.may_be_sensitive(key) {
         return None;
     }
-    let is_merged = !(context.strategy)(key)?.stops_at_first();
+    let may_merge = !(context.strategy)(key)?.stops_at_first()
+        || ReadWay::ways_of_key(snapshot, environment, key).iter().any(|way| !way.is_plain());
     let has_same = |path: &&FilePath| {
         let data = context.file.view.data_of(path);
         data.is_some_and(|data| data.get(key).is_some_and(|other| other.value == member.value))
     };
-    let span = member.key_origin?;
-    let is_candidate = is_merged || others.iter().any(has_same);
-    is_candidate.then_some(RemovableEntry { key, span, is_merged, places: Vec::new() })
+    (may_merge || others.iter().any(has_same)).then_some((key, member.key_origin?))
 }
 
 /// Returns the snapshot without the entry; `None` where that may change a value.
-fn without_effect(context: &EntryContext<'_>, entry: &RemovableEntry<'_>) -> Option<Snapshot> {
+fn without_effect(context: &EntryContext<'_>, key: &str, span: Span) -> Option<Snapshot> {
     let snapshot = context.file.snapshot;
-    let trial = Finding::new(&RULE, entry.span, "").fix(entry.fix());
+    let trial = Finding::new(&RULE, span, "").fix(removal(key, span));
     let change = FixDrafter::new(snapshot).draft(&trial)?;
     let after = snapshot.after_change(&change)?;
     let comparer = Comparer::new(snapshot, Effort::new(Some(PATIENCE)));
@@ -125,23 +117,34 @@ fn without_effect(context: &EntryContext<'_>, entry: &RemovableEntry<'_>) -> Opt
     Some(after)
 }
 
-/// Returns the places that the readers of a file get the value of a key from, each once.
-fn places_of_values(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<Span> {
+/// Returns whether all readers of a file merge the values of a key, and the places that they get them
+/// from, each once, in the order of levels.
+fn sources_of_values(snapshot: &Snapshot, path: &FilePath, key: &str) -> (bool, Vec<Span>) {
     let mut environments = snapshot.environments().governing_environments(path);
-    let Some(environment) = environments.next() else { return Vec::new() };
+    let Some(environment) = environments.next() else { return (false, Vec::new()) };
     let audience = FileAudience::new(snapshot, environment, path);
     let root = LookupKey::of_root(key);
     let found = audience.effective_value(&root, ValueLimits::OF_KEY, false);
-    let resolutions = found.groups.iter().flat_map(Group::resolutions);
+    let resolutions: Vec<&Resolution> = found.groups.iter().flat_map(Group::resolutions).collect();
+    let is_merged = resolutions.iter().all(|resolution| !resolution.merge.stops_at_first());
     let place = |step: &LookupStep| match &step.outcome {
         Outcome::Found { key, .. } => *key,
         _ => None,
     };
     let mut places: Vec<Span> = Vec::new();
-    for span in resolutions.flat_map(|it| it.steps.iter().filter_map(place)) {
+    for span in resolutions.iter().flat_map(|it| it.steps.iter().filter_map(place)) {
         if !places.contains(&span) {
             places.push(span);
         }
     }
-    places
+    (is_merged, places)
+}
+
+/// Returns the fix that deletes an entry.
+fn removal(key: &str, span: Span) -> Fix {
+    Fix {
+        title: format!("Delete '{key}' here"),
+        edits: vec![FixEdit::RemoveMember(span)],
+        safety: Safety::KeepsValues,
+    }
 }

@@ -61,6 +61,16 @@ fn a_merged_value_adds_nothing_only_where_all_of_it_is_elsewhere() {
     assert_eq!(messages("merge-adds-nothing", &text("{a: 1}")).len(), 1);
     assert_eq!(messages("merge-adds-nothing", &text("{a: 2}")), [""; 0]);
     assert_eq!(messages("merge-adds-nothing", &text("{c: 1}")), [""; 0]);
+    let called = |calls: &str| {
+        format!(
+            "#- levels Role Common\n#- node web01 role=web\n#- /data/roles/web.yaml\nx: [a]\n#- /data/common.yaml\nx: [a, b]\n#- /manifests/site.pp\n{calls}\n"
+        )
+    };
+    let unique = called("$x = lookup('x', Array, 'unique')");
+    assert_eq!(messages("merge-adds-nothing", &unique).len(), 1, "a call merges");
+    assert_eq!(messages("redundant-override", &unique), [""; 0]);
+    let both = called("$x = lookup('x', Array, 'unique')\n$y = lookup('x')");
+    assert_eq!(messages("merge-adds-nothing", &both), [""; 0], "a call reads the first alone");
 }
 
 #[test]

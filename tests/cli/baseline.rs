@@ -1,8 +1,115 @@
 //! `check --baseline`, and comments that accept findings.
 
 use std::fs;
+use std::path::Path;
 
+use super::support::{copy, in_package, random, random::Random, scratch};
 use super::{CONFIG, at, repo};
+
+/// Faults as ten years leave them, below what the sample repository has.
+const OLD: &str = "old_same:
+  a: 1
+  b: [1,  2]   # kept
+  a: 1
+old_lost: {a: 1, a: 2}
+old_list:
+  - {b: 1, b: 2}
+  - {c: 1}
+# the next one stands on two lines
+old_typo: \"%{lookup('nowhere_at_all')}\"
+old_word: [tree, tree, wood]
+old_text: |
+  # no comment
+  text
+old_last: {d: 1, d: 2}
+";
+
+/// Copies the sample repository, with old faults.
+fn grown_repository(name: &str) -> std::path::PathBuf {
+    let root = scratch(name);
+    copy(&in_package("tests/control-repo"), &root);
+    let path = root.join("data/common.yaml");
+    fs::write(&path, fs::read_to_string(&path).unwrap() + OLD).unwrap();
+    root
+}
+
+/// Runs `check` with all rules, where each finding counts.
+fn check_strictly(root: &Path, more: &[&str]) -> (i32, String, String) {
+    at(root, &[&["check", "--preset", "strict", "--fail-on", "hint"], more].concat(), "")
+}
+
+#[test]
+fn a_grown_repository_is_green_after_three_commands() {
+    let root = grown_repository("cli-grown");
+    let path = root.join("data/common.yaml");
+    let text = || fs::read_to_string(&path).unwrap();
+    let known = ["--baseline", "accepted.json"];
+    assert_eq!(check_strictly(&root, &[]).0, 1);
+    let before = text();
+    let (status, _, told) = check_strictly(&root, &["--fix"]);
+    assert_eq!(status, 1, "not all can be fixed");
+    assert!(told.contains("1 finding fixed in 1 file: 1 duplicate-key; no value of"), "{told}");
+    assert_eq!(text(), before.replace("# kept\n  a: 1\n", "# kept\n"));
+    assert_eq!(check_strictly(&root, &[&known[..], &["--write-baseline"]].concat()).0, 0);
+    assert_eq!(check_strictly(&root, &known).0, 0);
+    let moved = text().replace("old_lost", &format!("{}old_lost", "# a line\n".repeat(40)));
+    fs::write(&path, &moved).unwrap();
+    let (status, out, told) = check_strictly(&root, &known);
+    assert_eq!((status, told.as_str()), (0, ""), "a known finding is 40 lines further down: {out}");
+    fs::write(&path, moved.replace("old_text: |", "old_text: \"%{lookup('compani')}\"\nother: |"))
+        .unwrap();
+    let (status, out, _) = check_strictly(&root, &known);
+    assert_eq!(status, 1);
+    assert!(out.contains("'compani'") && !out.contains("nowhere_at_all"), "{out}");
+}
+
+#[test]
+fn accepted_findings_stay_accepted_after_random_edits_elsewhere() {
+    let seed = random::seed("accepted_findings_stay_accepted_after_random_edits_elsewhere");
+    let mut random = Random::new(seed);
+    let root = grown_repository("cli-grown-edits");
+    let path = root.join("data/common.yaml");
+    let duplicates = ["--select", "duplicate-key", "--add-ignore", "as it was"];
+    let (_, _, told) = check_strictly(&root, &duplicates);
+    assert!(told.contains("comments written in 1 files"), "{told}");
+    let known = ["--baseline", "accepted.json"];
+    check_strictly(&root, &[&known[..], &["--write-baseline"]].concat());
+    for edit in 0..random::count(12) {
+        let text = fs::read_to_string(&path).unwrap();
+        let edited = edit_elsewhere(&text, &mut random);
+        fs::write(&path, &edited).unwrap();
+        let (status, out, told) = check_strictly(&root, &known);
+        let result = (status, told.as_str());
+        assert_eq!(result, (0, ""), "HIERA_LS_SEED={seed}, edit {edit}: {out}\n{edited}");
+    }
+}
+
+/// Adds a comment or a blank line between entries, swaps two entries with the comments above them, or
+/// adds an element to the list that holds a finding.
+fn edit_elsewhere(text: &str, random: &mut Random) -> String {
+    let mut entries: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in text.split_inclusive('\n') {
+        let is_above = line.starts_with('#') || line.trim().is_empty() || line.starts_with("---");
+        if entries.is_empty() || (!line.starts_with([' ', '-', '}', ']']) && !is_open) {
+            entries.push(String::new());
+        }
+        entries.last_mut().expect("it was added").push_str(line);
+        is_open = is_above;
+    }
+    let at = 1 + random.below(entries.len() - 1);
+    match random.below(4) {
+        0 => entries.insert(at, "# a remark: {x: 1, x: 2}\n".to_owned()),
+        1 => entries.insert(at, "\n".to_owned()),
+        2 if at > 1 => entries.swap(at, at - 1),
+        _ => {
+            let list = entries.iter_mut().find(|entry| entry.contains("old_list:\n"));
+            let list = list.expect("it is there");
+            *list = list.replace("old_list:\n", "old_list:\n  - {e: 1}\n");
+        }
+    }
+    entries.concat()
+}
 
 #[test]
 fn accepted_findings_stay_known_while_lines_move_and_new_ones_fail() {

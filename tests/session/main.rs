@@ -18,6 +18,7 @@ mod library;
 mod consistency;
 mod equivalence;
 mod faults;
+mod fixes;
 mod fuzz;
 mod logging;
 #[cfg(unix)]

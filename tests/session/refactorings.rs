@@ -253,7 +253,7 @@ fn apply(workspace: &mut Workspace, snapshot: &Snapshot, change: &SourceChange) 
 }
 
 /// Writes a repository of some levels, nodes, data, and calls that read the data.
-fn write_repository(root: &Path, number: usize, random: &mut Random) {
+pub(crate) fn write_repository(root: &Path, number: usize, random: &mut Random) {
     let write = |path: &str, text: &str| {
         let path = root.join(path);
         std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");

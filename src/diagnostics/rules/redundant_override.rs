@@ -33,8 +33,6 @@ pub(crate) static RULE: Rule = Rule {
 
 /// How long the values of one entry are compared. An entry that takes longer is not reported.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The most places that a finding names.
-const MAX_PLACES: usize = 5;
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for removable in removable_entries(context) {
@@ -60,8 +58,7 @@ impl RemovableEntry<'_> {
     /// Returns the finding that the entry can be deleted, with the fix that does.
     pub(super) fn finding(&self, rule: &'static Rule, message: String) -> Finding {
         let finding = Finding::new(rule, self.span, message).fix(removal(self.key, self.span));
-        let places = self.places.iter().take(MAX_PLACES);
-        places.fold(finding, |finding, place| {
+        self.places.iter().fold(finding, |finding, place| {
             finding.with_related(Some(*place), "readers get the value from here")
         })
     }

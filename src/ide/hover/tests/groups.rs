@@ -127,6 +127,53 @@ fn a_file_that_two_backends_read_is_one_place() {
     );
 }
 
+const MODULE_DATA: &str = "
+#- /hiera.yaml
+version: 5
+hierarchy: [{name: OS, path: 'os/%{facts.os.family}.yaml'}, {name: Common, path: common.yaml}]
+#- /modules/app/hiera.yaml
+version: 5
+defaults: {datadir: ../../data}
+hierarchy: [{name: OS of the module, path: 'os/%{facts.os.family}.yaml'}]
+#- /modules/app/metadata.json
+{\"name\": \"me-app\"}
+#- /modules/app/manifests/init.pp
+class app(Integer $port, Hash $users) {}
+#- /data/common.yaml
+lookup_options: {'app::users': {merge: deep}}
+#- /data/os/Debian.yaml
+app::port$0: 1
+app::users: {a: {id: 1}}
+";
+
+#[test]
+fn a_file_that_a_module_reads_as_well_is_one_place() {
+    check(
+        MODULE_DATA,
+        expect![[r#"
+        <app::port>
+        app::port · Integer · class app modules/app/manifests/init.pp:1
+        for nodes with facts.os.family = Debian
+        from OS data/os/Debian.yaml:1
+
+          1
+    "#]],
+    );
+    let users = MODULE_DATA.replace("port$0:", "port:").replace("users: {a", "users$0: {a");
+    check(
+        &users,
+        expect![[r#"
+        <app::users>
+        app::users · Hash · class app modules/app/manifests/init.pp:1
+        for nodes with facts.os.family = Debian
+        from OS data/os/Debian.yaml:2 · merge deep · set in data/common.yaml:1
+
+          a:
+            id: 1
+    "#]],
+    );
+}
+
 const MOUNTS: &str = "
 #- /hiera.yaml
 version: 5

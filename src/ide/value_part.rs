@@ -4,18 +4,10 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::{Outcome, Resolution};
 use crate::hiera::scope::Scope;
-use crate::text::{Bounds, Budget, FilePath, Span};
+use crate::text::{Bounds, Budget, FilePath};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::manifests::CalledMerge;
-
-/// A definition that a lookup meets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MetDefinition<'a> {
-    pub(super) path: &'a FilePath,
-    /// The place of the key.
-    pub(super) place: Option<Span>,
-}
 
 /// The part of a definition in one answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,39 +16,38 @@ pub(super) enum ValuePart<'a> {
     NotRead,
     /// The value is that of the definition, which overrides those below.
     Wins {
-        /// The definitions below, highest priority first.
-        below: Vec<MetDefinition<'a>>,
+        /// The files of the definitions below, highest priority first.
+        below: Vec<&'a FilePath>,
     },
     /// The value is merged from the definition and others; from the definition alone where there are
     /// no others.
     Merged {
-        /// The other definitions, highest priority first.
-        others: Vec<MetDefinition<'a>>,
+        /// The files of the other definitions, highest priority first.
+        others: Vec<&'a FilePath>,
     },
-    /// The value is that of a higher definition.
+    /// The value is that of a higher definition, or the lookup fails at one.
     Overridden {
-        /// The definitions above, highest priority first.
-        above: Vec<MetDefinition<'a>>,
+        /// The files of the definitions above, highest priority first.
+        above: Vec<&'a FilePath>,
     },
 }
 
 /// Returns the part that the definition in the file at `path` has in an answer. A file that several
 /// levels read counts once, where it has the highest priority.
 pub(super) fn value_part<'a>(resolution: &'a Resolution, path: &FilePath) -> ValuePart<'a> {
-    let mut met: Vec<MetDefinition<'a>> = Vec::new();
+    let mut met: Vec<&'a FilePath> = Vec::new();
     for step in &resolution.steps {
         let definition = match &step.outcome {
-            Outcome::Found { path, key, .. } => MetDefinition { path, place: *key },
-            Outcome::NotReached { path: Some(path), shadowed: Some((place, _)), .. } => {
-                MetDefinition { path, place: *place }
-            }
+            Outcome::Found { path, .. }
+            | Outcome::Failed(path)
+            | Outcome::NotReached { path: Some(path), shadowed: Some(_), .. } => path,
             _ => continue,
         };
-        if !met.iter().any(|known| known.path == definition.path) {
+        if !met.contains(&definition) {
             met.push(definition);
         }
     }
-    let Some(own) = met.iter().position(|met| met.path == path) else {
+    let Some(own) = met.iter().position(|met| *met == path) else {
         return ValuePart::NotRead;
     };
     if !resolution.merge.stops_at_first() {

@@ -9,7 +9,7 @@ use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::hiera::key::LookupKey;
 use crate::hiera::resolution::Resolution;
 use crate::ide::phrases::PlaceNames;
-use crate::ide::value_part::{MetDefinition, ValuePart, is_redundant, value_part};
+use crate::ide::value_part::{ValuePart, is_redundant, value_part};
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
@@ -100,10 +100,10 @@ impl<'a> Overrides<'a> {
     }
 }
 
-fn add_files<'a>(files: &mut Vec<&'a FilePath>, met: Vec<MetDefinition<'a>>) {
-    for definition in met {
-        if !files.contains(&definition.path) {
-            files.push(definition.path);
+fn add_files<'a>(files: &mut Vec<&'a FilePath>, met: Vec<&'a FilePath>) {
+    for path in met {
+        if !files.contains(&path) {
+            files.push(path);
         }
     }
 }

@@ -2,7 +2,6 @@
 //! names tell some variables and leave others unknown, keys that several levels define, merges of
 //! the data and of calls, tokens, and folders that are the value of a variable or literal.
 
-use hiera_ls::disk::MemoryFs;
 use hiera_ls::text::FilePath;
 
 use crate::support::random::Random;
@@ -34,20 +33,20 @@ const LEVELS: [(&str, &str); 11] = [
     ("Common", "path: common/common.yaml"),
 ];
 
-/// Writes a repository, and returns its file system.
-pub(super) fn write_repository(random: &mut Random) -> MemoryFs {
-    let fs = MemoryFs::new();
-    let write = |path: &str, text: &str| fs.write(&format!("{ROOT}/{path}"), text);
+/// Returns the paths and the texts of a repository.
+pub(super) fn random_repository(random: &mut Random) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut add = |path: &str, text: String| files.push((format!("{ROOT}/{path}"), text));
     let is_old = random.one_in(8);
-    write("hiera.yaml", &if is_old { old_config(random) } else { config(random) });
-    write("manifests/site.pp", &calls(random));
+    add("hiera.yaml", if is_old { old_config(random) } else { config(random) });
+    add("manifests/site.pp", calls(random));
     // Some repositories have the scopes of their nodes, in others names tell what is known.
     if random.one_in(3) {
-        write(".hiera-ls.yaml", "nodes: {sources: [scopes/*.json]}\n");
+        add(".hiera-ls.yaml", "nodes: {sources: [scopes/*.json]}\n".into());
         for site in SITES {
             for (name, role) in NODES {
                 let certname = format!("{site}-{name}");
-                write(&format!("scopes/{certname}.json"), &scope(random, site, &certname, role));
+                add(&format!("scopes/{certname}.json"), scope(random, site, &certname, role));
             }
         }
     }
@@ -55,10 +54,10 @@ pub(super) fn write_repository(random: &mut Random) -> MemoryFs {
     for path in data_paths(random) {
         if !random.one_in(4) {
             let text = data_text(random, sparse, path == "common/common.yaml");
-            write(&format!("data/{path}"), &text);
+            add(&format!("data/{path}"), text);
         }
     }
-    fs
+    files
 }
 
 /// Returns the root of a repository.

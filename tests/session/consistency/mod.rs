@@ -136,21 +136,20 @@ fn features_agree_in_the_repositories_of_earlier_contradictions() {
         let path = entry.expect("an entry of the folder").path();
         let text = fs::read_to_string(&path).expect("a text");
         let name = path.display().to_string();
-        let fs = MemoryFs::new();
-        let mut chosen = None;
+        let (mut files, mut chosen) = (Vec::new(), None);
         for part in text.split("#- ").skip(1) {
             let (head, body) = part.split_once('\n').unwrap_or((part, ""));
             match head.strip_prefix("chosen ") {
                 Some(node) => chosen = Some(node.to_owned()),
-                None => fs.write(head, body),
+                None => files.push((head.to_owned(), body.to_owned())),
             }
         }
-        let mut workspace = open_repository(&fs);
+        let mut workspace = open_repository(&files);
         workspace.apply(Change::SelectNode(chosen));
         let snapshot = workspace.snapshot();
         let places = all_places(&snapshot);
         assert!(!places.is_empty(), "{name} has no place");
-        ask_places(&snapshot, &places, 1, &name, &mut tally);
+        ask_places(&snapshot, &places, 1, &mut tally, &|| format!("{name}\n{text}"));
     }
     tally.assert_no_contradictions();
 }
@@ -158,8 +157,8 @@ fn features_agree_in_the_repositories_of_earlier_contradictions() {
 /// Asks places of the repository of a seed, and returns their number.
 fn ask_repository(seed: u64, tally: &mut Tally) -> usize {
     let mut random = Random::new(seed);
-    let fs = generate::write_repository(&mut random);
-    let mut workspace = open_repository(&fs);
+    let files = generate::random_repository(&mut random);
+    let mut workspace = open_repository(&files);
     if random.one_in(3) {
         let snapshot = workspace.snapshot();
         let environment = &snapshot.environments().all[0];
@@ -171,40 +170,42 @@ fn ask_repository(seed: u64, tally: &mut Tally) -> usize {
     let mut all = all_places(&snapshot);
     let count = PLACES.min(all.len());
     let places: Vec<_> = (0..count).map(|_| all.swap_remove(random.below(all.len()))).collect();
-    ask_places(&snapshot, &places, TITLES, &format!("HIERA_LS_SEED={seed}"), tally);
+    ask_places(&snapshot, &places, TITLES, tally, &|| {
+        let chosen = snapshot.selected_node().map(|name| format!("#- chosen {name}\n"));
+        let mut text = format!("HIERA_LS_SEED={seed}\n{}", chosen.unwrap_or_default());
+        files.iter().for_each(|(path, body)| text.push_str(&format!("#- {path}\n{body}\n")));
+        text
+    });
     count
 }
 
-fn open_repository(fs: &MemoryFs) -> Workspace {
-    open(vec![generate::root()], &[], Vec::new(), fs).workspace
+fn open_repository(files: &[(String, String)]) -> Workspace {
+    let fs = MemoryFs::new();
+    files.iter().for_each(|(path, text)| fs.write(path, text.as_str()));
+    open(vec![generate::root()], &[], Vec::new(), &fs).workspace
 }
 
 /// Asks places of one repository; one in `titles` also has its refactorings compared.
-fn ask_places(snapshot: &Snapshot, places: &[Place], titles: usize, name: &str, tally: &mut Tally) {
+/// `repository` describes a repository that has a contradiction.
+fn ask_places(
+    snapshot: &Snapshot,
+    places: &[Place],
+    titles: usize,
+    tally: &mut Tally,
+    repository: &dyn Fn() -> String,
+) {
     for (number, place) in places.iter().enumerate() {
         let at = || {
-            let at = snapshot
-                .file(&place.path)
-                .and_then(|file| file.text())
-                .map_or(0, |text| text.to_str()[..place.range.start as usize].lines().count());
+            let at = snapshot.file(&place.path).and_then(|file| file.text()).map_or(0, |text| {
+                text.to_str()[..place.range.start as usize].matches('\n').count() + 1
+            });
             let (path, key) = (&place.path, &place.key.text);
-            format!("{name}, {path}:{at} {key}\n{}", texts(snapshot))
+            format!("{path}:{at} {key}, {}", repository())
         };
         Question::new(snapshot, place).compare(number % titles == 0, &mut |kind, found| {
             tally.compare(kind, found, &at);
         });
     }
-}
-
-/// Returns the chosen node and the files of a repository.
-fn texts(snapshot: &Snapshot) -> String {
-    let chosen = snapshot.selected_node();
-    let mut out = chosen.map_or_else(String::new, |name| format!("#- chosen {name}\n"));
-    for file in snapshot.files() {
-        let text = file.text().map(|text| text.to_str().into_owned()).unwrap_or_default();
-        let _ = writeln!(out, "#- {}\n{}", file.path, text.trim_end());
-    }
-    out
 }
 
 /// Returns the places in data files: keys and tokens that ask for keys.

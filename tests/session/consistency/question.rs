@@ -165,14 +165,15 @@ impl<'a> Question<'a> {
         let page = page.map(|page| page.text).unwrap_or_default();
         let own = page.split("\nAs puppet lookup").next().unwrap_or_default();
         let definitions = find_definitions(self.snapshot, self.place.position);
-        let targets: BTreeSet<Line> = definitions
-            .into_iter()
-            .flat_map(|found| found.targets)
-            .map(|target| self.line_of(&target.path, target.range.start))
-            .collect();
+        let found = definitions.into_iter().flat_map(|found| found.targets);
+        // The definition of a key that a class takes is the parameter, which is no place of a value.
+        let (data, parameters): (Vec<_>, Vec<_>) =
+            found.partition(|target| self.audience.environment.reaches_file(&target.path));
+        let targets: BTreeSet<Line> =
+            data.iter().map(|target| self.line_of(&target.path, target.range.start)).collect();
         let files: BTreeSet<&String> = targets.iter().map(|(path, _)| path).collect();
         let here = self.place.path.as_str();
-        if !shown.files().is_empty() {
+        if !shown.files().is_empty() && parameters.is_empty() {
             let is_target = |place: &&Line| targets.contains(*place);
             let foreign: Vec<&Line> = shown.places.iter().filter(|it| !is_target(it)).collect();
             let other = shown.differences.iter().find(|path| !files.contains(path));
@@ -432,13 +433,13 @@ fn part(key: &LookupKey, value: &Value) -> Option<Value> {
     Some(value)
 }
 
-/// Returns the files that a lookup finds the key in, those that it does not reach included, highest
-/// priority first.
+/// Returns the files that a lookup finds the key in, or fails in, those that it does not reach
+/// included, highest priority first.
 fn met_files(resolution: &Resolution) -> Vec<String> {
     let mut met = Vec::new();
     for step in &resolution.steps {
         let path = match &step.outcome {
-            Outcome::Found { path, .. } => path,
+            Outcome::Found { path, .. } | Outcome::Failed(path) => path,
             Outcome::NotReached { path: Some(path), shadowed: Some(_), .. } => path,
             _ => continue,
         };

@@ -8,6 +8,7 @@ use super::cursor::{Subject, asked_key, part_of, under_cursor};
 use super::evaluation::{self, Evaluations};
 use super::phrases::PlaceNames;
 use crate::fleet::audience::{FileAudience, ValueLimits};
+use crate::fleet::groups::Group;
 use crate::hiera::explain::{self, ExplainOptions, Subject as Explained};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
@@ -109,15 +110,17 @@ pub fn explain_key(
         page.add_line(whose);
         page.add_line(&format!("as evaluated at {at}"));
         page.add_result(&resolution);
-        page.add_table(&[(0, &resolution)]);
+        let rows = page.rows_of_answer(&resolution);
+        page.add_table(vec![(0, rows)]);
     } else {
         page.add_line(&audience);
         match readers {
             0 => page.add_result(resolution),
             _ => page.add_results(&value),
         }
-        let answers = value.groups.iter().map(|group| (group.nodes.len(), &group.resolution));
-        page.add_table(&answers.collect::<Vec<_>>());
+        let rows = |group: &Group| (group.nodes.len(), page.rows_of_group(group));
+        let answers = value.groups.iter().map(rows).collect();
+        page.add_table(answers);
     }
     page.add_line("");
     let without = if at.is_some() { "; functions of levels are not called for this" } else { "" };

@@ -181,13 +181,14 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Adds a table of the places that have the key, or may have it, in the order of the hierarchy.
-    /// Each answer has the number of its nodes.
-    pub(super) fn add_table(&mut self, answers: &[(usize, &Resolution)]) {
+    /// Adds a table of the places that have the key, or may have it, in the order of the hierarchy:
+    /// the rows of each answer, with the number of its nodes.
+    pub(super) fn add_table(&mut self, answers: Vec<(usize, Vec<[String; 3]>)>) {
         let mut rows: Vec<TableRow> = Vec::new();
-        for (nodes, resolution) in answers {
+        let all = answers.len();
+        for (nodes, own) in answers {
             let mut next = 0;
-            for [level, place, state] in self.rows_of_answer(resolution) {
+            for [level, place, state] in own {
                 let is_it = |row: &TableRow| (&row.level, &row.place) == (&level, &place);
                 let at = rows.iter().position(is_it).unwrap_or_else(|| {
                     let (level, place) = (level.clone(), place.clone());
@@ -199,7 +200,7 @@ impl<'a> Page<'a> {
                     Some((_, count, answers)) => {
                         (*count, *answers) = (*count + nodes, *answers + 1)
                     }
-                    None => states.push((state, *nodes, 1)),
+                    None => states.push((state, nodes, 1)),
                 }
                 next = at + 1;
             }
@@ -217,7 +218,7 @@ impl<'a> Page<'a> {
             let states: Vec<String> = row
                 .states
                 .iter()
-                .map(|(state, nodes, number)| match (*number == answers.len(), nodes) {
+                .map(|(state, nodes, number)| match (*number == all, nodes) {
                     (true, _) => state.clone(),
                     (false, 1) => format!("{state} (1 node)"),
                     (false, nodes) => format!("{state} ({nodes} nodes)"),
@@ -230,9 +231,39 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Returns the rows of a group: those of its answer, and those that only a case has, as where the
+    /// answer fails and the case does not.
+    pub(super) fn rows_of_group(&mut self, group: &Group) -> Vec<[String; 3]> {
+        let mut rows = self.rows_of_answer(&group.resolution);
+        for case in &group.cases {
+            let Some(resolution) = &case.resolution else { continue };
+            let is_first = resolution.merge.stops_at_first();
+            let condition = match &case.when[..] {
+                [] => String::new(),
+                when => format!(" where {}", condition_phrase(&when.iter().cloned().collect())),
+            };
+            let mut next = 0;
+            for step in &resolution.steps {
+                if matches!(step.outcome, Outcome::Undetermined { .. }) {
+                    continue; // Another case has these files, or the answer itself.
+                }
+                for [level, place, state] in self.rows_of(step, is_first) {
+                    match rows.iter().position(|row| row[1] == place) {
+                        Some(at) => next = at + 1,
+                        None => {
+                            rows.insert(next, [level, place, state + &condition]);
+                            next += 1;
+                        }
+                    }
+                }
+            }
+        }
+        rows
+    }
+
     /// Returns the rows of one answer: level, place, and what the answer takes from the place. Of a
     /// file that several levels read, it is the first row that is certain.
-    fn rows_of_answer(&mut self, resolution: &Resolution) -> Vec<[String; 3]> {
+    pub(super) fn rows_of_answer(&mut self, resolution: &Resolution) -> Vec<[String; 3]> {
         let mut rows: Vec<(bool, [String; 3])> = Vec::new();
         let is_first = resolution.merge.stops_at_first();
         for step in &resolution.steps {

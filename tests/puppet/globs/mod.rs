@@ -38,6 +38,10 @@ fn random_globs_are_rubys() {
                 .map(|_| format!("{}/{}", tree.display(), random_pattern(&mut random))),
         );
     }
+    if is_ruby_before_3_1_3() {
+        println!("skipped: braces behind `**/`, which Ruby before 3.1.3 reads otherwise");
+        patterns.retain(|pattern| !has_braces_below(pattern));
+    }
     let answers = ruby(&patterns);
     assert_eq!(answers.len(), patterns.len());
     let mut differences = 0;
@@ -62,6 +66,18 @@ fn random_globs_are_rubys() {
     println!("{} patterns, {hits} with results, {differences} different", patterns.len());
     assert_eq!(differences, 0, "seed {seed}");
     assert!(hits > patterns.len() / 5, "the patterns test too little");
+}
+
+/// Whether the installed Ruby has the `dir.c` before the one that `puppet::ruby::glob` follows.
+fn is_ruby_before_3_1_3() -> bool {
+    let script = "print Gem::Version.new(RUBY_VERSION) < Gem::Version.new('3.1.3')";
+    let output = Command::new("ruby").args(["-e", script]).output().expect("Ruby has just run");
+    output.stdout == b"true"
+}
+
+/// Whether braces stand behind `**/`.
+fn has_braces_below(pattern: &str) -> bool {
+    pattern.split_once("**/").is_some_and(|(_, below)| below.contains('{'))
 }
 
 /// Whether some folder on the way is a link: `matches` cannot know.

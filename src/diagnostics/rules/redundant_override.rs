@@ -15,7 +15,7 @@ use crate::fleet::ways::ReadWay;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
-use crate::puppet::value::Member;
+use crate::puppet::value::{Member, Value};
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
 
@@ -100,7 +100,31 @@ fn candidate<'a>(
         let data = context.file.view.data_of(path);
         data.is_some_and(|data| data.get(key).is_some_and(|other| other.value == member.value))
     };
-    (may_merge || others.iter().any(has_same)).then_some((key, member.key_origin?))
+    let may_be_redundant = may_merge
+        || others.iter().any(has_same) && next_value_may_be_same(context, key, &member.value);
+    may_be_redundant.then_some((key, member.key_origin?))
+}
+
+/// Whether the value that the file's readers get below the file may be this one: a value that certainly
+/// differs needs no proof, which takes a lookup for each node.
+fn next_value_may_be_same(context: &EntryContext<'_>, key: &str, value: &Value) -> bool {
+    let own = &context.file.file.path;
+    let resolution = (context.lookup)(&LookupKey::of_root(key), None);
+    let is_own =
+        |step: &LookupStep| matches!(&step.outcome, Outcome::Found { path, .. } if path == own);
+    let mut below = resolution.steps.iter().skip_while(|step| !is_own(step));
+    // A level above the file may decide, or the lookup fails before it comes to the file.
+    if below.next().is_none() {
+        return true;
+    }
+    for step in below {
+        match &step.outcome {
+            Outcome::NotReached { is_open: true, .. } => return true,
+            Outcome::NotReached { shadowed: Some((_, next)), .. } => return next == value,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Returns the snapshot without the entry; `None` where that may change a value.

@@ -26,7 +26,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let Some((class, parameter)) = split_key(unread.key) else { continue };
         let module = class.split("::").next().unwrap_or(class);
         let holder = index.asking_parameter(class);
-        let near = meant_class(index, module, class).map(|near| format!("{near}::{parameter}"));
+        let near = meant_key(index, module, (class, parameter));
         let advice = match holder {
             Some(ParameterAt { class, parameter, .. }) => format!(
                 "; the class '{}' has a parameter '{}', whose members stand below its key",
@@ -48,13 +48,20 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the class of the module that was probably meant.
-fn meant_class<'a>(index: &'a ManifestIndex, module: &'a str, class: &str) -> Option<&'a str> {
+/// Returns the key of the class that was probably meant; `None` where no similar class has the
+/// parameter.
+fn meant_key(
+    index: &ManifestIndex,
+    module: &str,
+    (class, parameter): (&str, &str),
+) -> Option<String> {
+    let key = |class: &str| format!("{class}::{parameter}");
     let mut names: Vec<&str> = index
         .definition_names(module)
         .filter(|name| index.loaded_class(name).is_some())
+        .filter(|name| index.asking_parameter(&key(name)).is_some())
         .map(|name| &**name)
         .collect();
     names.sort_unstable();
-    nearest_name(class, names)
+    nearest_name(class, names).map(key)
 }

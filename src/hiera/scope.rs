@@ -278,9 +278,9 @@ impl Scope {
         self.defaults.get(name).map(|member| &member.value)
     }
 
-    /// Returns the variable called `name`: a leading `::` is dropped, no dots are followed.
+    /// Returns the variable called `name`: the top scope's `::` before it is dropped, no dots are followed.
     pub fn get(&self, name: &str) -> Variable {
-        let name = name.strip_prefix("::").unwrap_or(name);
+        let name = without_top_scope(name);
         match self.variables.get(name) {
             Some(value) => Variable::Known(value.clone()),
             None => self.built_in(name),
@@ -303,7 +303,7 @@ impl Scope {
     /// key. No list is looked into.
     pub fn find_member(&self, key: &LookupKey) -> Option<&Value> {
         let KeySegment::Name(root) = &key.root else { return None };
-        let root = self.variables.get(root.strip_prefix("::").unwrap_or(root))?;
+        let root = self.variables.get(without_top_scope(root))?;
         key.subkeys.iter().try_fold(root, |value, segment| match segment {
             KeySegment::Name(name) => value.get(name),
             KeySegment::Index(_) => None,
@@ -394,6 +394,23 @@ impl Scope {
             }
         }
         Variable::Known(current)
+    }
+}
+
+/// Returns whether a variable of this name is never an error, although no scope sets it: the numbers
+/// of a match, and the module of the caller. Source: `Puppet::Parser::Scope#variable_not_found`.
+pub(super) fn is_built_in(name: &str) -> bool {
+    let is_number = name.bytes().all(|byte| byte.is_ascii_digit())
+        && (name == "0" || !name.is_empty() && !name.starts_with('0'));
+    is_number || name == "caller_module_name"
+}
+
+/// Returns a variable's name without the `::` of the top scope. Puppet takes a class name of several
+/// `::` for the class `main`, whose variables are those of the top scope.
+fn without_top_scope(name: &str) -> &str {
+    match name.rsplit_once("::") {
+        Some((class, variable)) if class.split("::").all(str::is_empty) => variable,
+        _ => name.strip_prefix("::").unwrap_or(name),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::hiera::explain::{Event, Kind};
 use crate::hiera::interpolation::{Method, TokenKind, parse_tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::variable_name;
-use crate::hiera::scope::Variable;
+use crate::hiera::scope::{Variable, is_built_in};
 use crate::puppet::Strict;
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::budget::MAX_VALUE_PARTS;
@@ -231,6 +231,9 @@ impl Resolver<'_> {
     ) -> Result<Option<Value>, LookupError> {
         let name = variable_name(&key.text);
         inv.reads.variables.insert(name.clone());
+        if let Some(number) = key.number_with_subkeys() {
+            return Err(LookupError::number_as_variable(number).or_at(origin));
+        }
         let root = key.root_text();
         let scope = self.ctx.scope;
         let found = inv.record_part(
@@ -246,7 +249,9 @@ impl Resolver<'_> {
                 inv.reads.unknown.insert(name);
                 Ok(None)
             }
-            Variable::Undefined if self.ctx.puppet.strict == Strict::Error => {
+            Variable::Undefined
+                if self.ctx.puppet.strict == Strict::Error && !is_built_in(&root) =>
+            {
                 Err(LookupError::undefined_variable(&root, origin))
             }
             Variable::Undefined => Ok(Some(Value::new_null(None))),

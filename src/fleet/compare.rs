@@ -93,7 +93,7 @@ impl Comparison {
 pub struct Comparer<'a> {
     before: &'a Snapshot,
     effort: Effort,
-    /// What is known of each environment as the data are, in the order of the environments.
+    /// The lookups that all changes share, of each environment in their order.
     known: Vec<KnownAnswers>,
     /// Whether answers keep their lookups, for callers that show both.
     keeps_lookups: bool,

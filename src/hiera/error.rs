@@ -69,6 +69,8 @@ pub enum LookupErrorKind {
     AliasNotWhole,
     /// A variable is undefined, in a strict Puppet.
     UndefinedVariable(String),
+    /// A variable that cannot be asked for.
+    Variable(String),
     /// A file cannot be read as data.
     File {
         /// The file.
@@ -254,6 +256,13 @@ impl LookupError {
         }
     }
 
+    /// Returns the error of a token for a part of a variable whose name is a number, which Puppet
+    /// refuses in any version.
+    pub(super) fn number_as_variable(number: i64) -> LookupError {
+        let message = format!("Scope variable name {number} is a Integer, not a string");
+        LookupError::new(LookupErrorKind::Variable(message), None)
+    }
+
     /// Returns an error of a config.
     pub fn invalid_config(message: impl Into<String>) -> LookupError {
         LookupError::new(LookupErrorKind::Config(message.into()), None)
@@ -262,7 +271,8 @@ impl LookupError {
     /// Returns the error of an undefined variable. Puppet's message has a qualified name
     /// without a leading `::`, and a name such as `::x` with it.
     pub(super) fn undefined_variable(name: &str, span: Option<Span>) -> LookupError {
-        let name = name.strip_prefix("::").filter(|rest| rest.contains("::")).unwrap_or(name);
+        let has_class = |rest: &&str| class_of(rest).is_some();
+        let name = name.strip_prefix("::").filter(has_class).unwrap_or(name);
         LookupError::new(LookupErrorKind::UndefinedVariable(name.to_owned()), span)
     }
 
@@ -344,6 +354,7 @@ impl LookupErrorKind {
             | LookupErrorKind::IllegalValue { .. }
             | LookupErrorKind::ConfigType(_)
             | LookupErrorKind::ConfigSyntax(_)
+            | LookupErrorKind::Variable(_)
             | LookupErrorKind::Missing(_)
             | LookupErrorKind::WrongType(_) => Class::Puppet,
             LookupErrorKind::Options(
@@ -405,6 +416,7 @@ impl LookupErrorKind {
             | LookupErrorKind::Config(_)
             | LookupErrorKind::ConfigSyntax(_)
             | LookupErrorKind::ConfigType(_)
+            | LookupErrorKind::Variable(_)
             | LookupErrorKind::Missing(_)
             | LookupErrorKind::Exhausted(_)
             | LookupErrorKind::Cancelled => false,
@@ -425,6 +437,7 @@ impl LookupErrorKind {
             | LookupErrorKind::Conversion(_)
             | LookupErrorKind::ConfigSyntax(_)
             | LookupErrorKind::ConfigType(_)
+            | LookupErrorKind::Variable(_)
             | LookupErrorKind::Missing(_) => true,
             LookupErrorKind::Secret(kind, _) => kind.is_renamed(),
             LookupErrorKind::Function { raised, .. } => {
@@ -500,8 +513,8 @@ impl fmt::Display for LookupError {
             LookupErrorKind::AliasNotWhole => {
                 f.write_str("'alias' interpolation is only permitted if the expression is equal to the entire string")
             }
-            LookupErrorKind::UndefinedVariable(name) => match name.rsplit_once("::").filter(|(class, _)| !class.is_empty()) {
-                Some((class, _)) => write!(f, "Undefined variable '{name}'; class {class} could not be found"),
+            LookupErrorKind::UndefinedVariable(name) => match class_of(name) {
+                Some(class) => write!(f, "Undefined variable '{name}'; class {class} could not be found"),
                 None => write!(f, "Undefined variable '{name}'; "),
             },
             LookupErrorKind::File { message, .. } => f.write_str(message),
@@ -520,6 +533,7 @@ impl fmt::Display for LookupError {
             LookupErrorKind::Config(message)
             | LookupErrorKind::ConfigSyntax(message)
             | LookupErrorKind::ConfigType(message)
+            | LookupErrorKind::Variable(message)
             | LookupErrorKind::Missing(message)
             | LookupErrorKind::Conversion(message)
             | LookupErrorKind::WrongType(message)
@@ -535,3 +549,9 @@ impl fmt::Display for LookupError {
 }
 
 impl std::error::Error for LookupError {}
+
+/// Returns the class of a qualified variable, `None` where it is of the top scope.
+fn class_of(name: &str) -> Option<&str> {
+    let (class, _) = name.rsplit_once("::")?;
+    (!class.trim_matches(':').is_empty()).then_some(class)
+}

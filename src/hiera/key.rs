@@ -100,6 +100,14 @@ impl LookupKey {
         }
     }
 
+    /// Returns the root key of a key with subkeys, where it is a number.
+    pub(super) fn number_with_subkeys(&self) -> Option<i64> {
+        match self.root {
+            KeySegment::Index(number) if !self.subkeys.is_empty() => Some(number),
+            _ => None,
+        }
+    }
+
     /// Returns the module whose data may hold the key: the text before the first `::` of the root
     /// key.
     pub fn module_name(&self) -> Option<&str> {

@@ -17,6 +17,9 @@ use crate::text::FilePath;
 /// The variables that name the caller of a lookup, in a `hiera.yaml` of Hiera 3 and its data.
 pub const OF_CALLER: [&str; 3] = ["calling_class", "calling_class_path", "calling_module"];
 
+/// The variable that names the module whose code calls a lookup.
+pub(super) const CALLER_MODULE: &str = "caller_module_name";
+
 /// The variables of one node, or the known ones among them.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
@@ -278,12 +281,14 @@ impl Scope {
         self.defaults.get(name).map(|member| &member.value)
     }
 
-    /// Returns the variable called `name`: a leading `::` is dropped, no dots are followed.
+    /// Returns the variable called `name`: the top scope's `::` before it is dropped, no dots are followed.
     pub fn get(&self, name: &str) -> Variable {
-        let name = name.strip_prefix("::").unwrap_or(name);
-        match self.variables.get(name) {
+        let plain = without_top_scope(name);
+        match self.variables.get(plain) {
             Some(value) => Variable::Known(value.clone()),
-            None => self.built_in(name),
+            // Puppet knows this one without a `::` only: no module calls the lookup.
+            None if name == CALLER_MODULE && !self.open => Variable::Known(Value::new_null(None)),
+            None => self.built_in(plain),
         }
     }
 
@@ -303,7 +308,7 @@ impl Scope {
     /// key. No list is looked into.
     pub fn find_member(&self, key: &LookupKey) -> Option<&Value> {
         let KeySegment::Name(root) = &key.root else { return None };
-        let root = self.variables.get(root.strip_prefix("::").unwrap_or(root))?;
+        let root = self.variables.get(without_top_scope(root))?;
         key.subkeys.iter().try_fold(root, |value, segment| match segment {
             KeySegment::Name(name) => value.get(name),
             KeySegment::Index(_) => None,
@@ -394,6 +399,22 @@ impl Scope {
             }
         }
         Variable::Known(current)
+    }
+}
+
+/// Returns whether a variable has the name of a part of a match, which is no error although nothing
+/// sets it. Source: `Puppet::Parser::Scope#variable_not_found`.
+pub(super) fn is_of_match(name: &str) -> bool {
+    let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && (name == "0" || !name.is_empty() && !name.starts_with('0'))
+}
+
+/// Returns a variable's name without the `::` of the top scope. Puppet takes a class name of several
+/// `::` for the class `main`, whose variables are those of the top scope.
+fn without_top_scope(name: &str) -> &str {
+    match name.rsplit_once("::") {
+        Some((class, variable)) if class.split("::").all(str::is_empty) => variable,
+        _ => name.strip_prefix("::").unwrap_or(name),
     }
 }
 

@@ -8,7 +8,7 @@ use super::config::{HIERA_CONFIG, WorkspaceConfig};
 use super::configs::Configs;
 use super::datadirs::{DatadirPlacer, RelocatedDatadir};
 use super::environment_conf::EnvironmentConf;
-use super::environments::{Environment, Module, RefusedModule};
+use super::environments::{Environment, MetadataFault, Module, RefusedModule};
 use super::kinds::{
     DEFAULT_MODULE_FOLDER, ENVIRONMENT_CONF, ENVIRONMENTS, FileKind, MAIN_MANIFESTS, METADATA,
     MODULE_FOLDERS, PUPPETFILE, is_below_installed, is_module_name, is_named, is_test,
@@ -16,9 +16,10 @@ use super::kinds::{
 use super::names::DiskNames;
 use crate::hiera::config::{ConfigSource, ConfigVersion, HieraConfig, Layer, select};
 use crate::hiera::data::DataFormat;
-use crate::puppet::PuppetVersion;
 use crate::puppet::ruby::glob::EntryKind;
+use crate::puppet::{PuppetVersion, Strict};
 use crate::text::FilePath;
+use crate::yaml::parse_json;
 
 /// Files and folders that a module has one of.
 const MODULE_PARTS: [&str; 6] = ["manifests", METADATA, "hiera.yaml", "lib", "files", "templates"];
@@ -431,7 +432,7 @@ impl Discovery<'_> {
                     continue;
                 }
                 let root = folder.join(name);
-                match self.refused_module(&root, name) {
+                match self.refused_module(&root, name, outer.puppet) {
                     Some(refused) => modules.refused.push(refused),
                     None => {
                         modules.taken.insert(name.clone(), self.read_module(root, name, outer));
@@ -444,17 +445,38 @@ impl Discovery<'_> {
 
     /// Returns the refusal of a module that Puppet ignores because of its metadata.json, with an
     /// error in its log: a file with any member needs all of these, and `dependencies` must be a
-    /// list. Source: `Puppet::Module#load_metadata`.
-    fn refused_module(&self, root: &FilePath, name: &str) -> Option<RefusedModule> {
+    /// list; with `strict=error`, a file with any text must be JSON. Source:
+    /// `Puppet::Module#load_metadata`.
+    fn refused_module(
+        &self,
+        root: &FilePath,
+        name: &str,
+        puppet: PuppetVersion,
+    ) -> Option<RefusedModule> {
         const NEEDED: [&str; 5] = ["source", "author", "version", "license", "dependencies"];
+        let refuse = |fault| {
+            Some(RefusedModule { name: name.to_owned(), metadata: root.join(METADATA), fault })
+        };
+        let text = self.configs.text_of(&root.join(METADATA))?;
+        // Puppet 7 has no exception for an empty file.
+        if text.is_empty() && puppet.major >= 8 {
+            return None;
+        }
+        if puppet.strict == Strict::Error && !parse_json(&text).problems.is_empty() {
+            return refuse(MetadataFault::NotJson);
+        }
         let metadata = self.read_metadata(root, "")?;
         if metadata.as_object().is_none_or(serde_json::Map::is_empty) {
             return None;
         }
         let missing: Vec<_> = NEEDED.into_iter().filter(|it| metadata[*it].is_null()).collect();
-        let is_refused = !missing.is_empty() || !metadata["dependencies"].is_array();
-        let metadata = root.join(METADATA);
-        is_refused.then(|| RefusedModule { name: name.to_owned(), metadata, missing })
+        if !missing.is_empty() {
+            return refuse(MetadataFault::Missing(missing));
+        }
+        if metadata["dependencies"].is_array() {
+            return None;
+        }
+        refuse(MetadataFault::NoListOfDependencies)
     }
 
     fn read_module(&self, root: FilePath, name: &str, outer: &Outer<'_>) -> Module {

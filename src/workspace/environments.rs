@@ -88,8 +88,19 @@ pub struct RefusedModule {
     pub name: String,
     /// Its metadata.json.
     pub metadata: FilePath,
-    /// The members that are missing there; none where `dependencies` is no list.
-    pub missing: Vec<&'static str>,
+    /// What Puppet refuses it for.
+    pub fault: MetadataFault,
+}
+
+/// What Puppet refuses a metadata.json for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MetadataFault {
+    /// It is no JSON, with `strict=error`.
+    NotJson,
+    /// These members are missing.
+    Missing(Vec<&'static str>),
+    /// Its `dependencies` is no list.
+    NoListOfDependencies,
 }
 
 /// A config that reads data of an environment that another config governs.

@@ -95,7 +95,7 @@ fn the_scope_has_levels_variables_and_nodes() {
               trusted = {"authenticated":"remote","certname":"web01","hostname":"web…
               environment = "production"
               server_facts = {"environment":"production"}
-              module_name = null
+              module_name = ""
             read for 1 of 1 nodes web01
             perhaps read for 0 of 1 nodes
             config of environment: hiera.yaml

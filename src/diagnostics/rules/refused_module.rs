@@ -2,7 +2,7 @@
 
 use crate::diagnostics::rule::{Check, Dependence, Finding, Rule, RuleGroup, Severity};
 use crate::text::{Span, TextRange};
-use crate::workspace::environments::RefusedModule;
+use crate::workspace::environments::{MetadataFault, RefusedModule};
 use crate::workspace::file::File;
 
 /// The rule.
@@ -18,9 +18,10 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(module: &RefusedModule, file: &File) -> Finding {
-    let problem = match module.missing.as_slice() {
-        [] => "its 'dependencies' is no list".to_owned(),
-        names => format!("it has no '{}'", names.join("', '")),
+    let problem = match &module.fault {
+        MetadataFault::NotJson => "it is no JSON".to_owned(),
+        MetadataFault::Missing(names) => format!("it has no '{}'", names.join("', '")),
+        MetadataFault::NoListOfDependencies => "its 'dependencies' is no list".to_owned(),
     };
     let message = format!(
         "{problem}: Puppet passes over the module '{}' with an error in its log, and looks up nothing in its data",

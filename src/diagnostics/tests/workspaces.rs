@@ -574,9 +574,19 @@ fn modules_that_puppet_passes_over() {
                 | ^
         "#]],
     );
-    for taken in [WHOLE, "{}", "{"] {
+    check(
+        &with("{"),
+        expect![[r#"
+            modules/app/metadata.json:1:1: error: it is no JSON: Puppet passes over the module 'app' with an error in its log, and looks up nothing in its data [refused-module]
+              1 | {
+                | ^
+        "#]],
+    );
+    for taken in [WHOLE, "{}"] {
         assert_eq!(Fixture::new(&with(taken)).rendered_findings(), "", "{taken}");
     }
+    let lenient = with("{") + "#- /.hiera-ls.yaml\npuppet: {strict: warning}\n";
+    assert_eq!(Fixture::new(&lenient).rendered_findings(), "");
     // In a session its findings follow the text in the editor.
     let mut fixture = Fixture::new(&with(WHOLE));
     let mut findings = Findings::default();

@@ -7,7 +7,7 @@ use crate::hiera::fold::normalize_pieces;
 use crate::hiera::interpolation::{Token, TokenKind, parse_tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::{PatternPiece, variable_name};
-use crate::hiera::scope::{Scope, Variable};
+use crate::hiera::scope::{Scope, Variable, is_of_match};
 use crate::puppet::value::{Data, Hash, Key, Member, Value};
 
 /// The outcome of evaluating a template that may name variables only.
@@ -159,13 +159,16 @@ impl Variables<'_> {
     }
 
     fn value_of(&self, key: &LookupKey) -> Result<Variable, LookupError> {
+        if let Some(number) = key.number_with_subkeys() {
+            return Err(LookupError::number_as_variable(number));
+        }
         let root = key.root_text();
         let found = match self.local {
             Some((name, value)) if *name == *root => Variable::Known(value.clone()),
             _ if self.classic => self.scope.classic_value(&root, self.scope.get(&root)),
             _ => self.scope.get(&root),
         };
-        if self.undefined_fails && found == Variable::Undefined {
+        if self.undefined_fails && found == Variable::Undefined && !is_of_match(&root) {
             return Err(LookupError::undefined_variable(&root, None));
         }
         self.scope.find_part(found, key, |value| dig(value, key))

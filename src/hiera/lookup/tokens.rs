@@ -6,7 +6,7 @@ use crate::hiera::explain::{Event, Kind};
 use crate::hiera::interpolation::{Method, TokenKind, parse_tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::variable_name;
-use crate::hiera::scope::Variable;
+use crate::hiera::scope::{CALLER_MODULE, Variable, is_of_match};
 use crate::puppet::Strict;
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::budget::MAX_VALUE_PARTS;
@@ -235,8 +235,11 @@ impl Resolver<'_> {
         let scope = self.ctx.scope;
         let found = inv.record_part(
             || Kind::Scope("Global Scope".into()),
-            |inv| self.explained_variable(inv, &root),
-        );
+            |inv| match key.number_with_subkeys() {
+                Some(number) => Err(LookupError::number_as_variable(number).or_at(origin)),
+                None => Ok(self.explained_variable(inv, &root)),
+            },
+        )?;
         let found = scope
             .find_part(found, key, |value| inv.dig(value, key))
             .map_err(|error| error.or_at(origin))?;
@@ -246,7 +249,9 @@ impl Resolver<'_> {
                 inv.reads.unknown.insert(name);
                 Ok(None)
             }
-            Variable::Undefined if self.ctx.puppet.strict == Strict::Error => {
+            Variable::Undefined
+                if self.ctx.puppet.strict == Strict::Error && !is_of_match(&root) =>
+            {
                 Err(LookupError::undefined_variable(&root, origin))
             }
             Variable::Undefined => Ok(Some(Value::new_null(None))),
@@ -273,6 +278,17 @@ impl Resolver<'_> {
                 }
             }),
             Variable::Unknown => inv.record_text(|| format!("Nothing is known of \"{root}\"")),
+            // Puppet's `Scope#exist?` knows this name, `Scope#[]` does not.
+            Variable::Undefined
+                if root.strip_prefix("::") == Some(CALLER_MODULE)
+                    && self.ctx.puppet.strict != Strict::Error =>
+            {
+                inv.record_event(|| Event::Found {
+                    key: root.into(),
+                    value: Value::new_null(None),
+                    at: None,
+                });
+            }
             Variable::Undefined => {}
         }
         found

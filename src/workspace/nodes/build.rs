@@ -304,7 +304,7 @@ fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str, puppet
         ("facts", Value::hash(Hash::default(), Provenance::from_source(None))),
         ("server_facts", Value::hash(server_facts, Provenance::from_source(None))),
         ("environment", Value::from_argument(environment)),
-        ("module_name", Value::new_null(None)),
+        ("module_name", Value::from("")),
     ] {
         if !matches!(scope.get(name), Variable::Known(_)) {
             scope.set_variable(name, value);

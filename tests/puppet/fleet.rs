@@ -22,7 +22,6 @@ use hiera_ls::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
 use hiera_ls::hiera::pattern::Bindings;
 use hiera_ls::hiera::resolution::{MergeSource, Resolution};
 use hiera_ls::hiera::scope::Scope;
-use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::puppet::print::{self, PrintOptions};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::environments::Environment;
@@ -32,6 +31,7 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value, json};
 
 use crate::control_repo::{ask_puppet_each, needs_a_private_key, questions::Question};
+use crate::scenario::oracle_puppet;
 use crate::support::{self, in_package, random_cases, require, same_json, variable};
 
 /// The most lookups for one key of a file: more than a hover makes, to have every group.
@@ -236,8 +236,7 @@ fn asked_merge(resolution: &Resolution) -> Option<Value> {
 }
 
 fn opened(root: &Path) -> Snapshot {
-    let common =
-        EnvironmentConfig { puppet: PuppetVersion::of_major(7), ..EnvironmentConfig::default() };
+    let common = EnvironmentConfig { puppet: oracle_puppet(), ..EnvironmentConfig::default() };
     let config = WorkspaceConfig { common, ..WorkspaceConfig::default() };
     let folder = FilePath::new(&root.to_string_lossy());
     let mut workspace = Workspace::new(config, vec![folder]);

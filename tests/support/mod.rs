@@ -18,7 +18,7 @@
 //! | | |
 //! |---|---|
 //! | `HIERA_LS_REQUIRE` | what must not be skipped |
-//! | `HIERA_LS_PUPPET_LIB` | `lib/` of a Puppet's source tree, asked in place of the installed Puppet |
+//! | `HIERA_LS_PUPPET_LIB` | `lib/` of the source tree of a Puppet or OpenVox, asked in place of the installed Puppet; hiera-ls answers for its version |
 //! | `HIERA_LS_RECORD=1` | write the recorded answers anew |
 //! | `HIERA_LS_MANIFESTS` | folders of modules, separated by colons, whose manifests are compared with Puppet's reading |
 //! | `HIERA_LS_CORPUS_ROOT`, `HIERA_LS_CORPUS_SCOPES` | a control repository, and a file of scopes (JSON lines) for it |
@@ -61,6 +61,38 @@ pub fn require(tool: &str) -> bool {
         Some(obstacle) => missing(tool, &obstacle),
         None => true,
     }
+}
+
+/// The major version of the Puppet whose answers are recorded.
+const RECORDED_PUPPET: u8 = 7;
+
+/// The major version of the Puppet that the oracle asks, for which hiera-ls answers in the tests
+/// that ask it. Call only after `require("puppet")`.
+pub fn puppet_major() -> u8 {
+    let version = oracle_version().as_ref().expect("require(\"puppet\") said so");
+    let major = version["puppet"].as_str().and_then(|text| text.split('.').next()?.parse().ok());
+    major.unwrap_or_else(|| panic!("no version of Puppet: {version}"))
+}
+
+/// Whether the recorded answers are those of the oracle's version of Puppet. Call only after
+/// `require("puppet")`.
+pub fn is_recorded_puppet() -> bool {
+    puppet_major() == RECORDED_PUPPET
+}
+
+/// `require("puppet")` for a test that compares recordings with what Puppet says, and writes them.
+pub fn require_recorded_puppet() -> bool {
+    require("puppet") && (is_recorded_puppet() || is_of_another_version("recorded-puppet"))
+}
+
+/// `require("puppet")` for a test that compares hiera-ls with a Puppet whose answers are not
+/// recorded.
+pub fn require_unrecorded_puppet() -> bool {
+    require("puppet") && (!is_recorded_puppet() || is_of_another_version("unrecorded-puppet"))
+}
+
+fn is_of_another_version(tool: &str) -> bool {
+    missing(tool, &format!("the oracle asks Puppet {} (HIERA_LS_PUPPET_LIB)", puppet_major()))
 }
 
 /// For suites that find out about their tool themselves: reports `tool` as missing. Returns
@@ -107,11 +139,8 @@ pub fn variable(name: &str) -> Option<String> {
 /// protocol. Call only after `require("puppet")`.
 pub fn oracle() -> Command {
     // Not `ruby()`: recorded messages of Ruby's own have the source lines that Ruby adds.
-    let mut command = Command::new("ruby");
-    command.env("LC_ALL", "C.UTF-8").arg(in_package("tests/puppet/oracle/oracle.rb"));
-    if let Some(folder) = variable("HIERA_LS_PUPPET_LIB") {
-        command.arg("--puppet-lib").arg(folder);
-    }
+    let mut command = ruby_with_puppet();
+    command.arg(in_package("tests/puppet/oracle/oracle.rb"));
     command
 }
 
@@ -190,8 +219,20 @@ pub fn hiera_ls<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
 
 /// Ruby without the source lines that it may add to messages, and in UTF-8 wherever the test runs.
 pub fn ruby() -> Command {
+    let mut command = ruby_with_puppet();
+    command.arg("--disable=error_highlight");
+    command
+}
+
+/// Ruby that finds the Puppet of `HIERA_LS_PUPPET_LIB`, else the installed one.
+pub fn ruby_with_puppet() -> Command {
     let mut command = Command::new("ruby");
-    command.arg("--disable=error_highlight").env("LC_ALL", "C.UTF-8");
+    command.env("LC_ALL", "C.UTF-8");
+    if let Some(folder) = variable("HIERA_LS_PUPPET_LIB") {
+        // Some tests run Ruby in another folder. OpenVox 9 expects Ruby 3.2, which needs no `require
+        // 'set'`.
+        command.arg("-I").arg(in_package(&folder)).arg("-rset");
+    }
     command
 }
 

@@ -124,7 +124,8 @@ fn recorded_answers_about_backends_are_puppets() {
         write(case, &root);
         format!(
             "{}\n",
-            json!({"id": number, "root": root, "scope": {}, "questions": [{"key": "k"}]})
+            // Since Puppet 8, a token of a variable without a value is an error.
+            json!({"id": number, "root": root, "scope": {"x": ""}, "questions": [{"key": "k"}]})
         )
     };
     let jobs: String = cases.iter().enumerate().map(job).collect();

@@ -4,7 +4,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -28,8 +28,7 @@ impl Ready {
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir(&folder).expect("a temporary folder can be made");
         // Not `support::ruby()`: messages have the source lines that Ruby adds for users.
-        let mut process = Command::new("ruby")
-            .env("LC_ALL", "C.UTF-8")
+        let mut process = support::ruby_with_puppet()
             .arg(support::in_package("tests/puppet/bridge/ready.rb"))
             .arg(folder.join("socket"))
             .stdin(Stdio::piped())

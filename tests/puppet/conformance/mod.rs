@@ -10,9 +10,11 @@
 //! a Puppet with `strict=error`, all others of one with its defaults.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::scenario::{Agreement, Puppet, Question, Scenario, Written, compare, topic};
+use crate::scenario::{
+    Agreement, Puppet, Question, Scenario, Written, compare, oracle_puppet, topic,
+};
 use crate::support;
 use crate::support::{in_package, is_asked, json_lines, require, variable};
 use hiera_ls::puppet::{PuppetVersion, Strict};
@@ -27,67 +29,53 @@ const OTHER_WORDS: usize = 28;
 
 #[test]
 fn hiera_ls_gives_the_recorded_answers() {
-    let differences = Differences::read();
-    let (mut answers, mut scenarios, mut other_words, mut wrong) = (0, 0, 0, Vec::new());
-    let mut seen = vec![false; differences.entries.len()];
+    let mut tally = Tally::of_version(7);
     for topic in topics() {
         let recording = topic.recording();
         let dir = support::scratch(&format!("conformance-{}", topic.name));
         for (n, scenario) in topic.scenarios.iter().enumerate() {
-            scenarios += 1;
-            let given = scenario.write(&dir.join(n.to_string())).ask_hiera_ls_as(topic.puppet());
-            for (question, given) in scenario.questions.iter().zip(given) {
-                answers += 1;
-                let place = format!("{}: {}: {}", topic.name, scenario.name, question.to_json());
-                let expected = recording.get(&id(scenario, question)).unwrap_or_else(|| {
-                    panic!("{place} is not recorded: record it with HIERA_LS_RECORD=1")
-                });
-                let listed = differences.of(&topic.name, scenario, question);
-                match (compare(expected, &given), listed) {
-                    (Agreement::Different, Some(entry)) => seen[entry] = true,
-                    (Agreement::Different, None) => {
-                        wrong.push(format!("{place}\n  Puppet   {expected}\n  hiera-ls {given}"))
-                    }
-                    (Agreement::OtherWords, _) => {
-                        other_words += 1;
-                        if variable("HIERA_LS_WORDS").is_some() {
-                            println!(
-                                "{place}\n  Puppet   {}\n  hiera-ls {}",
-                                expected["error"], given["error"]
-                            );
-                        }
-                    }
-                    (Agreement::Same, _) => {}
-                }
-            }
+            let given = scenario.write(&dir.join(n.to_string())).ask_hiera_ls(topic.puppet(7));
+            let expected = scenario.questions.iter().map(|question| {
+                recording.get(&id(scenario, question)).cloned().unwrap_or_else(|| {
+                    let ask = question.to_json();
+                    panic!(
+                        "{}: {}: {ask} is not recorded: record it with HIERA_LS_RECORD=1",
+                        topic.name, scenario.name
+                    )
+                })
+            });
+            tally.add(&topic, scenario, expected.collect(), given);
         }
     }
-    println!(
-        "{scenarios} scenarios, {answers} answers, {other_words} errors in other words, {} documented differences",
-        seen.len()
-    );
-    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
-    assert!(
-        other_words <= OTHER_WORDS,
-        "{other_words} errors have other words than Puppet's, not just {OTHER_WORDS}"
-    );
-    let unneeded: Vec<&Value> = differences
-        .entries
-        .iter()
-        .zip(seen)
-        .filter(|(_, seen)| !seen)
-        .map(|(entry, _)| entry)
-        .collect();
-    assert!(unneeded.is_empty(), "differences.yaml lists what does not differ: {unneeded:#?}");
+    tally.assert_equal(true);
+}
+
+/// The same for a Puppet whose answers are not recorded.
+#[test]
+fn hiera_ls_answers_as_the_puppet_of_another_version() {
+    if !support::require_unrecorded_puppet() {
+        return;
+    }
+    let major = support::puppet_major();
+    let mut tally = Tally::of_version(major);
+    let mut oracle = Oracle::start();
+    for topic in topics() {
+        let dir = support::scratch(&format!("version-{}", topic.name));
+        for (scenario, tree, expected) in oracle.ask_share(&topic, &dir) {
+            tally.add(&topic, scenario, expected, tree.ask_hiera_ls(topic.puppet(major)));
+        }
+    }
+    // A plain run asks about a share of the scenarios only.
+    tally.assert_equal(is_asked("puppet", 1));
 }
 
 #[test]
 fn the_recordings_are_what_puppet_says() {
-    if !require("puppet") {
+    if !support::require_recorded_puppet() {
         return;
     }
     let header = support::oracle_version().clone().expect("require(\"puppet\") said so");
-    let (mut usual, mut strict) = (Puppet::start(), Puppet::start_with(&["--strict", "error"]));
+    let mut oracle = Oracle::start();
     let mut wrong = Vec::new();
     let recorded = variable("HIERA_LS_RECORD").filter(|topic| topic != "1");
     for topic in topics() {
@@ -95,12 +83,7 @@ fn the_recordings_are_what_puppet_says() {
             continue;
         }
         let dir = support::scratch(&format!("recording-{}", topic.name));
-        let asked = topic.scenarios.iter().enumerate().filter(|(n, _)| is_asked("puppet", *n));
-        let (scenarios, trees): (Vec<&Scenario>, Vec<Written<'_>>) =
-            asked.map(|(n, scenario)| (scenario, scenario.write(&dir.join(n.to_string())))).unzip();
-        let puppet = if topic.is_strict() { &mut strict } else { &mut usual };
-        let answers = puppet.ask_all(&trees);
-        let all = scenarios.into_iter().zip(answers).flat_map(|(scenario, answers)| {
+        let all = oracle.ask_share(&topic, &dir).into_iter().flat_map(|(scenario, _, answers)| {
             scenario
                 .questions
                 .iter()
@@ -134,6 +117,112 @@ fn the_recordings_are_what_puppet_says() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// A Puppet with its defaults and one with `strict=error`.
+struct Oracle {
+    usual: Puppet,
+    strict: Puppet,
+}
+
+impl Oracle {
+    fn start() -> Oracle {
+        Oracle { usual: Puppet::start(), strict: Puppet::start_with(&["--strict", "error"]) }
+    }
+
+    /// The scenarios of a topic that this run asks about, written below `dir`, with the answers in
+    /// the order of the questions.
+    fn ask_share<'a>(
+        &mut self,
+        topic: &'a Topic,
+        dir: &Path,
+    ) -> Vec<(&'a Scenario, Written<'a>, Vec<Value>)> {
+        let asked = topic.scenarios.iter().enumerate().filter(|(n, _)| is_asked("puppet", *n));
+        let (scenarios, trees): (Vec<&Scenario>, Vec<Written<'_>>) =
+            asked.map(|(n, scenario)| (scenario, scenario.write(&dir.join(n.to_string())))).unzip();
+        let puppet = if topic.is_strict() { &mut self.strict } else { &mut self.usual };
+        let answers = puppet.ask_all(&trees);
+        let all = scenarios.into_iter().zip(trees).zip(answers);
+        all.map(|((scenario, tree), answers)| (scenario, tree, answers)).collect()
+    }
+}
+
+/// Compares answers of hiera-ls with those of one version of Puppet.
+struct Tally {
+    major: u8,
+    differences: Differences,
+    /// For each difference, whether an answer had it.
+    seen: Vec<bool>,
+    scenarios: usize,
+    answers: usize,
+    other_words: usize,
+    wrong: Vec<String>,
+}
+
+impl Tally {
+    fn of_version(major: u8) -> Tally {
+        let mut differences = Differences::read();
+        differences.entries.retain(|entry| is_about(entry, major));
+        let seen = vec![false; differences.entries.len()];
+        Tally {
+            major,
+            differences,
+            seen,
+            scenarios: 0,
+            answers: 0,
+            other_words: 0,
+            wrong: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, topic: &Topic, scenario: &Scenario, expected: Vec<Value>, given: Vec<Value>) {
+        self.scenarios += 1;
+        for ((question, expected), given) in scenario.questions.iter().zip(expected).zip(given) {
+            self.answers += 1;
+            let place = format!("{}: {}: {}", topic.name, scenario.name, question.to_json());
+            let listed = self.differences.of(&topic.name, scenario, question);
+            match (compare(&expected, &given), listed) {
+                (Agreement::Different, Some(entry)) => self.seen[entry] = true,
+                (Agreement::Different, None) => {
+                    self.wrong.push(format!("{place}\n  Puppet   {expected}\n  hiera-ls {given}"));
+                }
+                (Agreement::OtherWords, _) => {
+                    self.other_words += 1;
+                    if variable("HIERA_LS_WORDS").is_some() {
+                        let (theirs, ours) = (&expected["error"], &given["error"]);
+                        println!("{place}\n  Puppet   {theirs}\n  hiera-ls {ours}");
+                    }
+                }
+                (Agreement::Same, _) => {}
+            }
+        }
+    }
+
+    /// `is_whole`: whether all scenarios were asked about, so that each difference has its answer.
+    fn assert_equal(self, is_whole: bool) {
+        let Tally { major, differences, seen, scenarios, answers, other_words, wrong } = self;
+        println!(
+            "Puppet {major}: {scenarios} scenarios, {answers} answers, {other_words} errors in other words, {} documented differences",
+            seen.len()
+        );
+        assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+        assert!(
+            other_words <= OTHER_WORDS,
+            "{other_words} errors have other words than Puppet's, not just {OTHER_WORDS}"
+        );
+        let listed = differences.entries.iter().zip(seen);
+        let unneeded: Vec<&Value> =
+            listed.filter(|(_, seen)| !seen).map(|(entry, _)| entry).collect();
+        assert!(
+            !is_whole || unneeded.is_empty(),
+            "differences.yaml lists what does not differ: {unneeded:#?}"
+        );
+    }
+}
+
+/// Whether a listed difference is one from this version of Puppet: from all without `puppet`.
+fn is_about(entry: &Value, major: u8) -> bool {
+    entry["puppet"].as_array().is_none_or(|all| all.contains(&major.into()))
 }
 
 /// Every trap of semantics 13 has a test with its number: a scenario `trap 7: …`, or a test
@@ -182,7 +271,7 @@ fn the_default_datadir_of_version_3_is_the_environments() {
     let puppet =
         Puppet::start_with(&["--codedir", codedir.to_str().expect("scratch paths are UTF-8")])
             .ask(&written);
-    assert_eq!(puppet, written.ask_hiera_ls(7));
+    assert_eq!(puppet, written.ask_hiera_ls(oracle_puppet()));
     assert_eq!(puppet[0]["value"], "node");
 }
 
@@ -236,7 +325,7 @@ fn a_port_of_puppet_8_agrees() {
     let (mut answers, mut wrong) = (0, Vec::new());
     for (line, (topic, scenario, tree)) in json_lines("hyera", &run.stdout).into_iter().zip(&trees)
     {
-        let ours = tree.ask_hiera_ls_as(puppet);
+        let ours = tree.ask_hiera_ls(puppet);
         let theirs = line["answers"].as_array().expect("a list of answers");
         for ((question, theirs), ours) in scenario.questions.iter().zip(theirs).zip(ours) {
             answers += 1;
@@ -288,12 +377,10 @@ impl Topic {
         self.name == "strict"
     }
 
-    /// The recorded Puppet is a 7.
-    pub fn puppet(&self) -> PuppetVersion {
-        PuppetVersion {
-            major: 7,
-            strict: if self.is_strict() { Strict::Error } else { Strict::Warning },
-        }
+    /// Puppet's settings for the topic, in a version.
+    pub fn puppet(&self, major: u8) -> PuppetVersion {
+        let usual = PuppetVersion::of_major(major);
+        if self.is_strict() { PuppetVersion { strict: Strict::Error, ..usual } } else { usual }
     }
 
     fn path(&self, extension: &str) -> PathBuf {

@@ -15,9 +15,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::scenario::{Agreement, Puppet, Scenario, Written, compare};
+use crate::scenario::{Agreement, Puppet, Scenario, Written, compare, oracle_puppet};
 use crate::support;
 use crate::support::{random, require};
+use hiera_ls::puppet::PuppetVersion;
 use serde_json::Value;
 
 /// How many repositories are written and asked at a time.
@@ -48,7 +49,7 @@ fn random_repositories_give_puppets_answers() {
             .collect();
         let expected = puppet.ask_all_in_time(&trees);
         for ((scenario, tree), expected) in scenarios.iter().zip(&trees).zip(&expected) {
-            let answers = tree.ask_hiera_ls(7);
+            let answers = tree.ask_hiera_ls(oracle_puppet());
             // Puppet looks each key up as often as it is asked for: a few keys that name each other
             // can keep it busy for hours.
             let Ok(expected) = expected else {
@@ -115,7 +116,7 @@ fn random_repositories_give_puppets_answers() {
 fn both(scenario: &Scenario, dir: &Path, puppet: &mut Puppet) -> (Value, Value) {
     drop(std::fs::remove_dir_all(dir));
     let tree = scenario.write(dir);
-    (puppet.ask(&tree).remove(0), tree.ask_hiera_ls(7).remove(0))
+    (puppet.ask(&tree).remove(0), tree.ask_hiera_ls(oracle_puppet()).remove(0))
 }
 
 /// The shrinker at work on something that it can be judged by: the same answer from as little as
@@ -125,12 +126,12 @@ fn scenarios_are_shrunk() {
     let dir = support::scratch("shrinking");
     let ask = |scenario: &Scenario| {
         drop(std::fs::remove_dir_all(&dir));
-        scenario.write(&dir).ask_hiera_ls(7).remove(0)
+        scenario.write(&dir).ask_hiera_ls(PuppetVersion::of_major(7)).remove(0)
     };
     for seed in 1..=8 {
         let scenario = generator::scenario(seed);
         drop(std::fs::remove_dir_all(&dir));
-        let all = scenario.write(&dir).ask_hiera_ls(7);
+        let all = scenario.write(&dir).ask_hiera_ls(PuppetVersion::of_major(7));
         // A long text may show all that there is.
         let short = |answer: &Value| answer["value"].as_str().is_some_and(|text| text.len() < 12);
         let mut answered = all.iter().zip(&scenario.questions).filter(|(answer, _)| short(answer));

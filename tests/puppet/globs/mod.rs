@@ -65,7 +65,9 @@ fn random_globs_are_rubys() {
     let hits = answers.iter().filter(|found| !found.is_empty()).count();
     println!("{} patterns, {hits} with results, {differences} different", patterns.len());
     assert_eq!(differences, 0, "seed {seed}");
-    assert!(hits > patterns.len() / 5, "the patterns test too little");
+    // A share of them, as in a plain run, may have fewer.
+    let is_whole = patterns.len() >= 1_000;
+    assert!(!is_whole || hits > patterns.len() / 5, "the patterns test too little");
 }
 
 /// Whether the installed Ruby has the `dir.c` before the one that `puppet::ruby::glob` follows.

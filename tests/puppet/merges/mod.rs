@@ -4,7 +4,7 @@
 //! `tests/support`.
 
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 
 use crate::support;
@@ -48,16 +48,10 @@ fn random_merges_are_puppets() {
 /// The answers of Puppet, or `None` where there is none and none is required.
 fn puppet(jobs: &[Job]) -> Option<Vec<Json>> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/puppet/merges/merge.rb");
-    let has_puppet = Command::new("ruby")
-        .args(["-e", "require 'puppet'"])
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|s| s.success());
-    if !has_puppet {
-        support::missing("puppet", "Ruby has no Puppet");
+    if !support::require("puppet") {
         return None;
     }
-    let mut child = Command::new("ruby")
+    let mut child = support::ruby_with_puppet()
         .arg(script)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -20,9 +20,6 @@ OptionParser.new do |options|
   options.on('--seconds N', Integer, 'how many seconds of processor time one job may take (120)') { |n| seconds = n }
   options.on('--strict LEVEL', "Puppet's setting: off, warning or error") { |level| settings['strict'] = level }
   options.on('--codedir DIR', "Puppet's setting, below which a version 3 config has its data") { |folder| settings['codedir'] = folder }
-  options.on('--puppet-lib DIR', "lib/ of another Puppet's source tree, in place of the installed one") do |folder|
-    $LOAD_PATH.unshift(File.expand_path(folder))
-  end
   options.on('--version', 'the versions of Puppet and its libraries, as JSON') { show_version = true }
 end.parse!
 

@@ -14,6 +14,11 @@ hierarchy:
 ";
 const RULES: &str = "null-keeps-default,merge-in-default,never-consulted,missing-parameter,single-colon-key,parameter-type,unknown-parameter,unknown-class,define-parameter,unread-key,unwrapped-secret";
 
+/// The cases to which Puppet answers otherwise since version 8, with the answer: a variable without
+/// a value is an error.
+const SINCE_PUPPET_8: [(&str, &str); 1] =
+    [("a type that names a parameter", "Evaluation Error: Unknown variable: 'a'.")];
+
 fn file(name: &str) -> PathBuf {
     support::in_package("tests/puppet/parameters").join(name)
 }
@@ -119,6 +124,10 @@ fn puppet_gives_parameters_as_recorded() {
         std::fs::write(file("recorded.jsonl"), lines).unwrap();
     }
     for ((case, answer), recorded) in cases.iter().zip(&answers).zip(&recorded()) {
-        assert_eq!(answer, recorded, "{}", case["name"]);
+        let since_8 = SINCE_PUPPET_8.iter().find(|(name, _)| case["name"] == *name);
+        match since_8.filter(|_| !support::is_recorded_puppet()) {
+            Some((name, error)) => assert_eq!(answer["error"], *error, "{name}"),
+            None => assert_eq!(answer, recorded, "{}", case["name"]),
+        }
     }
 }

@@ -149,12 +149,7 @@ impl Written<'_> {
 
     /// Returns the answers of hiera-ls, in the order of the questions, like `hiera-ls lookup
     /// --batch --reveal-sensitive` does.
-    pub fn ask_hiera_ls(&self, version: u8) -> Vec<Value> {
-        self.ask_hiera_ls_as(PuppetVersion::of_major(version))
-    }
-
-    /// The same for any settings of Puppet's.
-    pub fn ask_hiera_ls_as(&self, puppet: PuppetVersion) -> Vec<Value> {
+    pub fn ask_hiera_ls(&self, puppet: PuppetVersion) -> Vec<Value> {
         let questions = &self.scenario.questions;
         self.resolved(puppet, |context| {
             let resolver = Resolver::new(context);
@@ -269,6 +264,12 @@ pub fn answer_of(resolver: &Resolver<'_>, question: &Question) -> Value {
         Ok(None) => json!({"found": false}),
         Err(message) => json!({"error": message}),
     }
+}
+
+/// The version of the Puppet that the oracle asks, with its default settings. Call only after
+/// `require("puppet")`.
+pub fn oracle_puppet() -> PuppetVersion {
+    PuppetVersion::of_major(support::puppet_major())
 }
 
 /// A running oracle.

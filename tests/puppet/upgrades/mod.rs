@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::conformance::{self, Topic, id};
 use crate::scenario::{Agreement, Puppet, Scenario, Written, compare};
-use crate::support::{self, in_package, is_asked, json_lines, require, variable};
+use crate::support::{self, in_package, is_asked, json_lines, variable};
 
 const ANSWERS: &str = "tests/puppet/upgrades/answers.jsonl";
 const REFUSED: &str = "tests/puppet/upgrades/refused.txt";
@@ -36,8 +36,8 @@ struct Upgrade {
 }
 
 /// The scenarios that are converted, and the reasons against the others; written to scratch folders
-/// of this name.
-fn upgrades(name: &str) -> (Vec<Upgrade>, Vec<String>) {
+/// of this name; for a version of Puppet.
+fn upgrades(name: &str, major: u8) -> (Vec<Upgrade>, Vec<String>) {
     let (mut all, mut refused) = (Vec::new(), Vec::new());
     for topic in conformance::topics() {
         let dir = support::scratch(&format!("{name}-{}", topic.name));
@@ -48,7 +48,7 @@ fn upgrades(name: &str) -> (Vec<Upgrade>, Vec<String>) {
                 .any(|(path, text)| path.ends_with("hiera.yaml") && !text.contains("version: 5"))
         };
         for (n, scenario) in topic.scenarios.iter().filter(is_old).enumerate() {
-            upgrade(&topic, scenario, &dir.join(n.to_string()), &mut all, &mut refused);
+            upgrade(&topic, scenario, &dir.join(n.to_string()), major, &mut all, &mut refused);
         }
     }
     (all, refused)
@@ -58,11 +58,12 @@ fn upgrade(
     topic: &Topic,
     scenario: &Scenario,
     dir: &std::path::Path,
+    major: u8,
     all: &mut Vec<Upgrade>,
     refused: &mut Vec<String>,
 ) {
     let written = scenario.write(dir);
-    let snapshot = written.workspace(topic.puppet()).snapshot();
+    let snapshot = written.workspace(topic.puppet(major)).snapshot();
     let mut configs: BTreeMap<FilePath, Refactoring> = BTreeMap::new();
     let written_configs = snapshot.environments().all.iter().flat_map(|it| it.all_configs());
     for path in written_configs.map(|(_, config)| config.path.clone()) {
@@ -102,7 +103,7 @@ fn upgrade(
     }
     all.push(Upgrade {
         topic: topic.name.clone(),
-        puppet: topic.puppet(),
+        puppet: topic.puppet(major),
         is_strict: topic.is_strict(),
         before: scenario.clone(),
         after,
@@ -114,7 +115,7 @@ fn upgrade(
 
 #[test]
 fn converted_configs_answer_as_puppet_does_and_as_before() {
-    let (all, refused) = upgrades("upgrades");
+    let (all, refused) = upgrades("upgrades", 7);
     if variable("HIERA_LS_RECORD").is_some() {
         let text: String = refused.iter().map(|line| format!("{line}\n")).collect();
         std::fs::write(in_package(REFUSED), text).expect("the list can be written");
@@ -125,7 +126,7 @@ fn converted_configs_answer_as_puppet_does_and_as_before() {
     let (mut wrong, mut other_words, mut answers, mut neutral) = (Vec::new(), 0, 0, 0);
     for (n, one) in all.iter().enumerate() {
         let ask = |scenario: &Scenario, side: &str| {
-            scenario.write(&dir.join(format!("{n}-{side}"))).ask_hiera_ls_as(one.puppet)
+            scenario.write(&dir.join(format!("{n}-{side}"))).ask_hiera_ls(one.puppet)
         };
         let (old, given) = (ask(&one.before, "before"), ask(&one.after, "after"));
         neutral += usize::from(one.is_neutral);
@@ -168,12 +169,49 @@ fn converted_configs_answer_as_puppet_does_and_as_before() {
     assert_eq!(refused.join("\n"), listed.trim_end());
 }
 
+/// The same for a Puppet whose answers are not recorded: it is asked before and after.
 #[test]
-fn the_recorded_answers_are_puppets() {
-    if !require("puppet") {
+fn converted_configs_answer_as_the_puppet_of_another_version() {
+    if !support::require_unrecorded_puppet() {
         return;
     }
-    let (all, _) = upgrades("upgrades-recorded");
+    let (all, _) = upgrades("upgrades-version", support::puppet_major());
+    let dir = support::scratch("upgraded-version");
+    let (mut usual, mut strict) = (Puppet::start(), Puppet::start_with(&["--strict", "error"]));
+    let (mut wrong, mut answers) = (Vec::new(), 0);
+    for (n, one) in all.iter().enumerate().filter(|(n, _)| is_asked("puppet", *n)) {
+        let puppet = if one.is_strict { &mut strict } else { &mut usual };
+        let before = puppet.ask(&one.before.write(&dir.join(format!("{n}-before"))));
+        let tree = one.after.write(&dir.join(format!("{n}-after")));
+        let after = puppet.ask(&tree);
+        let given = tree.ask_hiera_ls(one.puppet);
+        let asked = one.after.questions.iter().zip(before).zip(after).zip(given);
+        for (((question, before), after), given) in asked {
+            answers += 1;
+            // A config that a version refuses has no value before.
+            let is_same =
+                before["error"].is_string() || compare(&before, &after) != Agreement::Different;
+            let is_puppets = compare(&after, &given) != Agreement::Different;
+            if !is_puppets || one.is_neutral && !is_same {
+                let place = format!("{}: {}: {}", one.topic, one.before.name, question.to_json());
+                wrong.push(format!(
+                    "{place}, {:?}\n  before   {before}\n  after    {after}\n  hiera-ls {given}\n{}",
+                    one.titles,
+                    one.after.shown()
+                ));
+            }
+        }
+    }
+    println!("Puppet {}: {answers} answers", support::puppet_major());
+    assert!(wrong.is_empty(), "{} of {answers} differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn the_recorded_answers_are_puppets() {
+    if !support::require_recorded_puppet() {
+        return;
+    }
+    let (all, _) = upgrades("upgrades-recorded", 7);
     let dir = support::scratch("upgraded-puppet");
     let (mut usual, mut strict) = (Puppet::start(), Puppet::start_with(&["--strict", "error"]));
     let recording = recording();

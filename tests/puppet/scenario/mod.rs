@@ -167,7 +167,12 @@ impl Written<'_> {
             .find(|environment| environment.root == root)
             .expect("a scenario has a hiera.yaml");
         let view = snapshot.view(environment);
-        let scope = from_json(&self.scope());
+        let mut scope = self.scope();
+        if puppet.major >= 8 && scope["server_facts"].is_null() {
+            // The oracle is no server: its node has none of a server's facts.
+            scope["server_facts"] = json!({});
+        }
+        let scope = from_json(&scope);
         let scope = literal_scope(
             scope.as_hash().expect("it is made of one"),
             "scenario",

@@ -199,14 +199,18 @@ impl<T: PartialOrd + Copy> Range<T> {
         Range { from: Some(value), to: Some(value) }
     }
 
-    /// Whether `value` is within.
+    /// Whether `value` is within: no range of Puppet's has NaN, as its bounds are infinite where none
+    /// is given.
     pub fn holds_value(&self, value: T) -> bool {
-        self.from.is_none_or(|from| from <= value) && self.to.is_none_or(|to| value <= to)
+        has_order(&value)
+            && self.from.is_none_or(|from| from <= value)
+            && self.to.is_none_or(|to| value <= to)
     }
 
     /// Whether all of `other` is within.
     pub fn covers_range(&self, other: &Range<T>) -> bool {
-        self.from.is_none_or(|from| other.from.is_some_and(|other| from <= other))
+        other.from.as_ref().is_none_or(has_order)
+            && self.from.is_none_or(|from| other.from.is_some_and(|other| from <= other))
             && self.to.is_none_or(|to| other.to.is_some_and(|other| other <= to))
     }
 
@@ -227,6 +231,11 @@ impl<T: PartialOrd + Copy> Range<T> {
             to: pick(self.to, other.to, |a, b| a >= b),
         }
     }
+}
+
+/// Whether a number has an order with others: NaN has none.
+fn has_order<T: PartialOrd>(number: &T) -> bool {
+    number.partial_cmp(number).is_some()
 }
 
 /// How Puppet writes `TypeSet` out.

@@ -210,6 +210,8 @@ impl Formats {
         match *value.data() {
             Data::Array(_) => formats.array = format,
             Data::Hash(_) => formats.hash = format,
+            // Puppet finds the format by the value's type, and NaN is of no type of numbers.
+            Data::Float(number) if number.is_nan() => {}
             _ => formats.scalar = Some(format),
         }
         Ok(formats)

@@ -333,7 +333,8 @@ impl DataType {
             }
             (T::Scalar, data) => is_plain_scalar(data) || matches!(data, Data::Binary(_)),
             (T::ScalarData, data) => is_plain_scalar(data) || matches!(data, Data::Binary(_)),
-            (T::Numeric, Data::Integer(_) | Data::BigInteger(_) | Data::Float(_)) => true,
+            (T::Numeric, Data::Integer(_) | Data::BigInteger(_)) => true,
+            (T::Numeric, Data::Float(number)) => super::has_order(number),
             (T::Integer(range), Data::Integer(number)) => range.holds_value(i128::from(*number)),
             (T::Integer(range), Data::BigInteger(digits)) => {
                 range.holds_value(super::infer::parse_big(digits))

@@ -148,6 +148,23 @@ mod tests {
     }
 
     #[test]
+    fn refused_values_of_secrets_are_not_quoted() {
+        for value in
+            ["*hunter2", "!ruby/object:hunter2 {}", "!ruby/class hunter2", "!float hunter2"]
+        {
+            let fixture = Fixture::new(&format!(
+                "lookup_options: {{pin: {{convert_to: Sensitive}}}}\npin: {value}\nopen: {value}\n"
+            ));
+            let told = fixture.rendered_findings();
+            assert!(told.matches("[unloadable-value]").count() == 2, "{told}");
+            assert!(told.contains("| open: "), "{told}");
+            let of_pin = told.split("| open: ").next().expect("a finding of the pin");
+            let of_pin = of_pin.rsplit_once("data/common.yaml:3").map_or(of_pin, |parts| parts.0);
+            assert!(!of_pin.contains("hunter2"), "{told}");
+        }
+    }
+
+    #[test]
     fn broken_entries_of_secrets_are_not_quoted() {
         for entry in
             ["pin: [hunter2", "'pin': \"hunter2", "pin: hunter2: x", "pin:\n  - [hunter2\n"]

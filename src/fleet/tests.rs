@@ -38,6 +38,10 @@ impl Sources for Unshared<'_> {
         self.0.has_function(name)
     }
 
+    fn may_be_sensitive(&self, root: &str) -> bool {
+        self.0.may_be_sensitive(root)
+    }
+
     fn is_folder(&self, path: &FilePath) -> bool {
         self.0.is_folder(path)
     }

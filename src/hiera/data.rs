@@ -313,6 +313,17 @@ impl DataFile {
         self.verdict.as_ref().or_else(of_value)
     }
 
+    /// Returns the root keys of the part for whose value Puppet refuses the whole file.
+    pub fn refused_keys(&self) -> impl Iterator<Item = &str> {
+        self.refused.into_iter().flat_map(|part| self.keys_of_part(part))
+    }
+
+    /// Returns the root keys of a part.
+    pub fn keys_of_part(&self, part: PartId) -> impl Iterator<Item = &str> {
+        let members = self.parts.get(part).into_iter().flat_map(|part| &part.data.members);
+        members.filter_map(|(key, _)| key.as_str())
+    }
+
     /// Returns the value of the whole file, if it has any content.
     pub fn root_value(&self) -> Option<Value> {
         let first = &self.parts.iter().next()?.data;

@@ -26,6 +26,9 @@ pub trait Sources {
     /// modules. Then it may be another one than the published one of that name.
     fn has_function(&self, name: &str) -> bool;
 
+    /// Returns whether values of a root key may be Sensitive, so that no message quotes them.
+    fn may_be_sensitive(&self, root: &str) -> bool;
+
     /// Returns whether there is a folder at `path`.
     fn is_folder(&self, path: &FilePath) -> bool;
 

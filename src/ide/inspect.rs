@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use super::phrases::{PlaceNames, layer_name};
-use crate::hiera::data::{DataFile, EntryData, Reference, TokenUse};
+use crate::hiera::data::{DataFile, EntryData, ProblemKind, Reference, TokenUse};
 use crate::puppet::print::{self, PrintOptions, mask_encrypted};
 use crate::puppet::value::{Data, Value};
 use crate::text::{Encoding, FilePath, TextRange};
@@ -47,7 +47,8 @@ pub fn inspect(snapshot: &Snapshot, path: &FilePath, aspect: Aspect) -> Option<S
         None => Some(file.data_as(file.format())),
     };
     let data = view?;
-    let mut writer = InspectionWriter { snapshot, file, data: &data, out: String::new() };
+    let mut writer =
+        InspectionWriter { snapshot, file, data: &data, is_secret: false, out: String::new() };
     match aspect {
         Aspect::Tree => writer.write_trees(),
         Aspect::Entry => writer.write_entries(),
@@ -57,10 +58,15 @@ pub fn inspect(snapshot: &Snapshot, path: &FilePath, aspect: Aspect) -> Option<S
     Some(writer.out)
 }
 
+/// The depth at which a tree has its root keys.
+const ROOT_KEYS: usize = 2;
+
 struct InspectionWriter<'a> {
     snapshot: &'a Snapshot,
     file: &'a File,
     data: &'a DataFile,
+    /// Whether the entry that is being written is one of a key whose values may be Sensitive.
+    is_secret: bool,
     out: String,
 }
 
@@ -88,6 +94,8 @@ impl InspectionWriter<'_> {
             let Some(part) = self.file.part_at(range.start, self.snapshot.cancel_token()) else {
                 continue;
             };
+            let mut keys = self.data.keys_of_part(part.id);
+            self.is_secret = keys.any(|key| self.snapshot.may_be_sensitive(key));
             if let Some(root) = part.tree.root {
                 self.write_node(&part, root, false, 1);
             }
@@ -101,8 +109,9 @@ impl InspectionWriter<'_> {
     fn write_node(&mut self, part: &TextPart<'_>, id: NodeId, is_key: bool, depth: usize) {
         let Some(node) = part.tree.nodes.get(id.0 as usize) else { return };
         let mut line = self.range_text(node.span.shift_left(part.start));
+        let is_withheld = self.is_secret && depth > ROOT_KEYS;
         let (kind, children): (String, Vec<(NodeId, bool)>) = match &node.kind {
-            NodeKind::Scalar { style, text } if is_key => {
+            NodeKind::Scalar { style, text } if is_key && !is_withheld => {
                 (format!("{style:?} {}", short_text(text)), Vec::new())
             }
             NodeKind::Scalar { style, text } => {
@@ -118,15 +127,19 @@ impl InspectionWriter<'_> {
                 (collection_name("mapping", *flow), children.collect())
             }
             NodeKind::Alias { name, target } => {
-                let known = if target.is_some() { "" } else { " (no such anchor)" };
-                (format!("alias *{name}{known}"), Vec::new())
+                // An asterisk may begin a secret that lacks its quotes.
+                let alias = match target {
+                    Some(_) => format!("alias *{name}"),
+                    None => "alias (no such anchor)".to_owned(),
+                };
+                (alias, Vec::new())
             }
         };
         let _ = write!(line, " {kind}");
         if let Some(anchor) = &node.anchor {
             let _ = write!(line, " &{}", anchor.name);
         }
-        if let Some(tag) = &node.tag {
+        if let Some(tag) = node.tag.as_ref().filter(|_| !self.is_secret) {
             let _ = write!(line, " !<{}>", tag.name);
         }
         self.write_line(depth, &line);
@@ -142,7 +155,8 @@ impl InspectionWriter<'_> {
             self.write_line(0, &format!("entry {}", self.range_text(range)));
             self.write_entry(&part.data);
         }
-        if let Some(reason) = self.data.refusal() {
+        if let Some(refusal) = self.data.refusal() {
+            let reason = refusal.masked_message();
             self.write_line(0, &format!("Puppet refuses the file: {reason}"));
         }
     }
@@ -161,7 +175,11 @@ impl InspectionWriter<'_> {
         }
         for problem in &entry.problems {
             let place = self.range_text(self.snapshot.span_bytes(problem.span));
-            self.write_line(1, &format!("problem {place} {:?}", problem.kind));
+            let kind = match &problem.kind {
+                ProblemKind::Unloadable(refusal) => refusal.masked_message(),
+                kind => format!("{kind:?}"),
+            };
+            self.write_line(1, &format!("problem {place} {kind}"));
         }
         if entry.may_be_encrypted {
             self.write_line(1, "may be encrypted");

@@ -95,6 +95,10 @@ impl Sources for EnvironmentView<'_> {
         matches!(self.environment.map(find), Some(FunctionSource::File(_)))
     }
 
+    fn may_be_sensitive(&self, root: &str) -> bool {
+        self.snapshot.may_be_sensitive(root)
+    }
+
     fn is_folder(&self, path: &FilePath) -> bool {
         matches!(self.snapshot.names.entries.get(path), Some(DiskEntry::Folder { .. }))
     }

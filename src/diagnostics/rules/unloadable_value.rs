@@ -25,10 +25,14 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
     if context.environment.is_read_by_functions(&context.file.path) {
         return; // How they load it is not known.
     }
+    let data = context.view.data_of(&context.file.path);
+    let mut keys = data.iter().flat_map(|data| data.keys_of_part(problem.span.part));
+    let is_secret = keys.any(|key| context.snapshot.may_be_sensitive(key));
+    let reason = if is_secret { refusal.masked_message() } else { refusal.to_string() };
     let advice = if refusal.is_for_a_time() { "; quote it to make it a string" } else { "" };
     findings.push(Finding::new(
         &RULE,
         problem.span,
-        format!("Puppet refuses the whole file for this value ({refusal}){advice}"),
+        format!("Puppet refuses the whole file for this value ({reason}){advice}"),
     ));
 }

@@ -45,6 +45,28 @@ impl FileRefusal {
         }
     }
 
+    /// Returns whether the message quotes a part of a value: a tag, an alias, or text that Ruby refuses.
+    pub fn may_quote_value(&self) -> bool {
+        match self {
+            FileRefusal::Class(_) => !self.is_for_a_time(),
+            FileRefusal::UnknownAlias(_) | FileRefusal::Ruby(_) => true,
+            FileRefusal::Unreadable(_)
+            | FileRefusal::Unread(_)
+            | FileRefusal::Syntax(_)
+            | FileRefusal::Cycle
+            | FileRefusal::Bound(_) => false,
+        }
+    }
+
+    /// Returns the message for the value of a secret, without its parts.
+    pub fn masked_message(&self) -> String {
+        match self {
+            FileRefusal::UnknownAlias(_) => "an unknown alias".to_owned(),
+            _ if self.may_quote_value() => "a tag that it does not load".to_owned(),
+            _ => self.to_string(),
+        }
+    }
+
     /// Returns whether it is for a plain scalar that YAML takes for a date or a time.
     pub fn is_for_a_time(&self) -> bool {
         matches!(self, FileRefusal::Class(class) if class == "Date" || class == "Time")

@@ -12,7 +12,7 @@ use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location, Unde
 use crate::hiera::resolution::{Outcome, Unevaluated, Unsettled};
 use crate::puppet::Strict;
 use crate::puppet::types;
-use crate::puppet::value::{Member, Value};
+use crate::puppet::value::{Member, Secrecy, Value};
 use crate::text::FilePath;
 
 impl Resolver<'_> {
@@ -283,11 +283,15 @@ impl Resolver<'_> {
             Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None))
         };
         if let Some(refusal) = data.refusal() {
-            return match refusal {
+            let is_secret = refusal.may_quote_value()
+                && data.refused_keys().any(|key| self.ctx.sources.may_be_sensitive(key));
+            let refused = match refusal {
                 FileRefusal::Cycle => Err(LookupError::crash(refusal.to_string())),
                 _ if refusal.names_file() => error(format!("Unable to parse ({path}): {refusal}")),
                 _ => error(format!("Unable to parse {refusal}")),
             };
+            let marks = if is_secret { Secrecy::SENSITIVE } else { Secrecy::NONE };
+            return refused.map_err(|error| error.into_secret(marks));
         }
         for problem in data.problems_of_parts() {
             let ProblemKind::NotAHash { found, empty, .. } = &problem.kind else { continue };

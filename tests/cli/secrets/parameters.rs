@@ -1,7 +1,7 @@
 //! Keys that parameters take as Sensitive values, without any `convert_to`: their data are plain
 //! text, and no output quotes them unless the user asks for the value of a key.
 //!
-//! Hovers, explanations and `lookup` answer such a request; they are not asked here.
+//! Hovers, explanations and `lookup` answer such a request; they are asked for other keys here.
 
 use serde_json::{Value, json};
 
@@ -14,6 +14,17 @@ use crate::support::scratch;
 
 /// The number of secret keys of a repository.
 const KEYS: usize = 8;
+
+/// Values for which Puppet refuses the whole file, in words that may quote them.
+const BROKEN: [&str; 7] = [
+    "\"TEXT7",
+    "*TEXT7",
+    "!float TEXT7",
+    "!ruby/object:TEXT7 # 7",
+    "!ruby/class TEXT7",
+    "!str {TEXT: x} # 7",
+    "{x: !ruby/module TEXT } # 7",
+];
 
 /// Writes a repository: a class whose parameters take marked keys, and data with mistakes, so that
 /// findings are reported at the lines of these keys.
@@ -37,16 +48,16 @@ fn write(folder: std::path::PathBuf, random: &mut Random) -> Repository {
         };
         head.push_str(&format!("  {}\n", parameter.trim()));
         for text in [&mut common, &mut role] {
-            let value = match random.below(7) {
+            let value = match random.below(8) {
                 0 => format!("{TEXT}1"),
                 1 => format!("\"{TEXT}2%{{lookup( 'x' )}}\""),
                 2 => format!("{{password: {TEXT}3, user: \"%{{lookup('nowhere')}}\"}}"),
                 3 => format!("[{TEXT}4, \"%{{\"]"),
                 4 => format!("\"{TEXT}5 %{{lookup('app::p{}')}}\"", random.below(KEYS)),
                 5 => format!("\"%{{alias('app::p{}')}} {TEXT}6\"", random.below(KEYS)),
-                _ => format!("\"{TEXT}7"),
+                _ => random.pick(&BROKEN).replace("TEXT", TEXT),
             };
-            // A broken entry hides all below it.
+            // A broken entry hides all below it, and makes Puppet refuse the file.
             let value = if value.ends_with('7') && !random.one_in(6) { "plain" } else { &value };
             text.push_str(&format!("app::p{n}: {value}\n"));
         }
@@ -55,7 +66,7 @@ fn write(folder: std::path::PathBuf, random: &mut Random) -> Repository {
         ("hiera.yaml", "version: 5\nhierarchy:\n  - {name: Role, path: 'role/%{role}.yaml'}\n  - {name: Common, path: common.yaml}\n".to_owned()),
         ("modules/app/manifests/init.pp", format!("class app (\n{head}) {{\n{body}}}\n")),
         ("modules/app/types/secret.pp", "type App::Secret = Variant[Sensitive[String], Integer]\n".to_owned()),
-        ("data/common.yaml", format!("{common}url: \"%{{lookup('app::p0')}}\"\n")),
+        ("data/common.yaml", format!("{common}open: yes\nurl: \"%{{lookup('app::p0')}}\"\n")),
         ("data/role/web.yaml", role),
     ];
     for (path, text) in &files {
@@ -86,6 +97,12 @@ fn no_output_quotes_what_a_sensitive_parameter_takes() {
                 "",
                 1,
             );
+        }
+        asked.output(&["lookup", "open"], &repository.root, "", 1);
+        asked.output(&["lookup", "--explain", "open"], &repository.root, "", 1);
+        for aspect in ["tree", "entry", "index", "scope"] {
+            let path = repository.files[0].display().to_string();
+            asked.output(&["debug", aspect, &path], &repository.root, "", 1);
         }
         asked.output(&["keys"], &repository.root, "", 1);
         asked.output(&["keys", "--class", "app"], &repository.root, "", 1);

@@ -30,6 +30,10 @@ impl Sources for Unindexed<'_> {
         self.0.has_function(name)
     }
 
+    fn may_be_sensitive(&self, root: &str) -> bool {
+        self.0.may_be_sensitive(root)
+    }
+
     fn is_folder(&self, path: &FilePath) -> bool {
         self.0.is_folder(path)
     }

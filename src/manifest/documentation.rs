@@ -193,7 +193,7 @@ fn older_parameter(line: &CommentLine<'_>) -> Option<DocumentedParameter> {
 pub(super) fn document_parameters(text: &str, definition: &mut Definition) {
     let documented = &definition.documentation.parameters;
     let mut last_line = line_start(text, definition.name_range.start as usize);
-    for parameter in &mut definition.parameters {
+    for parameter in definition.parameters.iter_mut() {
         let said = documented.iter().find(|said| said.name == parameter.name);
         let said = said.map(|said| said.text.clone()).filter(|said| !said.is_empty());
         let line = line_start(text, first_byte(parameter));

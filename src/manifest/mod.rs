@@ -5,7 +5,7 @@
 //! declarations that matter to data: [`model::Manifest`] lists them. Half-typed text is input like
 //! any other; [`model::Manifest::complete`] is `false` if something may be missing.
 //!
-//! In reading order: `token`, `lexer` with `strings`, `expression`, `header`, `documentation`,
+//! In reading order: `token`, `lexer` with `strings`, `expression`, `header`, `named`, `documentation`,
 //! `walk` with `readers`, `uses` and `nodes`, `ruby` with its functions, `rspec`, `loads`. `tests/puppet/manifests`
 //! compares declarations and calls with those of real Puppet. Source: the grammar and the lexer of Puppet
 //! 7.23, as its answers show them.
@@ -17,6 +17,7 @@ mod heredoc;
 mod lexer;
 mod loads;
 pub mod model;
+pub mod named;
 mod nodes;
 mod puppetfile;
 mod readers;

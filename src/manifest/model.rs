@@ -1,5 +1,6 @@
 //! The content of a manifest, as plain data with byte ranges of its text.
 
+use super::named::{Named, NamedList};
 use crate::text::TextRange;
 
 /// A manifest, template or Ruby file.
@@ -64,7 +65,7 @@ pub struct Definition {
     /// The parent class's name without leading `::`.
     pub inherits: Option<Excerpt>,
     /// In the order of the text.
-    pub parameters: Vec<Parameter>,
+    pub parameters: NamedList<Parameter>,
     /// The type behind `>>`, that a function or plan returns.
     pub return_type: Option<Excerpt>,
     /// The comment above it.
@@ -91,6 +92,12 @@ pub struct Parameter {
     pub captures_rest: bool,
     /// Its text in the documentation of the definition, else the comment beside it.
     pub documentation: Option<String>,
+}
+
+impl Named for Parameter {
+    fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 /// A function in Ruby: `Puppet::Functions.create_function(:name) do … end`.
@@ -503,6 +510,6 @@ impl Definition {
 
     /// Returns the parameter with this name.
     pub fn find_parameter(&self, name: &str) -> Option<&Parameter> {
-        self.parameters.iter().find(|parameter| parameter.name == name)
+        self.parameters.find(name)
     }
 }

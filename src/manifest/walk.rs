@@ -11,6 +11,7 @@ use super::model::{
     ClassUse, Definition, DefinitionKind, Literal, Manifest, Parameter, TextPattern, TextPiece,
     TypeAlias, UseKind,
 };
+use super::named::NamedList;
 use super::token::{Bracket, Kind, StringSegment};
 use crate::text::TextRange;
 
@@ -190,7 +191,7 @@ impl Walker<'_> {
         let index = self.found.definitions.len();
         let (body, restart) = match header::parse(view, at + 2, kind) {
             Ok(header) => {
-                definition.parameters = header.parameters;
+                definition.parameters = header.parameters.into();
                 definition.inherits = header.inherits;
                 definition.return_type = header.return_type;
                 (header.body.map(Body::At), None)
@@ -203,7 +204,7 @@ impl Walker<'_> {
                     Broken::List(open) => {
                         let from = header::bracket_range(view, open).end as usize;
                         let (parameters, end) = header::by_lines(self.text, from);
-                        definition.parameters = parameters;
+                        definition.parameters = parameters.into();
                         definition.range.end = end as u32;
                         (Some(Body::Next), Some(end))
                     }
@@ -249,7 +250,7 @@ impl Walker<'_> {
             range: keyword.cover(name),
             inherits: None,
             return_type: None,
-            parameters: Vec::new(),
+            parameters: NamedList::default(),
             documentation: documentation::documentation_above(self.text, keyword.start as usize),
             recovered: false,
         }

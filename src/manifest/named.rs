@@ -1,0 +1,95 @@
+//! A list whose items are found by name in logarithmic time: a class may have hundreds of parameters,
+//! and each key of data asks for one.
+
+use std::ops::{Deref, DerefMut};
+
+use crate::text::work::{Work, count_work};
+
+/// An item of a [`NamedList`].
+pub trait Named {
+    /// Returns its name.
+    fn name(&self) -> &str;
+}
+
+/// Items in the order of the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedList<T> {
+    items: Vec<T>,
+    /// Their numbers in the order of their names.
+    by_name: Box<[u32]>,
+}
+
+impl<T: Named> NamedList<T> {
+    /// Returns the item of this name: the first, where the text has several.
+    pub fn find(&self, name: &str) -> Option<&T> {
+        let at = self.by_name.partition_point(|number| {
+            count_work(Work::Step);
+            self.items[*number as usize].name() < name
+        });
+        let found = &self.items[*self.by_name.get(at)? as usize];
+        (found.name() == name).then_some(found)
+    }
+}
+
+impl<T> Default for NamedList<T> {
+    fn default() -> NamedList<T> {
+        NamedList { items: Vec::new(), by_name: Box::default() }
+    }
+}
+
+impl<T: Named> From<Vec<T>> for NamedList<T> {
+    fn from(items: Vec<T>) -> NamedList<T> {
+        let mut by_name: Box<[u32]> = (0..items.len() as u32).collect();
+        by_name
+            .sort_by(|one, other| items[*one as usize].name().cmp(items[*other as usize].name()));
+        NamedList { items, by_name }
+    }
+}
+
+impl<T> Deref for NamedList<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.items
+    }
+}
+
+/// Callers complete items, and change no name.
+impl<T> DerefMut for NamedList<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.items
+    }
+}
+
+impl<'a, T> IntoIterator for &'a NamedList<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::manifest::parse;
+    use crate::text::work;
+
+    #[test]
+    fn a_parameter_is_found_by_its_name_without_asking_all() {
+        let names: Vec<String> = (0..500).map(|n| format!("$p{}", n * 7 % 500)).collect();
+        let text = format!("class many({}, $p3 = twice) {{}}", names.join(", "));
+        let manifest = parse(&text, None);
+        let parameters = &manifest.definitions[0].parameters;
+        assert_eq!(parameters.len(), 501);
+        work::take();
+        for one in parameters.iter().take(500) {
+            assert_eq!(parameters.find(&one.name), Some(one), "the first of its name");
+        }
+        let steps = work::take().steps;
+        assert!(steps <= 500 * 10, "{steps} names compared");
+        for absent in ["", "p", "p500", "q"] {
+            assert_eq!(parameters.find(absent), None);
+        }
+    }
+}

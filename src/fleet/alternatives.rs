@@ -4,8 +4,6 @@
 //! The values of the variables come from the names of the files. The answers do not describe a
 //! node: each answer states its assumption.
 
-use std::collections::HashSet;
-
 use super::groups::{Assumed, Case, FleetQuestion, Group};
 use crate::hiera::config::Locations;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
@@ -21,19 +19,14 @@ const MAX_BRANCHES: usize = 12;
 const MAX_OPEN_FILES: usize = 256;
 
 /// Adds the cases to groups whose answers leave files open, unless the settings switch off what the
-/// names of files imply. `names` are those of all known nodes: a file of another node is no case.
-/// Each lookup takes one from `lookups`.
-pub fn add_cases(
-    question: &FleetQuestion<'_>,
-    groups: &mut [Group],
-    names: &HashSet<&str>,
-    lookups: &mut usize,
-) {
+/// names of files imply. A file of another known node is no case. Each lookup takes one from
+/// `lookups`.
+pub fn add_cases(question: &FleetQuestion<'_>, groups: &mut [Group], lookups: &mut usize) {
     let config = question.snapshot.config_of(question.environment);
     if !config.nodes.infer.has_step(InferStep::Kinds) {
         return;
     }
-    let is_foreign = |value: &str| names.contains(value);
+    let is_foreign = |value: &str| question.snapshot.is_node_name(question.environment, value);
     for group in groups.iter_mut().filter(|group| !group.resolution.unsettled.is_empty()) {
         let (scope, first) = (&group.scope, &group.resolution);
         group.cases = find_alternatives(question, scope, first, &is_foreign, lookups);

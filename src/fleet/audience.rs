@@ -3,7 +3,6 @@
 //! other about the nodes or about their values.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::alternatives::add_cases;
@@ -29,10 +28,6 @@ pub struct FileAudience<'a> {
     /// the file's path implies.
     pub scope: Arc<Scope>,
     readers: OnceCell<Vec<usize>>,
-    /// The names of all known nodes.
-    names: OnceCell<HashSet<&'a str>>,
-    /// The names of the known nodes outside of the audience.
-    foreign_names: OnceCell<HashSet<&'a str>>,
 }
 
 /// How many lookups one effective value may cost.
@@ -63,8 +58,7 @@ impl<'a> FileAudience<'a> {
         path: &'a FilePath,
     ) -> FileAudience<'a> {
         let scope = snapshot.scope_for(environment, path);
-        let (readers, names, foreign_names) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        FileAudience { snapshot, environment, path, scope, readers, names, foreign_names }
+        FileAudience { snapshot, environment, path, scope, readers: OnceCell::new() }
     }
 
     /// Returns the numbers of the known nodes that certainly read the file, in order; none where the
@@ -110,7 +104,7 @@ impl<'a> FileAudience<'a> {
             group_by_answer(&question, self.readers())
         };
         let mut lookups = limits.cases;
-        add_cases(&question, &mut found.groups, self.names(), &mut lookups);
+        add_cases(&question, &mut found.groups, &mut lookups);
         found
     }
 
@@ -123,50 +117,36 @@ impl<'a> FileAudience<'a> {
             return None;
         }
         let mut resolution = self.look_up(root, &self.scope, decrypts);
-        let names = self.names();
-        let is_of_known = |file: &Unsettled| file.when.values().any(|it| names.contains(&**it));
-        resolution.unsettled.retain(|file| !is_of_known(file));
+        resolution.unsettled.retain(|file| !self.is_file_of_known_node(file));
         Some(resolution)
     }
 
-    /// Returns the names of the known nodes.
-    pub fn names(&self) -> &HashSet<&'a str> {
-        self.names.get_or_init(|| {
-            let nodes = self.snapshot.nodes_of(self.environment);
-            nodes.iter().map(|node| &*node.name).collect()
-        })
+    /// Whether the values of variables that lead to a file are those of a known node: its name.
+    pub fn is_file_of_known_node(&self, file: &Unsettled) -> bool {
+        file.when.values().any(|value| self.snapshot.is_node_name(self.environment, value))
     }
 
-    /// Returns the names of the known nodes for which an answer does not hold: all but the node of
-    /// the scope, or all but those that read the file, or may read the file.
-    pub fn foreign_names(&self) -> &HashSet<&'a str> {
-        self.foreign_names.get_or_init(|| {
-            let mut names = self.names().clone();
-            if self.scope.is_node {
-                names.remove(&*self.scope.name);
-                return names;
-            }
-            let chosen = self.snapshot.selected_reader(self.environment, self.path);
-            if chosen.is_some() || !self.environment.reaches_file(self.path) {
-                return HashSet::new();
-            }
-            let nodes = self.snapshot.nodes_of(self.environment);
-            let readers = self.snapshot.readers_of(self.environment, self.path);
-            let shown = match readers.certainly.is_empty() {
-                true => &readers.possibly,
-                false => &readers.certainly,
-            };
-            for number in shown {
-                names.remove(&*nodes[*number].name);
-            }
-            names
-        })
-    }
-
-    /// Whether a file is that of a known node outside of the audience.
+    /// Whether a file is that of a known node outside of the audience: not that of the node of the
+    /// scope, nor of a node that reads the file of the audience, or may read it.
     pub fn is_foreign_file(&self, file: &Unsettled) -> bool {
-        let names = self.foreign_names();
-        !names.is_empty() && self.node_name(file).is_some_and(|name| names.contains(name))
+        let Some(name) = self.node_name(file) else { return false };
+        let named = self.snapshot.nodes_named(self.environment, name);
+        if named.is_empty() {
+            return false;
+        }
+        if self.scope.is_node {
+            return *name != *self.scope.name;
+        }
+        let chosen = self.snapshot.selected_reader(self.environment, self.path);
+        if chosen.is_some() || !self.environment.reaches_file(self.path) {
+            return false;
+        }
+        let readers = self.snapshot.readers_of(self.environment, self.path);
+        let shown = match readers.certainly.is_empty() {
+            true => &readers.possibly,
+            false => &readers.certainly,
+        };
+        !named.iter().any(|number| shown.binary_search(number).is_ok())
     }
 
     /// Returns the name of the node that a file belongs to, where the file's location names the

@@ -34,8 +34,6 @@ pub struct NodeValues<'a> {
     are_kinds: bool,
     /// The numbers of the nodes, in classes with the same failures.
     classes: Vec<Vec<usize>>,
-    /// The names of all known nodes.
-    names: HashSet<&'a str>,
     caches: NodeCaches,
 }
 
@@ -68,7 +66,6 @@ impl<'a> NodeValues<'a> {
             nodes,
             are_kinds,
             classes: classes.into_values().collect(),
-            names: snapshot.nodes_of(environment).iter().map(|node| &*node.name).collect(),
             caches: NodeCaches::default(),
         }
     }
@@ -108,7 +105,7 @@ impl<'a> NodeValues<'a> {
         }
         groups.sort_by_key(|group| (std::cmp::Reverse(group.nodes.len()), group.nodes[0]));
         let mut lookups = ValueLimits::OF_KEY.cases;
-        add_cases(&question, &mut groups, &self.names, &mut lookups);
+        add_cases(&question, &mut groups, &mut lookups);
         groups
     }
 

@@ -7,6 +7,8 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use foldhash::HashMap;
+
 use super::nodes::node::{Kinds, Node};
 use super::readers::nodes::{NodeColumn, NodesByValue, NodesReading};
 use crate::hiera::config::{HieraConfig, Level};
@@ -44,6 +46,8 @@ pub(super) struct EnvironmentCache {
     pub(super) roles: Memo<FilePath, Role>,
     /// All nodes of the environment.
     pub(super) nodes: OnceLock<Arc<[Arc<Node>]>>,
+    /// The numbers of the nodes by name: mostly one.
+    pub(super) node_numbers: OnceLock<HashMap<Arc<str>, Vec<usize>>>,
     /// The kinds of nodes, where no node is known.
     pub(super) kinds: OnceLock<Kinds>,
     /// The nodes that read a file.
@@ -71,6 +75,7 @@ impl Default for EnvironmentCache {
         EnvironmentCache {
             roles: Memo::new(FILES),
             nodes: OnceLock::new(),
+            node_numbers: OnceLock::new(),
             kinds: OnceLock::new(),
             readers: Memo::new(FILES),
             scopes: Memo::new(FILES),

@@ -47,9 +47,8 @@ impl HoverWriter<'_> {
     ) -> Vec<Row<'g>> {
         // Values of variables that are names of known nodes are those of other nodes.
         let others = |found: &Resolution| {
-            let names = self.audience.names();
             let is_own = |file: &&Unsettled| match group.scope.is_node {
-                true => !file.when.values().any(|value| names.contains(&**value)),
+                true => !self.audience.is_file_of_known_node(file),
                 false => !self.audience.is_foreign_file(file),
             };
             found.unsettled.iter().filter(is_own).count()

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use foldhash::HashMap;
+
 use super::inferred::node_variables;
 use super::node::{Kinds, Node};
 use super::{kinds, list};
@@ -14,6 +16,23 @@ impl Snapshot {
     /// workspace's, and those that the names of its data files show.
     pub fn nodes_of<'a>(&self, environment: &'a Environment) -> &'a [Arc<Node>] {
         environment.cache.nodes.get_or_init(|| list::nodes_of(self, environment))
+    }
+
+    /// Returns the numbers of the nodes of this name among the nodes of an environment, in order.
+    pub fn nodes_named<'a>(&self, environment: &'a Environment, name: &str) -> &'a [usize] {
+        let numbers = environment.cache.node_numbers.get_or_init(|| {
+            let mut numbers: HashMap<Arc<str>, Vec<usize>> = HashMap::default();
+            for (number, node) in self.nodes_of(environment).iter().enumerate() {
+                numbers.entry(node.name.clone()).or_default().push(number);
+            }
+            numbers
+        });
+        numbers.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether an environment has a node of this name.
+    pub fn is_node_name(&self, environment: &Environment, name: &str) -> bool {
+        !self.nodes_named(environment, name).is_empty()
     }
 
     /// Returns the nodes of all environments, each once: several environments may make nodes of

@@ -94,7 +94,7 @@ impl<'a> FileAudience<'a> {
             environment: self.environment,
             root: &name,
             lookup: &lookup,
-            max_lookups: limits.groups,
+            is_enough: &|made| made >= limits.groups,
         };
         let mut found = if self.readers().is_empty() {
             let (nodes, scope, cases) = (Vec::new(), self.scope.clone(), Vec::new());

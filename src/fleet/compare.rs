@@ -19,7 +19,7 @@ use std::sync::Arc;
 use answer::{ComparedAnswer, NodeAnswers};
 pub use effort::Effort;
 
-use super::groups::{FleetQuestion, Group, group_by_answer};
+use super::groups::{FleetQuestion, Group, visit_groups};
 use super::node_caches::NodeCaches;
 use super::node_values::NodeValues;
 use super::ways::ReadWay;
@@ -30,9 +30,6 @@ use crate::text::{FilePath, SourceChange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::Node;
-
-/// How many groups of nodes are looked up before the effort is asked again whether it is over.
-const GROUPS_AT_ONCE: usize = 16;
 
 /// The differences that a change makes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -204,7 +201,11 @@ impl<'a> Comparer<'a> {
         let asked: Vec<usize> = later.iter().flatten().copied().collect();
         let mut verdicts = Verdicts::default();
         for key in keys {
+            let only_merge_differs = keys::differs_in_merge_alone((before, after), key, files);
             for (number, way) in before.ways(key).iter().enumerate() {
+                if only_merge_differs && way.names_strategy() {
+                    continue;
+                }
                 all.others_change |= self.differs_for_others((before, after), key, way, files);
                 let mut answers = known.answers.borrow_mut();
                 let old = answers.entry((key.clone(), number)).or_default();
@@ -261,8 +262,7 @@ impl<'a> Comparer<'a> {
         answers: &mut NodeAnswers,
     ) {
         let is_over = || self.effort.is_over() || side.snapshot.cancel_token().is_cancelled();
-        let mut rest: Vec<usize> =
-            numbers.iter().copied().filter(|node| !answers.has(*node)).collect();
+        let rest: Vec<usize> = numbers.iter().copied().filter(|node| !answers.has(*node)).collect();
         if let Some(kinds) = kinds {
             for number in rest {
                 if is_over() {
@@ -281,15 +281,11 @@ impl<'a> Comparer<'a> {
             environment,
             root: key,
             lookup: &lookup,
-            max_lookups: GROUPS_AT_ONCE,
+            is_enough: &|_| is_over(),
         };
-        while !rest.is_empty() && !is_over() {
-            let found = group_by_answer(&question, &rest);
-            for Group { nodes, resolution, .. } in found.groups {
-                answers.add(nodes, self.compared_answer(resolution, side));
-            }
-            rest = found.rest;
-        }
+        visit_groups(&question, &rest, |Group { nodes, resolution, .. }| {
+            answers.add(nodes, self.compared_answer(resolution, side));
+        });
     }
 }
 
@@ -482,6 +478,24 @@ mod tests {
         assert_eq!(compare_with_code(&plain, options.0, options.1).changed, 2);
         let token = "lookup_options: {k: {merge: hash}}\nx: \"%{lookup('k.own')}\"\n";
         assert_eq!(compare_with_code(calls, options.0, token).changed, 2);
+    }
+
+    #[test]
+    fn a_call_that_names_its_strategy_needs_no_lookup_where_a_merge_option_is_added() {
+        let call = "class a { lookup('k', Hash, 'deep') }";
+        let options = "lookup_options: {k: {merge: hash}}\nx: 1\n";
+        work::take();
+        assert!(compare_with_code(call, "/data/common.yaml", options).is_neutral());
+        assert_eq!(work::take().lookups, 0);
+    }
+
+    #[test]
+    fn a_merge_option_that_hides_a_conversion_changes_the_value_of_each_call() {
+        let fleet = "#- levels Role Common\n#- node n1 role=web\n#- /manifests/site.pp\nclass a { lookup('k', Data, 'first') }\n#- /data/roles/web.yaml\nk: 1\n#- /data/common.yaml\nlookup_options: {k: {convert_to: String}}\n";
+        let text = "lookup_options: {k: {merge: first}}\nk: 1\n";
+        let found = compare_in(fleet, "/data/roles/web.yaml", text, None);
+        let plain = compare_in(fleet, "/data/roles/web.yaml", "lookup_options: {}\nk: 1\n", None);
+        assert_eq!((found.changed + found.left_out, plain.changed), (1, 0), "{found:?}");
     }
 
     #[test]

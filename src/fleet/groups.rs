@@ -72,29 +72,41 @@ pub struct FleetQuestion<'a> {
     /// Looks the root key up in a scope: in that of the node with this number, or in one with
     /// assumptions.
     pub lookup: &'a dyn Fn(&Scope, Option<usize>) -> Resolution,
-    /// The most lookups to make.
-    pub max_lookups: usize,
+    /// Whether no lookup is to be made beyond so many.
+    pub is_enough: &'a dyn Fn(usize) -> bool,
 }
 
 /// Groups these nodes, given by their numbers, by the answer to a question.
 pub fn group_by_answer(question: &FleetQuestion<'_>, nodes: &[usize]) -> Groups {
+    let mut groups = Vec::new();
+    let rest = visit_groups(question, nodes, |group| groups.push(group));
+    let rank = |group: &Group| (Reverse(group.nodes.len()), group.nodes.first().copied());
+    groups.sort_by_key(rank);
+    Groups { groups, rest }
+}
+
+/// Groups these nodes, given by their numbers, and passes each group on before the next lookup.
+/// Returns the nodes that no lookup was made for, in order.
+pub fn visit_groups(
+    question: &FleetQuestion<'_>,
+    nodes: &[usize],
+    mut visit: impl FnMut(Group),
+) -> Vec<usize> {
     let asked = Questions::of_key(question.snapshot, question.environment, question.root);
     let mut waiting = asked.split_nodes(nodes);
-    let mut found = Groups::default();
+    let (mut made, mut rest) = (0, Vec::new());
     while let Some(class) = take_largest(&mut waiting) {
-        let is_enough = found.groups.len() >= question.max_lookups;
-        if is_enough || question.snapshot.cancel_token().is_cancelled() {
-            found.rest.extend(class);
+        if (question.is_enough)(made) || question.snapshot.cancel_token().is_cancelled() {
+            rest.extend(class);
             continue;
         }
         let (group, others) = answer_class(question, class);
-        found.groups.push(group);
+        made += 1;
+        visit(group);
         waiting.push(others);
     }
-    let rank = |group: &Group| (Reverse(group.nodes.len()), group.nodes.first().copied());
-    found.groups.sort_by_key(rank);
-    found.rest.sort_unstable();
-    found
+    rest.sort_unstable();
+    rest
 }
 
 fn take_largest(waiting: &mut Vec<Vec<usize>>) -> Option<Vec<usize>> {

@@ -90,7 +90,7 @@ impl<'a> NodeValues<'a> {
             environment: self.environment,
             root: &root,
             lookup: &lookup,
-            max_lookups: usize::MAX,
+            is_enough: &|_| false,
         };
         let mut groups = Vec::new();
         for class in &self.classes {

@@ -83,6 +83,15 @@ impl<'a> ReadWay<'a> {
         }
     }
 
+    /// Whether the strategy is named, and no data decides it.
+    pub fn names_strategy(&self) -> bool {
+        match &self.strategy {
+            ReadStrategy::Options => false,
+            ReadStrategy::Strategy(_) => true,
+            ReadStrategy::Call(call) => call.literal_strategy().is_some(),
+        }
+    }
+
     /// Whether `lookup_options` decide the strategy.
     pub fn is_plain(&self) -> bool {
         matches!(self.strategy, ReadStrategy::Options)

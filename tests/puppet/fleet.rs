@@ -155,7 +155,7 @@ fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize
                 environment,
                 root: key,
                 lookup: &|scope, _| lookup(key, scope),
-                max_lookups: MAX_LOOKUPS,
+                is_enough: &|made| made >= MAX_LOOKUPS,
             };
             for group in group_by_answer(&question, &readers.certainly).groups {
                 for case in cases(&question, &group) {

@@ -17,13 +17,8 @@ fn check(text: &str, known: &[(&str, &str)], mut lookups: usize, expect: Expect)
         Resolver::new(snapshot.lookup_context(environment, &view, scope))
             .lookup(&LookupKey::of_root("k"), None)
     };
-    let question = FleetQuestion {
-        snapshot,
-        environment,
-        root: "k",
-        lookup: &lookup,
-        max_lookups: usize::MAX,
-    };
+    let question =
+        FleetQuestion { snapshot, environment, root: "k", lookup: &lookup, is_enough: &|_| false };
     let mut scope = Scope::open("test");
     scope.assume_values(
         &known.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
@@ -248,7 +243,7 @@ fn the_first_case_that_holds_is_the_answer_of_each_node() {
             environment,
             root: "k",
             lookup: &lookup,
-            max_lookups: usize::MAX,
+            is_enough: &|_| false,
         };
         let unknown = Scope::open("test");
         let cases =

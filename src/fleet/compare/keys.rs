@@ -125,6 +125,32 @@ fn keys_of_options(
     keys
 }
 
+/// Whether no more than the `merge` of its `lookup_options` makes a difference to a key: a lookup
+/// that names a strategy of its own finds the same before and after. Source: semantics 7.1.
+pub(super) fn differs_in_merge_alone(
+    (before, after): (ComparedSide<'_>, ComparedSide<'_>),
+    key: &str,
+    files: &[&FilePath],
+) -> bool {
+    let value = |side: ComparedSide<'_>, path: &FilePath| {
+        let data = side.snapshot.view(side.environment).data_of(path).unwrap_or_default();
+        (data.refusal().is_none()).then(|| data.get(key).map(|member| member.value.clone()))
+    };
+    let is_same = |path: &&FilePath| {
+        let old = value(before, path);
+        old.is_some() && old == value(after, path)
+    };
+    // A key that asks for others asks with their options.
+    let is_simple = |side: ComparedSide<'_>| {
+        let index = side.snapshot.keys();
+        index.asks_for(key).next().is_none() && !index.has_options_beyond_merge(key)
+    };
+    !has_config(before, after, files)
+        && files.iter().all(is_same)
+        && is_simple(before)
+        && is_simple(after)
+}
+
 /// Returns the entries of the `lookup_options` of a file; `None` for options that are no hash.
 fn entries(data: &DataFile) -> Option<BTreeMap<Arc<str>, Value>> {
     let Some(options) = data.get(LOOKUP_OPTIONS) else { return Some(BTreeMap::new()) };

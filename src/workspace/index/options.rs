@@ -11,7 +11,7 @@ use crate::hiera::lookup_options::SharedOptions;
 use crate::hiera::lookup_options::WrittenOptions;
 use crate::hiera::merge::Strategy;
 use crate::puppet::ruby::regex::RubyRegex;
-use crate::puppet::value::{Key, Member, Value};
+use crate::puppet::value::{Hash, Key, Member, Value};
 use crate::text::FilePath;
 
 impl KeyIndex {
@@ -52,6 +52,24 @@ impl KeyIndex {
             move |(regex, _): &&(RubyRegex, OptionsPlace)| regex.is_match(key) == Some(true);
         let patterns = places.patterns.iter().filter(matches).map(|(_, place)| place);
         places.literal.get(key).into_iter().flatten().chain(patterns)
+    }
+
+    /// Whether an entry of `lookup_options` may say more of a root key than its `merge`.
+    pub fn has_options_beyond_merge(&self, key: &str) -> bool {
+        if self.has_live_options() {
+            return true;
+        }
+        let names: Vec<&str> = self.options_of(key).map(|place| &*place.key).collect();
+        let says_more = |(name, member): (&Key, &Member)| {
+            let is_merge_alone =
+                |entry: &Hash| entry.keys().all(|option| option.as_str() == Some("merge"));
+            name.as_str().is_some_and(|name| names.contains(&name))
+                && !member.value.as_hash().is_some_and(is_merge_alone)
+        };
+        self.written_options().any(|value| match value.as_hash() {
+            Some(entries) => entries.iter().any(says_more),
+            None => true,
+        })
     }
 
     /// Returns the entries of `lookup_options` whose key is this pattern.

@@ -1,6 +1,6 @@
 //! The content of a manifest, as plain data with byte ranges of its text.
 
-use super::named::{Named, NamedList};
+use super::named::{HasName, NamedList};
 use crate::text::TextRange;
 
 /// A manifest, template or Ruby file.
@@ -94,7 +94,7 @@ pub struct Parameter {
     pub documentation: Option<String>,
 }
 
-impl Named for Parameter {
+impl HasName for Parameter {
     fn name(&self) -> &str {
         &self.name
     }

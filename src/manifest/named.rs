@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use crate::text::work::{Work, count_work};
 
 /// An item of a [`NamedList`].
-pub trait Named {
+pub trait HasName {
     /// Returns its name.
     fn name(&self) -> &str;
 }
@@ -19,7 +19,7 @@ pub struct NamedList<T> {
     by_name: Box<[u32]>,
 }
 
-impl<T: Named> NamedList<T> {
+impl<T: HasName> NamedList<T> {
     /// Returns the item of this name: the first, where the text has several.
     pub fn find(&self, name: &str) -> Option<&T> {
         let at = self.by_name.partition_point(|number| {
@@ -37,7 +37,7 @@ impl<T> Default for NamedList<T> {
     }
 }
 
-impl<T: Named> From<Vec<T>> for NamedList<T> {
+impl<T: HasName> From<Vec<T>> for NamedList<T> {
     fn from(items: Vec<T>) -> NamedList<T> {
         let mut by_name: Box<[u32]> = (0..items.len() as u32).collect();
         by_name

@@ -313,15 +313,10 @@ impl DataFile {
         self.verdict.as_ref().or_else(of_value)
     }
 
-    /// Returns the root keys of the part for whose value Puppet refuses the whole file.
-    pub fn refused_keys(&self) -> impl Iterator<Item = &str> {
-        self.refused.into_iter().flat_map(|part| self.keys_of_part(part))
-    }
-
-    /// Returns the root keys of a part.
-    pub fn keys_of_part(&self, part: PartId) -> impl Iterator<Item = &str> {
-        let members = self.parts.get(part).into_iter().flat_map(|part| &part.data.members);
-        members.filter_map(|(key, _)| key.as_str())
+    /// Whether one of the root keys is such a key. The parts of a file depend on how its text was
+    /// edited, so that a question about one of them has no certain answer.
+    pub fn has_key(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
+        self.keys().filter_map(|key| key.as_str()).any(is_wanted)
     }
 
     /// Returns the value of the whole file, if it has any content.

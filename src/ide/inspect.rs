@@ -94,7 +94,8 @@ impl InspectionWriter<'_> {
             let Some(part) = self.file.part_at(range.start, self.snapshot.cancel_token()) else {
                 continue;
             };
-            let mut keys = self.data.keys_of_part(part.id);
+            let members = self.data.parts().get(part.id).map(|part| &part.data.members);
+            let mut keys = members.into_iter().flatten().filter_map(|(key, _)| key.as_str());
             self.is_secret = keys.any(|key| self.snapshot.may_be_sensitive(key));
             if let Some(root) = part.tree.root {
                 self.write_node(&part, root, false, 1);

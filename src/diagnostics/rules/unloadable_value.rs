@@ -3,7 +3,8 @@
 use crate::diagnostics::rule::{
     Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
 };
-use crate::hiera::data::{FileRefusal, Problem, ProblemKind};
+use crate::hiera::data::{EntryData, FileRefusal, Problem, ProblemKind};
+use crate::workspace::manifests::ManifestIndex;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -13,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     tag: None,
     summary: "a value that makes Puppet refuse the whole file: a date, an unknown alias, a tag of Ruby's",
     docs: include_str!("unloadable_value.md"),
-    depends_on: Dependence::Keys,
+    depends_on: Dependence::Everything(may_quote_value),
     check: Check::Problem(check),
 };
 
@@ -26,8 +27,9 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
         return; // How they load it is not known.
     }
     let data = context.view.data_of(&context.file.path);
-    let mut keys = data.iter().flat_map(|data| data.keys_of_part(problem.span.part));
-    let is_secret = keys.any(|key| context.snapshot.may_be_sensitive(key));
+    let is_sensitive = |key: &str| context.snapshot.may_be_sensitive(key);
+    let is_secret =
+        !context.snapshot.complete || data.is_some_and(|data| data.has_key(is_sensitive));
     let reason = if is_secret { refusal.masked_message() } else { refusal.to_string() };
     let advice = if refusal.is_for_a_time() { "; quote it to make it a string" } else { "" };
     findings.push(Finding::new(
@@ -35,4 +37,14 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
         problem.span,
         format!("Puppet refuses the whole file for this value ({reason}){advice}"),
     ));
+}
+
+/// Whether a message about the entry may quote its value: other data and any code decide whether the
+/// value is a secret.
+fn may_quote_value(_: &ManifestIndex, entry: &EntryData) -> bool {
+    let is_quoted = |problem: &Problem| match &problem.kind {
+        ProblemKind::Unloadable(refusal) => refusal.may_quote_value(),
+        _ => false,
+    };
+    entry.problems.iter().any(is_quoted)
 }

@@ -284,7 +284,7 @@ impl Resolver<'_> {
         };
         if let Some(refusal) = data.refusal() {
             let is_secret = refusal.may_quote_value()
-                && data.refused_keys().any(|key| self.ctx.sources.may_be_sensitive(key));
+                && data.has_key(|key| self.ctx.sources.may_be_sensitive(key));
             let refused = match refusal {
                 FileRefusal::Cycle => Err(LookupError::crash(refusal.to_string())),
                 _ if refusal.names_file() => error(format!("Unable to parse ({path}): {refusal}")),

@@ -313,8 +313,9 @@ impl DataFile {
         self.verdict.as_ref().or_else(of_value)
     }
 
-    /// Whether one of the root keys is such a key. The parts of a file depend on how its text was
-    /// edited, so that a question about one of them has no certain answer.
+    /// Whether the function is true of one of the root keys of the whole file. The parts of a file
+    /// depend on how its text was edited, so that a question about one of them has no certain
+    /// answer.
     pub fn has_key(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
         self.keys().filter_map(|key| key.as_str()).any(is_wanted)
     }

@@ -88,11 +88,11 @@ pub struct RefusedModule {
     pub name: String,
     /// Its metadata.json.
     pub metadata: FilePath,
-    /// What Puppet refuses it for.
+    /// The fault for which Puppet refuses the module.
     pub fault: MetadataFault,
 }
 
-/// What Puppet refuses a metadata.json for.
+/// A fault of a metadata.json for which Puppet refuses the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetadataFault {
     /// It is no JSON, with `strict=error`.

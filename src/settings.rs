@@ -25,7 +25,9 @@ pub use apply::{PublishTime, RunBackends};
 #[cfg(test)]
 pub(crate) use effects::{SettingsFile, without_effect};
 pub(crate) use gather::READINGS;
-pub use gather::{Opened, OpenedRevisions, gather, of_environments, open, open_revisions};
+pub use gather::{
+    Opened, OpenedTwice, gather, of_environments, open, open_revisions, open_versions,
+};
 pub use problem::SettingProblem;
 pub use reader::Origin;
 

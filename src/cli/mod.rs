@@ -156,11 +156,44 @@ pub struct RootArguments {
     #[arg(long, value_name = "NAME")]
     environment: Option<String>,
     /// The version of Puppet to agree with; 9 is OpenVox 9.
-    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u8).range(7..=9))]
-    puppet_version: Option<u8>,
+    #[arg(long, value_name = "VERSION", value_parser = PuppetVersions::parse_one)]
+    puppet_version: Option<PuppetVersions>,
     /// Puppet's setting `strict` [default: that of the version].
     #[arg(long, value_name = "LEVEL", value_parser = ["off", "warning", "error"])]
     strict: Option<String>,
+}
+
+/// A version of Puppet, or two of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PuppetVersions {
+    /// The version before an upgrade; `None` for one version.
+    from: Option<u8>,
+    /// The version, or that after the upgrade.
+    to: u8,
+}
+
+impl PuppetVersions {
+    /// Errors: it is none of the versions.
+    fn parse_one(text: &str) -> Result<PuppetVersions, String> {
+        match text.parse() {
+            Ok(to @ 7..=9) => Ok(PuppetVersions { from: None, to }),
+            _ => Err("must be 7, 8 or 9".to_owned()),
+        }
+    }
+
+    /// Reads also two versions, as in `7..9`.
+    ///
+    /// Errors: one is none of the versions, or they are the same.
+    fn parse_two(text: &str) -> Result<PuppetVersions, String> {
+        let Some((from, to)) = text.split_once("..") else {
+            return PuppetVersions::parse_one(text);
+        };
+        let (from, to) = (PuppetVersions::parse_one(from)?.to, PuppetVersions::parse_one(to)?.to);
+        match from == to {
+            true => Err("must be two versions".to_owned()),
+            false => Ok(PuppetVersions { from: Some(from), to }),
+        }
+    }
 }
 
 /// The arguments of `lookup`.
@@ -530,7 +563,7 @@ fn command_settings(
         given.insert("hieraConfig".into(), relative.into());
     }
     let mut puppet = serde_json::Map::new();
-    puppet.extend(arguments.puppet_version.map(|version| ("version".into(), version.into())));
+    puppet.extend(arguments.puppet_version.map(|version| ("version".into(), version.to.into())));
     puppet
         .extend(arguments.strict.as_ref().map(|strict| ("strict".into(), strict.as_str().into())));
     given.insert("puppet".into(), puppet.into());

@@ -11,6 +11,7 @@ pub mod changes;
 pub mod edits;
 mod effort;
 mod keys;
+pub mod upgrade;
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -14,7 +14,7 @@ use super::node_caches::NodeCaches;
 use crate::hiera::hierarchy::locate_levels;
 use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::Context;
+use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Scope;
@@ -84,28 +84,48 @@ impl<'a> NodeValues<'a> {
     /// cases that follow from its unknown variables.
     pub fn groups(&self, key: &LookupKey, merge: Option<&Strategy>) -> Vec<Group> {
         let root = key.root_text();
-        let lookup = |scope: &Scope, node: Option<usize>| self.look_up(key, merge, (scope, node));
-        let question = FleetQuestion {
-            snapshot: self.snapshot,
-            environment: self.environment,
-            root: &root,
-            lookup: &lookup,
-            is_enough: &|_| false,
-        };
+        let ask = |resolver: &Resolver<'_>| resolver.lookup(key, merge);
+        let lookup = |scope: &Scope, node: Option<usize>| self.look_up(&ask, (scope, node));
+        let question = self.question(&root, &lookup);
+        let mut groups = self.groups_of(&question);
+        groups.sort_by_key(|group| (std::cmp::Reverse(group.nodes.len()), group.nodes[0]));
+        let mut lookups = ValueLimits::OF_KEY.cases;
+        add_cases(&question, &mut groups, &mut lookups);
+        groups
+    }
+
+    /// Returns the answers of all nodes to a lookup of a root key, without the cases of unknown
+    /// variables.
+    pub(super) fn answers(
+        &self,
+        root: &str,
+        ask: &dyn Fn(&Resolver<'_>) -> Resolution,
+    ) -> Vec<Group> {
+        let lookup = |scope: &Scope, node: Option<usize>| self.look_up(ask, (scope, node));
+        self.groups_of(&self.question(root, &lookup))
+    }
+
+    fn question<'q>(
+        &'q self,
+        root: &'q str,
+        lookup: &'q dyn Fn(&Scope, Option<usize>) -> Resolution,
+    ) -> FleetQuestion<'q> {
+        let NodeValues { snapshot, environment, .. } = *self;
+        FleetQuestion { snapshot, environment, root, lookup, is_enough: &|_| false }
+    }
+
+    fn groups_of(&self, question: &FleetQuestion<'_>) -> Vec<Group> {
         let mut groups = Vec::new();
         for class in &self.classes {
             match self.are_kinds {
                 true => groups.extend(class.iter().map(|number| {
                     let scope = self.nodes[*number].scope.clone();
-                    let resolution = lookup(&scope, Some(*number));
+                    let resolution = (question.lookup)(&scope, Some(*number));
                     Group { nodes: vec![*number], scope, resolution, cases: Vec::new() }
                 })),
-                false => groups.extend(group_by_answer(&question, class).groups),
+                false => groups.extend(group_by_answer(question, class).groups),
             }
         }
-        groups.sort_by_key(|group| (std::cmp::Reverse(group.nodes.len()), group.nodes[0]));
-        let mut lookups = ValueLimits::OF_KEY.cases;
-        add_cases(&question, &mut groups, &mut lookups);
         groups
     }
 
@@ -113,13 +133,12 @@ impl<'a> NodeValues<'a> {
     /// is that of the node with this scope.
     fn look_up(
         &self,
-        key: &LookupKey,
-        merge: Option<&Strategy>,
+        ask: &dyn Fn(&Resolver<'_>) -> Resolution,
         (scope, node): (&Scope, Option<usize>),
     ) -> Resolution {
         let context = self.snapshot.lookup_context(self.environment, self.view, scope);
         let context = Context { tolerant: false, ..context };
-        self.caches.resolver(context, node).lookup(key, merge)
+        ask(&self.caches.resolver(context, node))
     }
 }
 

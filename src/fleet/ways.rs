@@ -54,9 +54,19 @@ impl<'a> ReadWay<'a> {
         ways
     }
 
-    /// Returns the way that `lookup_options` decide.
-    pub fn new_plain() -> ReadWay<'static> {
-        ReadWay { strategy: ReadStrategy::Options, is_certain: true }
+    /// Returns the ways in which code certainly reads a root key, and the one that `lookup_options`
+    /// decide.
+    pub fn certain_ways(
+        snapshot: &'a Snapshot,
+        environment: &Environment,
+        key: &'a str,
+    ) -> Vec<ReadWay<'a>> {
+        let mut ways = ReadWay::ways_of_key(snapshot, environment, key);
+        ways.retain(|way| way.is_certain);
+        if !ways.iter().any(ReadWay::is_plain) {
+            ways.push(ReadWay { strategy: ReadStrategy::Options, is_certain: true });
+        }
+        ways
     }
 
     /// Looks a key up in this way.

@@ -11,8 +11,12 @@ use regex::Regex;
 
 use super::key::{KeySegment, LookupKey};
 use super::pattern::{Bindings, Pattern};
+use crate::puppet::legacy_facts::{structured_fact, written_legacy_fact};
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
+
+/// The variable that holds all facts.
+const FACTS: &str = "facts";
 
 /// The variables that name the caller of a lookup, in a `hiera.yaml` of Hiera 3 and its data.
 pub const OF_CALLER: [&str; 3] = ["calling_class", "calling_class_path", "calling_module"];
@@ -39,6 +43,8 @@ pub struct Scope {
     defaults: Arc<Hash>,
     rules: Arc<[DeriveRule]>,
     assumed: Assumptions,
+    /// Whether legacy facts are undefined, also in an open scope.
+    lacks_legacy_facts: bool,
 }
 
 /// Assumptions about files whose reading unknown variables decide, made to see the consequences.
@@ -215,6 +221,36 @@ impl Scope {
         !derived.flatten().any(|(name, value)| contradicts(&name, &value))
     }
 
+    /// Removes the legacy facts: the members of `facts`, and the top-scope variables that have their
+    /// values. A variable that `is_other` accepts is no fact. In an open scope they are undefined,
+    /// and no longer unknown.
+    pub fn leave_out_legacy_facts(&mut self, is_other: impl Fn(&str) -> bool) {
+        let facts = self.variables.get(FACTS).and_then(Value::as_hash).cloned();
+        let is_fact = |name: &str, value: &Value| {
+            let same = facts.as_ref().and_then(|facts| facts.get(name));
+            structured_fact(name).is_some()
+                && same.map_or(written_legacy_fact(name).is_some(), |same| same.value == *value)
+        };
+        self.variables.retain(|name, value| is_other(name) || !is_fact(name, value));
+        if let Some(mut facts) = facts {
+            facts.retain(|name, _| structured_fact(&name.to_text()).is_none());
+            let facts = Value::hash(facts, Provenance::from_source(None));
+            self.variables.insert(FACTS.into(), facts);
+        }
+        self.lacks_legacy_facts = true;
+    }
+
+    /// Whether a key names a member of `facts` that was left out.
+    fn lacks_member(&self, key: &LookupKey) -> bool {
+        let is_left_out = |segment: &KeySegment| match segment {
+            KeySegment::Name(name) => structured_fact(name).is_some(),
+            KeySegment::Index(_) => false,
+        };
+        self.lacks_legacy_facts
+            && without_top_scope(&key.root_text()) == FACTS
+            && key.subkeys.first().is_some_and(is_left_out)
+    }
+
     /// Makes a variable unknown, in an open scope.
     pub fn forget(&mut self, name: &str) {
         self.variables.shift_remove(name);
@@ -298,6 +334,9 @@ impl Scope {
     fn built_in(&self, name: &str) -> Variable {
         match name {
             "settings::environment" => self.get("environment"),
+            _ if self.lacks_legacy_facts && written_legacy_fact(name).is_some() => {
+                Variable::Undefined
+            }
             _ if self.open || name.starts_with("settings::") => Variable::Unknown,
             "name" | "title" if self.is_node => Variable::Known("main".into()),
             _ => Variable::Undefined,
@@ -339,12 +378,15 @@ impl Scope {
         dig: impl FnOnce(&Value) -> Result<Option<Value>, E>,
     ) -> Result<Variable, E> {
         match found {
+            Variable::Unknown if self.lacks_member(key) => {
+                Ok(Variable::Known(Value::new_null(None)))
+            }
             Variable::Known(_) if self.is_partial(key) => Ok(Variable::Unknown),
             Variable::Known(value) if !key.subkeys.is_empty() => {
                 let part = if matches!(value.data(), Data::Null) { None } else { dig(&value)? };
                 Ok(match part {
                     Some(value) => Variable::Known(value),
-                    None if self.open => Variable::Unknown,
+                    None if self.open && !self.lacks_member(key) => Variable::Unknown,
                     None => Variable::Known(Value::new_null(None)),
                 })
             }
@@ -377,6 +419,9 @@ impl Scope {
         let Ok(key) = LookupKey::parse(path) else { return Variable::Undefined };
         if self.is_partial(&key) {
             return Variable::Unknown;
+        }
+        if self.lacks_member(&key) {
+            return Variable::Undefined;
         }
         let mut current = match self.get(&key.root_text()) {
             Variable::Known(value) => value,
@@ -438,6 +483,24 @@ mod tests {
     fn what_is_not_named_is_undefined_or_unknown() {
         assert_eq!(Scope::new_closed("n", []).get("x"), Variable::Undefined);
         assert_eq!(Scope::open("n").get("x"), Variable::Unknown);
+    }
+
+    #[test]
+    fn legacy_facts_that_are_left_out_are_undefined_in_an_open_scope_too() {
+        let mut scope = Scope::open("n");
+        scope.set_path("facts.osfamily", "Debian".into());
+        scope.set_path("facts.custom", "1".into());
+        scope.set_variable("osfamily", "Debian".into());
+        scope.set_variable("hostname", "own".into());
+        scope.set_variable("domain", "own".into());
+        scope.leave_out_legacy_facts(|name| name == "hostname");
+        for name in ["osfamily", "::ipaddress", "facts.osfamily", "facts.domain"] {
+            assert_eq!(scope.get_path(name), Variable::Undefined, "{name}");
+        }
+        assert_eq!(scope.get_path("facts.custom"), Variable::Known("1".into()));
+        assert_eq!(scope.get_path("hostname"), Variable::Known("own".into()), "a parameter");
+        assert_eq!(scope.get_path("domain"), Variable::Known("own".into()), "no fact");
+        assert_eq!(scope.get_path("id"), Variable::Unknown);
     }
 
     #[test]

@@ -65,6 +65,19 @@ const FACTS: [(&str, &str); 58] = [
     ("zonename", "solaris_zones.current"),
 ];
 
+/// Names that often are variables of the user's own where no `::` and no `facts.` precede them.
+const COMMON_NAMES: [&str; 6] = ["domain", "gid", "id", "network", "uptime", "uuid"];
+
+/// Returns the legacy fact that a variable as written names, such as `::osfamily` and
+/// `facts.hostname`, and the structured one of the same value, without `facts.`. `None` also for a
+/// name that often is a variable of the user's own.
+pub fn written_legacy_fact(written: &str) -> Option<(&'static str, &'static str)> {
+    let plain = written.strip_prefix("::").unwrap_or(written);
+    let plain = plain.strip_prefix("facts.").unwrap_or(plain);
+    let is_certain = plain.len() < written.len() || !COMMON_NAMES.contains(&plain);
+    structured_fact(plain).filter(|_| is_certain)
+}
+
 /// Returns the legacy fact of this name, and the structured one of the same value, without `facts.`.
 pub fn structured_fact(name: &str) -> Option<(&'static str, &'static str)> {
     FACTS.binary_search_by_key(&name, |(known, _)| known).ok().map(|place| FACTS[place])
@@ -72,10 +85,17 @@ pub fn structured_fact(name: &str) -> Option<(&'static str, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::FACTS;
+    use super::{FACTS, written_legacy_fact};
 
     #[test]
     fn the_table_is_in_order() {
         assert!(FACTS.is_sorted_by_key(|(name, _)| name));
+    }
+
+    #[test]
+    fn a_common_name_is_a_fact_where_it_is_written_as_one() {
+        let is_fact = |written| written_legacy_fact(written).is_some();
+        assert!(is_fact("osfamily") && is_fact("::id") && is_fact("facts.domain"));
+        assert!(!is_fact("domain") && !is_fact("facts.os") && !is_fact("role"));
     }
 }

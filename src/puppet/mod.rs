@@ -10,4 +10,4 @@ pub mod value;
 pub mod version;
 
 pub use value::{Data, Hash, Key, Member, Value};
-pub use version::{PuppetVersion, Strict};
+pub use version::{LegacyFacts, PuppetVersion, Strict};

@@ -7,6 +7,21 @@ pub struct PuppetVersion {
     pub major: u8,
     /// Puppet's setting `strict`.
     pub strict: Strict,
+    /// The legacy facts of nodes.
+    pub legacy_facts: LegacyFacts,
+}
+
+/// Whether nodes have legacy facts, such as `osfamily`. Since Puppet 8 the agents leave them out
+/// unless their setting `include_legacy_facts` is on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LegacyFacts {
+    /// Those that the sources of nodes have.
+    #[default]
+    AsGiven,
+    /// Those that the sources of nodes have, also after an upgrade of Puppet.
+    Included,
+    /// None, whatever the sources of nodes have.
+    LeftOut,
 }
 
 /// The values of Puppet's setting `strict`.
@@ -24,7 +39,11 @@ impl PuppetVersion {
     /// Returns the version with its own default of `strict`: `error` since Puppet 8, before it
     /// `warning`.
     pub fn of_major(major: u8) -> PuppetVersion {
-        PuppetVersion { major, strict: if major >= 8 { Strict::Error } else { Strict::Warning } }
+        PuppetVersion {
+            major,
+            strict: if major >= 8 { Strict::Error } else { Strict::Warning },
+            legacy_facts: LegacyFacts::AsGiven,
+        }
     }
 
     /// Returns the product's name in its own messages.

@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(problems, Vec::<String>::new());
         assert_eq!(
             settings.workspace.common.puppet,
-            PuppetVersion { major: 7, strict: Strict::Warning }
+            PuppetVersion { major: 7, strict: Strict::Warning, ..PuppetVersion::default() }
         );
         assert_eq!(settings.workspace.common.nodes.derive.len(), 1);
         assert_eq!(settings.rules.severities["unknown-key"], Severity::Off);
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_and_the_rest_counts() {
         let (settings, problems) = applied(
-            "puppet: {version: 6, colour: red}\nrules: {nope: off}\nenvironment: 5\nnodes: {derive: [{from: x, match: '('}], infer: [rspec, foo]}\nmaxFileSize: 10\n",
+            "puppet: {version: 6, includeLegacyFacts: 1, colour: red}\nrules: {nope: off}\nenvironment: 5\nnodes: {derive: [{from: x, match: '('}], infer: [rspec, foo]}\nmaxFileSize: 10\n",
         );
         let keys: Vec<&str> =
             problems.iter().map(|problem| problem.split('\'').nth(1).unwrap()).collect();
@@ -152,6 +152,7 @@ mod tests {
             keys,
             [
                 "puppet.version",
+                "puppet.includeLegacyFacts",
                 "puppet.colour",
                 "rules.nope",
                 "environment",

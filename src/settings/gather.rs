@@ -9,6 +9,7 @@ use super::reader::Origin;
 use super::{FILE_NAME, Settings};
 use crate::disk::{FileSystem, ReadError, Unlisted, UnlistedReason};
 use crate::hiera::sources::Sources;
+use crate::puppet::LegacyFacts;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::environments::Environment;
 use crate::workspace::{Change, Snapshot, Workspace, scan};
@@ -179,14 +180,14 @@ pub fn open(
     opened
 }
 
-/// Folders in two revisions.
+/// Folders read twice.
 #[derive(Debug)]
-pub struct OpenedRevisions {
-    /// The folders as the later revision has them, with its settings, which hold for both.
+pub struct OpenedTwice {
+    /// The folders as they are after, with the settings then.
     pub head: Opened,
-    /// The later revision.
+    /// The folders after.
     pub after: Snapshot,
-    /// The earlier one. Files whose stamps are the same are shared.
+    /// The folders before. Files whose stamps are the same are shared.
     pub before: Snapshot,
 }
 
@@ -197,15 +198,48 @@ pub fn open_revisions(
     given: &[(Value, Origin)],
     base: &dyn FileSystem,
     head: &dyn FileSystem,
-) -> OpenedRevisions {
-    let mut opened = open(folders, given, Vec::new(), head);
+) -> OpenedTwice {
+    read_again(open(folders, given, Vec::new(), head), None, base)
+}
+
+/// Reads folders as two versions of Puppet do, the settings of the first and of the second given.
+/// Where the second one is the first to leave legacy facts out by default, nodes have none then,
+/// unless settings say that they are included.
+pub fn open_versions(
+    folders: Vec<FilePath>,
+    given: [&[(Value, Origin)]; 2],
+    fs: &dyn FileSystem,
+) -> OpenedTwice {
+    let mut opened = open(folders, given[1], Vec::new(), fs);
+    let snapshot = opened.workspace.snapshot();
+    let (mut before, _) = gather(&snapshot, given[0], fs);
+    let after = &mut opened.settings.workspace;
+    let (old, new) = (before.workspace.common.puppet.major, after.common.puppet.major);
+    for (one, other, config) in [(new, old, &mut *after), (old, new, &mut before.workspace)] {
+        if one >= 8 && other < 8 {
+            let all = config.environments.values_mut().chain([&mut config.common]);
+            all.filter(|it| it.puppet.legacy_facts == LegacyFacts::AsGiven)
+                .for_each(|it| it.puppet.legacy_facts = LegacyFacts::LeftOut);
+        }
+    }
+    opened.workspace.apply(Change::Configure(after.clone().into()));
+    let scanned = scan::scan(&opened.workspace.scan_request(), fs, &|_| {});
+    opened.workspace.apply(Change::Scanned(Box::new(scanned)));
+    read_again(opened, Some(before), fs)
+}
+
+/// Reads folders that were read once more, with other settings if there are some.
+fn read_again(mut opened: Opened, settings: Option<Settings>, fs: &dyn FileSystem) -> OpenedTwice {
     let after = opened.workspace.snapshot();
-    let request = opened.workspace.scan_request();
-    let mut scanned = scan::scan(&request, base, &|_| {});
-    scanned.take_named_sources(&request.known_sources);
+    let known_sources = opened.workspace.scan_request().known_sources;
+    if let Some(settings) = settings {
+        opened.workspace.apply(Change::Configure(settings.workspace.into()));
+    }
+    let mut scanned = scan::scan(&opened.workspace.scan_request(), fs, &|_| {});
+    scanned.take_named_sources(&known_sources);
     opened.workspace.apply(Change::Scanned(Box::new(scanned)));
     let before = opened.workspace.snapshot();
-    OpenedRevisions { head: opened, after, before }
+    OpenedTwice { head: opened, after, before }
 }
 
 /// Keeps the entries that concern some environment: folders of it that the disk refused to list,

@@ -83,6 +83,14 @@ pub const SCHEMA: &[Setting] = &[
         who: Who::Anybody,
     },
     Setting {
+        name: "puppet.includeLegacyFacts",
+        kind: SettingType::Flag,
+        default: "null",
+        otherwise: Some("those that the sources of nodes have"),
+        meaning: "whether nodes have legacy facts such as `osfamily`, as Puppet's setting `include_legacy_facts` decides for agents since version 8: `false` leaves them out of all facts, `true` keeps them in `hiera-ls diff --puppet-version 7..8`, too",
+        who: Who::Anybody,
+    },
+    Setting {
         name: "environment",
         kind: SettingType::Text,
         default: "\"production\"",

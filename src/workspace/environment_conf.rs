@@ -3,7 +3,10 @@
 //!
 //! Source: `Puppet::Settings::IniFile`, `ConfigFile`, `ValueTranslator` and `EnvironmentConf`.
 
+use super::environments::Environment;
+use super::kinds::ENVIRONMENT_CONF;
 use super::names::DiskNames;
+use super::snapshot::Snapshot;
 use crate::text::FilePath;
 
 /// The settings of an environment that concern its data and its code.
@@ -12,6 +15,21 @@ pub(super) struct EnvironmentConf {
     module_path: Option<String>,
     manifest: Option<String>,
     data_provider: Option<String>,
+}
+
+impl Snapshot {
+    /// Returns the environment.conf of an environment and the data provider that it names, if the
+    /// version of Puppet regards that: OpenVox 9 has dropped the setting.
+    pub fn environment_data_provider(
+        &self,
+        environment: &Environment,
+    ) -> Option<(FilePath, String)> {
+        let is_known = self.config_of(environment).puppet.major < 9;
+        let path = environment.root.join(ENVIRONMENT_CONF);
+        let text = self.file(&path).filter(|_| is_known)?.text()?;
+        let conf = EnvironmentConf::read(&text.to_str()).ok()?;
+        Some((path, conf.data_provider?))
+    }
 }
 
 /// The section that Puppet reads; lines before the first section are in it.

@@ -27,7 +27,7 @@ use crate::support::{copy, hiera_ls, require, run, scratch};
 type Answer = (String, String, Option<String>);
 
 /// Runs git without the user's settings.
-fn git(root: &Path, arguments: &[&str]) -> String {
+pub fn git(root: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=Test", "-c", "user.email=test@example.net"]).args(arguments);
     command.current_dir(root).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
@@ -36,7 +36,7 @@ fn git(root: &Path, arguments: &[&str]) -> String {
     done.stdout
 }
 
-fn commit(root: &Path, message: &str) {
+pub fn commit(root: &Path, message: &str) {
     git(root, &["add", "-A"]);
     git(root, &["commit", "-q", "--allow-empty", "-m", message]);
 }

@@ -18,6 +18,7 @@ mod secrets;
 mod settled;
 #[cfg(unix)]
 mod unlisted;
+mod upgrades;
 
 use std::fs;
 use std::path::{Path, PathBuf};

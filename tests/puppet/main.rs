@@ -32,5 +32,6 @@ mod merges;
 mod parameters;
 mod psych;
 mod regexes;
+mod rehearsals;
 mod types;
 mod upgrades;

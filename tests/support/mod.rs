@@ -138,8 +138,13 @@ pub fn variable(name: &str) -> Option<String> {
 /// The oracle, which answers lookups with real Puppet: `tests/puppet/oracle/README.md` has its
 /// protocol. Call only after `require("puppet")`.
 pub fn oracle() -> Command {
+    oracle_of(variable("HIERA_LS_PUPPET_LIB"))
+}
+
+/// The oracle of the Puppet with this `lib/`; of the installed one without it.
+pub fn oracle_of(lib: Option<String>) -> Command {
     // Not `ruby()`: recorded messages of Ruby's own have the source lines that Ruby adds.
-    let mut command = ruby_with_puppet();
+    let mut command = ruby_with_puppet_of(lib);
     command.arg(in_package("tests/puppet/oracle/oracle.rb"));
     command
 }
@@ -226,9 +231,13 @@ pub fn ruby() -> Command {
 
 /// Ruby that finds the Puppet of `HIERA_LS_PUPPET_LIB`, else the installed one.
 pub fn ruby_with_puppet() -> Command {
+    ruby_with_puppet_of(variable("HIERA_LS_PUPPET_LIB"))
+}
+
+fn ruby_with_puppet_of(lib: Option<String>) -> Command {
     let mut command = Command::new("ruby");
     command.env("LC_ALL", "C.UTF-8");
-    if let Some(folder) = variable("HIERA_LS_PUPPET_LIB") {
+    if let Some(folder) = lib {
         // Some tests run Ruby in another folder. OpenVox 9 expects Ruby 3.2, which needs no `require
         // 'set'`.
         command.arg("-I").arg(in_package(&folder)).arg("-rset");

@@ -2,10 +2,14 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::RootArguments;
+use crate::cli::{PuppetVersions, RootArguments};
 
 /// The arguments of `diff`.
 #[derive(Debug, Args)]
+#[command(mut_arg("puppet_version", |arg| arg
+    .value_name("VERSION|FROM..TO")
+    .value_parser(PuppetVersions::parse_two)
+    .help("The version of Puppet to agree with; 9 is OpenVox 9. Of two, as in 7..9: rehearse the upgrade from the first to the second on one tree, that of --head")))]
 pub struct DiffArguments {
     /// The revisions as git writes them: BASE..HEAD, BASE...HEAD from their merge base, or BASE, which
     /// is compared with the working tree.

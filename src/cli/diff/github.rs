@@ -40,6 +40,10 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> std::io::Result
                         )
                     }
                 };
+                let message = match &edit.note {
+                    Some(note) => format!("{note}; {message}"),
+                    None => message,
+                };
                 let path = workflow_property(&path);
                 let line = line.map_or_else(String::new, |line| format!(",line={line}"));
                 writeln!(out, "::{level} file={path}{line}::{}", workflow_message(&message))?;

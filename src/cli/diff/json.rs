@@ -45,7 +45,11 @@ fn environment_json(
     let changes = &one.changes;
     let edit = |edit: &Edit| {
         let (file, line) = one.place(report, edit);
-        json!({"file": file, "line": line, "key": edit.key.as_deref(), "kind": edit.kind.name()})
+        let mut json = json!({"file": file, "line": line, "key": edit.key.as_deref(), "kind": edit.kind.name()});
+        if let Some(note) = &edit.note {
+            json["note"] = note.as_str().into();
+        }
+        json
     };
     let changed: BTreeSet<usize> =
         changes.changes.iter().flat_map(|change| &change.nodes).copied().collect();

@@ -44,9 +44,8 @@ pub(super) fn write(report: &Report<'_>, most: usize, out: &mut dyn Write) -> st
     }
     if left > 0 {
         text.push_str(&format!(
-            "\n… {left} more edits: run `hiera-ls diff --base {} --head {}`\n",
-            report.commits[0].1.as_deref().unwrap_or(&report.commits[0].0),
-            report.commits[1].1.as_deref().unwrap_or(&report.commits[1].0),
+            "\n… {left} more edits: run `hiera-ls diff {}`\n",
+            report.arguments
         ));
     }
     write!(out, "{text}")

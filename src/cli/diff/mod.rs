@@ -10,6 +10,7 @@ mod markdown;
 mod masking;
 mod model;
 mod text;
+mod upgrade;
 
 use std::io::Write;
 
@@ -19,20 +20,27 @@ use masking::Masking;
 use model::{ChangeKind, EnvironmentReport, Reporter};
 
 use super::node_names::choose_nodes;
-use super::{ArgumentSettings, Failure, Status, command_settings, find_root, print_note};
+use super::{
+    ArgumentSettings, Failure, PuppetVersions, Status, command_settings, find_root, print_note,
+};
 use crate::disk::FileSystem;
-use crate::fleet::compare::changes::find_changes;
+use crate::fleet::compare::changes::{EnvironmentChanges, find_changes};
 use crate::fleet::compare::edits::find_edits;
-use crate::settings::{Origin, open_revisions};
+use crate::fleet::node_values::NodeValues;
+use crate::settings::{OpenedTwice, Origin, open_revisions};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::git::{GitRepository, GitRevision, TreeFs, WorkingTreeFs};
+use crate::workspace::nodes::Node;
 use crate::workspace::scan::walk_limits;
 
 /// The name of the working tree as a revision.
 const WORKTREE: &str = "worktree";
 
 pub(super) fn run(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    if let Some(PuppetVersions { from: Some(from), to }) = arguments.root.puppet_version {
+        return upgrade::run(arguments, [from, to], out);
+    }
     if arguments.git_driver {
         return driver::run(arguments, out);
     }
@@ -161,19 +169,30 @@ impl Sides {
         let opened = super::progress::while_reading(&root, || {
             open_revisions(vec![root.clone()], &[(given.into(), Origin::User)], base, head)
         });
+        let sides = Sides::from_opened(root, opened);
+        if sides.is_empty() {
+            return Err(Failure(format!(
+                "there is no hiera.yaml in {} or below, in neither revision",
+                sides.root
+            )));
+        }
+        Ok(sides)
+    }
+
+    /// Takes what was read, and notes what could not be.
+    fn from_opened(root: FilePath, opened: OpenedTwice) -> Sides {
         for problem in &opened.head.problems {
             print_note(&problem.to_string());
         }
         for (path, error) in opened.after.source_errors() {
             print_note(&format!("{path}: no nodes read from it: {error}"));
         }
-        if opened.after.environments().all.is_empty() && opened.before.environments().all.is_empty()
-        {
-            return Err(Failure(format!(
-                "there is no hiera.yaml in {root} or below, in neither revision"
-            )));
-        }
-        Ok(Sides { root, before: opened.before, after: opened.after })
+        Sides { root, before: opened.before, after: opened.after }
+    }
+
+    /// Whether there is no environment on either side.
+    fn is_empty(&self) -> bool {
+        self.after.environments().all.is_empty() && self.before.environments().all.is_empty()
     }
 
     fn short_path<'p>(&self, path: &'p FilePath) -> &'p str {
@@ -202,44 +221,48 @@ impl Sides {
         self.write_between(arguments, (&base, &head), &commits, out)
     }
 
-    /// Writes the report. `commits` are the names of both sides with the ids of their commits.
-    fn write_between(
-        &self,
+    /// Writes the report about two revisions. `commits` are the names of both sides with the ids of their commits.
+    fn write_between<'a>(
+        &'a self,
         arguments: &DiffArguments,
         (base, head): (&str, &str),
         commits: &[(String, Option<String>); 2],
         out: &mut dyn Write,
     ) -> Result<Status, Failure> {
         let files = self.before.files_changed(&self.after);
-        let reporter = Reporter {
+        let is_chosen = self.chosen_nodes(arguments)?;
+        let changes = find_changes(&self.before, &self.after, &files, &is_chosen);
+        let changes = changes.ok_or_else(|| Failure("the comparison was cancelled".into()))?;
+        let reporter = self.reporter(arguments);
+        let report = |changes: EnvironmentChanges<'a>| {
+            let sides = ((&self.before, changes.before), (&self.after, changes.after));
+            let edits = find_edits(sides.0, sides.1, &files);
+            reporter.report(changes, edits, &|changes, change, edits| {
+                reporter.causing_edits(changes, change, edits)
+            })
+        };
+        let reports: Vec<_> = changes.into_iter().map(report).collect();
+        let [before, after] = commits.each_ref().map(|(name, id)| id.as_ref().unwrap_or(name));
+        let again = format!("--base {before} --head {after}");
+        let report =
+            Report { sides: self, base, head, commits, reports: &reports, arguments: again };
+        report.write(arguments, &reporter, out)
+    }
+
+    fn reporter(&self, arguments: &DiffArguments) -> Reporter<'_> {
+        Reporter {
             before: &self.before,
             after: &self.after,
             root: &self.root,
             masking: Masking { snapshots: [&self.before, &self.after], reveals: arguments.reveal },
             shows_order: arguments.order,
-        };
-        let mut reports = Vec::new();
-        for changes in self.find_changes(arguments, &files)? {
-            let sides = ((&self.before, changes.before), (&self.after, changes.after));
-            let edits = find_edits(sides.0, sides.1, &files);
-            reports.push(reporter.report(changes, edits));
         }
-        let report = Report { sides: self, base, head, commits, reports: &reports };
-        match arguments.format {
-            DiffFormat::Human => human::write(&report, out)?,
-            DiffFormat::Markdown => markdown::write(&report, arguments.max_chars, out)?,
-            DiffFormat::Json => json::write(&report, &reporter, out)?,
-            DiffFormat::Github => github::write(&report, out)?,
-            DiffFormat::Html => html::write(&report, out)?,
-        }
-        Ok(report.status(arguments))
     }
 
-    fn find_changes(
-        &self,
-        arguments: &DiffArguments,
-        files: &[FilePath],
-    ) -> Result<Vec<crate::fleet::compare::changes::EnvironmentChanges<'_>>, Failure> {
+    /// Returns whether the arguments choose a node.
+    ///
+    /// Errors: they choose none.
+    fn chosen_nodes(&self, arguments: &DiffArguments) -> Result<impl Fn(&Node) -> bool, Failure> {
         let mut chosen = None;
         if let Some(choice) = &arguments.nodes {
             let mut names = std::collections::BTreeSet::new();
@@ -248,8 +271,7 @@ impl Sides {
                 .into_iter()
                 .flat_map(|side| side.environments().all.iter().map(move |one| (side, one)))
             {
-                let (nodes, _) =
-                    crate::fleet::node_values::NodeValues::all_nodes(snapshot, environment);
+                let (nodes, _) = NodeValues::all_nodes(snapshot, environment);
                 if let Ok(numbers) = choose_nodes(choice, environment, nodes) {
                     found = true;
                     names.extend(numbers.into_iter().map(|number| nodes[number].name.clone()));
@@ -260,11 +282,7 @@ impl Sides {
             }
             chosen = Some(names);
         }
-        let is_chosen = |node: &crate::workspace::nodes::Node| {
-            chosen.as_ref().is_none_or(|names| names.contains(&node.name))
-        };
-        let changes = find_changes(&self.before, &self.after, files, &is_chosen);
-        changes.ok_or_else(|| Failure("the comparison was cancelled".into()))
+        Ok(move |node: &Node| chosen.as_ref().is_none_or(|names| names.contains(&node.name)))
     }
 }
 
@@ -277,9 +295,27 @@ struct Report<'a> {
     /// Their names and the ids of their commits.
     commits: &'a [(String, Option<String>); 2],
     reports: &'a [EnvironmentReport<'a>],
+    /// The arguments of `diff` that write the report again.
+    arguments: String,
 }
 
 impl Report<'_> {
+    fn write(
+        &self,
+        arguments: &DiffArguments,
+        reporter: &Reporter<'_>,
+        out: &mut dyn Write,
+    ) -> Result<Status, Failure> {
+        match arguments.format {
+            DiffFormat::Human => human::write(self, out)?,
+            DiffFormat::Markdown => markdown::write(self, arguments.max_chars, out)?,
+            DiffFormat::Json => json::write(self, reporter, out)?,
+            DiffFormat::Github => github::write(self, out)?,
+            DiffFormat::Html => html::write(self, out)?,
+        }
+        Ok(self.status(arguments))
+    }
+
     fn status(&self, arguments: &DiffArguments) -> Status {
         let mut kinds = self
             .reports

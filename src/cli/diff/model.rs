@@ -108,6 +108,13 @@ pub(super) struct ChangedKey {
 /// The common part of the changes of one line of a report: the key, its strategies and the kind.
 type ChangeIdentity = (Arc<str>, Vec<String>, ChangeKind);
 
+/// Finds the numbers of the edits that cause a change.
+pub(super) type FindCauses<'f> =
+    dyn Fn(&EnvironmentChanges<'_>, &KeyChange, &[Edit]) -> Vec<usize> + 'f;
+
+/// The file of edits, and the number of one with words of its own.
+type EditPlace<'a> = (&'a FilePath, Option<usize>);
+
 /// Edits with the keys that change by them.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
@@ -147,25 +154,31 @@ pub(super) struct Reporter<'a> {
 }
 
 impl<'a> Reporter<'a> {
+    /// Makes the report of an environment; `causing_edits` gives the numbers of the edits that cause a
+    /// change.
     pub(super) fn report(
         &self,
         mut changes: EnvironmentChanges<'a>,
         edits: Vec<Edit>,
+        causing_edits: &FindCauses<'_>,
     ) -> EnvironmentReport<'a> {
         if !self.shows_order {
             changes.changes.retain(|change| !change.is_order);
         }
-        let edits_of_changes: Vec<Vec<usize>> = changes
-            .changes
-            .iter()
-            .map(|change| self.causing_edits(&changes, change, &edits))
-            .collect();
-        let mut groups: IndexMap<Vec<&FilePath>, (BTreeSet<usize>, Vec<&KeyChange>)> =
+        let all = changes.changes.iter();
+        let edits_of_changes: Vec<Vec<usize>> =
+            all.map(|change| causing_edits(&changes, change, &edits)).collect();
+        // Edits of one file are one section, unless they have words of their own.
+        let place = |number: &usize| {
+            let edit = &edits[*number];
+            (&edit.path, edit.note.as_ref().map(|_| *number))
+        };
+        let mut groups: IndexMap<Vec<EditPlace<'_>>, (BTreeSet<usize>, Vec<&KeyChange>)> =
             IndexMap::new();
         for (change, causing) in changes.changes.iter().zip(&edits_of_changes) {
-            let mut files: Vec<&FilePath> = causing.iter().map(|edit| &edits[*edit].path).collect();
-            files.dedup();
-            let group = groups.entry(files).or_default();
+            let mut places: Vec<EditPlace<'_>> = causing.iter().map(place).collect();
+            places.dedup();
+            let group = groups.entry(places).or_default();
             group.0.extend(causing);
             group.1.push(change);
         }
@@ -177,11 +190,9 @@ impl<'a> Reporter<'a> {
             sections.push(Section { edits: numbers.into_iter().collect(), keys });
         }
         sections.sort_by_key(|section| (section.gravest(), section.edits.first().copied()));
-        let mut quiet: IndexMap<&FilePath, Vec<usize>> = IndexMap::new();
-        for (number, edit) in edits.iter().enumerate() {
-            if !effective.contains(&number) {
-                quiet.entry(&edit.path).or_default().push(number);
-            }
+        let mut quiet: IndexMap<EditPlace<'_>, Vec<usize>> = IndexMap::new();
+        for number in (0..edits.len()).filter(|number| !effective.contains(number)) {
+            quiet.entry(place(&number)).or_default().push(number);
         }
         sections.extend(quiet.into_values().map(|edits| Section { edits, keys: Vec::new() }));
         EnvironmentReport { changes, edits, sections, edits_of_changes }
@@ -189,7 +200,7 @@ impl<'a> Reporter<'a> {
 
     /// Returns the numbers of the edits that cause a change: those of the keys that it depends on, in
     /// files that one of its nodes reads; else options or configs.
-    fn causing_edits(
+    pub(super) fn causing_edits(
         &self,
         changes: &EnvironmentChanges<'_>,
         change: &KeyChange,

@@ -83,6 +83,16 @@ impl EnvironmentReport<'_> {
                 what.push(noun);
             }
         }
+        let mut notes: Vec<&str> = Vec::new();
+        for note in edits.iter().filter_map(|edit| edit.note.as_deref()) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        what.extend(notes.iter().take(SHOWN_PARTS).map(|&note| note.to_owned()));
+        if notes.len() > SHOWN_PARTS {
+            what.push(format!("{} more", notes.len() - SHOWN_PARTS));
+        }
         let has = |kind| edits.iter().any(|edit| edit.kind == kind);
         what.extend(has(EditKind::Options).then(|| "lookup_options edited".to_owned()));
         what.extend(has(EditKind::Config).then(|| "hierarchy edited".to_owned()));
@@ -95,7 +105,7 @@ impl EnvironmentReport<'_> {
             0 => String::new(),
             more => format!("; in {} more", count_phrase(more, "file")),
         };
-        format!("{place}  {}{more}", what.join(", "))
+        format!("{place}  {}{more}", what.join(if notes.is_empty() { ", " } else { "; " }))
     }
 
     /// Returns why edits change nothing.
@@ -111,7 +121,7 @@ impl EnvironmentReport<'_> {
             || sides.iter().any(|(snapshot, environment)| {
                 snapshot.readers_of(environment, &edit.path).all_nodes().next().is_some()
             });
-        if edit.kind == EditKind::Config {
+        if edit.kind == EditKind::Config || edit.note.is_some() && edit.key.is_none() {
             return "nothing changes: each node gets the value that it had".into();
         }
         let new: Vec<&str> = self.changes.added.iter().map(|name| &**name).collect();

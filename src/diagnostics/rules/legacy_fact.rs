@@ -5,7 +5,7 @@ use crate::diagnostics::rule::{
     Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity, Tag,
 };
 use crate::hiera::data::{Reference, TokenUse};
-use crate::puppet::legacy_facts::structured_fact;
+use crate::puppet::legacy_facts::written_legacy_fact;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -18,9 +18,6 @@ pub(crate) static RULE: Rule = Rule {
     depends_on: Dependence::Keys,
     check: Check::File(check),
 };
-
-/// Names that often are variables of the user's own where no `::` and no `facts.` precede them.
-const COMMON_NAMES: [&str; 6] = ["domain", "gid", "id", "network", "uptime", "uuid"];
 
 /// Reports the first legacy fact of a file, and states how many others there are: a repository of
 /// Puppet 7 has hundreds.
@@ -66,9 +63,6 @@ fn legacy_fact(context: &FileContext<'_>, token: &TokenUse) -> Option<(String, &
     let Reference::Variable(_) = &token.reference else { return None };
     let range = context.snapshot.span_bytes(token.name_span);
     let written = context.file.text()?.slice(range).into_owned();
-    let plain = written.strip_prefix("::").unwrap_or(&written);
-    let plain = plain.strip_prefix("facts.").unwrap_or(plain);
-    let (name, new) = structured_fact(plain)?;
-    let is_certain = plain.len() < written.len() || !COMMON_NAMES.contains(&name);
-    is_certain.then_some((written, new))
+    let (_, new) = written_legacy_fact(&written)?;
+    Some((written, new))
 }

@@ -60,12 +60,66 @@ pub struct EnvironmentChanges<'a> {
     pub changes: Vec<KeyChange>,
 }
 
-/// The changes in an environment, with members as [`EnvironmentChanges`] has them.
-struct FoundChanges {
-    compared: Vec<usize>,
+/// The nodes of an environment that both sides have, and those that only one has.
+pub(super) struct ComparedNodes<'a> {
+    nodes: &'a [Arc<Node>],
+    are_kinds: bool,
+    /// The later numbers of nodes, by name.
+    numbers: HashMap<&'a str, usize>,
+    /// The numbers of those that are compared, before.
+    pub(super) compared: Vec<usize>,
     added: Vec<Arc<str>>,
     removed: Vec<Arc<str>>,
-    changes: Vec<KeyChange>,
+}
+
+impl<'a> ComparedNodes<'a> {
+    /// Returns the nodes of both sides that the caller chose.
+    pub(super) fn find(
+        (before, environment): (&'a Snapshot, &'a Environment),
+        (after, environment_after): (&'a Snapshot, &'a Environment),
+        is_chosen: &dyn Fn(&Node) -> bool,
+    ) -> ComparedNodes<'a> {
+        let (nodes, are_kinds) = NodeValues::all_nodes(before, environment);
+        let (later, _) = NodeValues::all_nodes(after, environment_after);
+        let numbers: HashMap<&str, usize> =
+            later.iter().enumerate().map(|(number, node)| (&*node.name, number)).collect();
+        let known: BTreeSet<&str> = nodes.iter().map(|node| &*node.name).collect();
+        let is_added = |node: &&Arc<Node>| !known.contains(&*node.name) && is_chosen(node);
+        let is_removed = |node: &&Arc<Node>| !numbers.contains_key(&*node.name) && is_chosen(node);
+        let both = nodes.iter().enumerate();
+        let both = both.filter(|(_, node)| numbers.contains_key(&*node.name) && is_chosen(node));
+        ComparedNodes {
+            compared: both.map(|(number, _)| number).collect(),
+            added: later.iter().filter(is_added).map(|node| node.name.clone()).collect(),
+            removed: nodes.iter().filter(is_removed).map(|node| node.name.clone()).collect(),
+            nodes,
+            are_kinds,
+            numbers,
+        }
+    }
+
+    /// Returns the number after of a node that is compared.
+    pub(super) fn later_number(&self, node: usize) -> usize {
+        self.numbers[&*self.nodes[node].name]
+    }
+
+    /// Returns the changes of the nodes.
+    pub(super) fn into_changes(
+        self,
+        (before, after): (&'a Environment, &'a Environment),
+        changes: Vec<KeyChange>,
+    ) -> EnvironmentChanges<'a> {
+        EnvironmentChanges {
+            before,
+            after,
+            nodes: self.nodes,
+            are_kinds: self.are_kinds,
+            compared: self.compared,
+            added: self.added,
+            removed: self.removed,
+            changes,
+        }
+    }
 }
 
 /// A key to look up: for these nodes, and because of these edited keys.
@@ -93,19 +147,9 @@ pub fn find_changes<'a>(
             ComparedSide { snapshot: after, environment: later, caches: &caches.1 },
         );
         let files = files.iter().filter(|path| concerns(sides, path)).collect::<Vec<_>>();
-        let found = comparer.environment_changes(sides, &files, is_chosen)?;
-        let (nodes, are_kinds) = NodeValues::all_nodes(before, environment);
-        let FoundChanges { compared, added, removed, changes } = found;
-        all.push(EnvironmentChanges {
-            before: environment,
-            after: later,
-            nodes,
-            are_kinds,
-            compared,
-            added,
-            removed,
-            changes,
-        });
+        let nodes = ComparedNodes::find((before, environment), (after, later), is_chosen);
+        let changes = comparer.environment_changes(sides, &files, &nodes)?;
+        all.push(nodes.into_changes((environment, later), changes));
     }
     Some(all)
 }
@@ -124,28 +168,19 @@ impl Comparer<'_> {
         &self,
         (before, after): (ComparedSide<'_>, ComparedSide<'_>),
         files: &[&FilePath],
-        is_chosen: &dyn Fn(&Node) -> bool,
-    ) -> Option<FoundChanges> {
-        let (nodes, are_kinds) = before.compared_nodes();
-        let (later, _) = after.compared_nodes();
-        let numbers: HashMap<&str, usize> =
-            later.iter().enumerate().map(|(number, node)| (&*node.name, number)).collect();
-        let known: BTreeSet<&str> = nodes.iter().map(|node| &*node.name).collect();
-        let is_added = |node: &&Arc<Node>| !known.contains(&*node.name) && is_chosen(node);
-        let is_removed = |node: &&Arc<Node>| !numbers.contains_key(&*node.name) && is_chosen(node);
-        let both = nodes.iter().enumerate();
-        let both = both.filter(|(_, node)| numbers.contains_key(&*node.name) && is_chosen(node));
-        let compared: Vec<usize> = both.map(|(number, _)| number).collect();
+        nodes: &ComparedNodes<'_>,
+    ) -> Option<Vec<KeyChange>> {
+        let compared = &nodes.compared;
         let mut tracing = ChangeTracing {
             comparer: self,
             before,
             after,
-            numbers: &numbers,
+            nodes,
             done: HashMap::new(),
             changes: BTreeMap::new(),
         };
         if !files.is_empty() {
-            let concerned: BTreeSet<usize> = match are_kinds {
+            let concerned: BTreeSet<usize> = match nodes.are_kinds {
                 true => compared.iter().copied().collect(),
                 false => nodes_concerned(before, after, files).into_iter().collect(),
             };
@@ -157,15 +192,10 @@ impl Comparer<'_> {
                 (key, Stake { nodes: at_stake.clone(), causes })
             };
             let mut stakes: BTreeMap<Arc<str>, Stake> = edited.into_iter().map(stake).collect();
-            add_other_nodes((before, after), &compared, &numbers, &mut stakes);
+            add_other_nodes((before, after), nodes, &mut stakes);
             tracing.trace(stakes)?;
         }
-        Some(FoundChanges {
-            compared,
-            added: later.iter().filter(is_added).map(|node| node.name.clone()).collect(),
-            removed: nodes.iter().filter(is_removed).map(|node| node.name.clone()).collect(),
-            changes: tracing.changes.into_values().flatten().collect(),
-        })
+        Some(tracing.changes.into_values().flatten().collect())
     }
 }
 
@@ -173,8 +203,7 @@ impl Comparer<'_> {
 /// others.
 fn add_other_nodes(
     (before, after): (ComparedSide<'_>, ComparedSide<'_>),
-    compared: &[usize],
-    numbers: &HashMap<&str, usize>,
+    compared: &ComparedNodes<'_>,
     stakes: &mut BTreeMap<Arc<str>, Stake>,
 ) {
     if std::ptr::eq(before.environment, after.environment) {
@@ -183,7 +212,7 @@ fn add_other_nodes(
     let ((nodes, _), (later, _)) = (before.compared_nodes(), after.compared_nodes());
     let is_other = |number: &&usize| {
         let node = &nodes[**number];
-        let now = &later[numbers[&*node.name]];
+        let now = &later[compared.later_number(**number)];
         let variables = |node: &Node| -> BTreeMap<String, crate::puppet::Value> {
             let known = node.scope.known_variables();
             known.map(|(name, value)| (name.to_owned(), value.clone())).collect()
@@ -191,7 +220,7 @@ fn add_other_nodes(
         node.scope.open != now.scope.open
             || !Arc::ptr_eq(&node.scope, &now.scope) && variables(node) != variables(now)
     };
-    let others: Vec<usize> = compared.iter().filter(is_other).copied().collect();
+    let others: Vec<usize> = compared.compared.iter().filter(is_other).copied().collect();
     if others.is_empty() {
         return;
     }
@@ -206,8 +235,7 @@ struct ChangeTracing<'t, 'a> {
     comparer: &'t Comparer<'t>,
     before: ComparedSide<'a>,
     after: ComparedSide<'a>,
-    /// The later numbers of nodes, by name.
-    numbers: &'t HashMap<&'t str, usize>,
+    nodes: &'t ComparedNodes<'a>,
     /// The nodes for which a key was looked up.
     done: HashMap<Arc<str>, BTreeSet<usize>>,
     changes: BTreeMap<Arc<str>, Vec<KeyChange>>,
@@ -292,60 +320,67 @@ impl ChangeTracing<'_, '_> {
     fn look_up(&mut self, key: &Arc<str>, stake: &Stake) -> BTreeSet<usize> {
         self.done.entry(key.clone()).or_default().extend(&stake.nodes);
         let ComparedSide { snapshot, environment, .. } = self.after;
-        let mut ways = ReadWay::ways_of_key(snapshot, environment, key);
-        ways.retain(|way| way.is_certain);
-        if !ways.iter().any(ReadWay::is_plain) {
-            ways.push(ReadWay::new_plain());
-        }
         let mut changed = BTreeSet::new();
-        for way in &ways {
-            for change in self.compare_way(key, way, stake) {
-                changed.extend(&change.nodes);
-                self.add_change(change);
-            }
+        for way in ReadWay::certain_ways(snapshot, environment, key) {
+            changed.extend(self.compare_way(key, &way, stake));
         }
         changed
     }
 
-    fn compare_way(&self, key: &Arc<str>, way: &ReadWay<'_>, stake: &Stake) -> Vec<KeyChange> {
+    /// Returns the nodes for which the answer differs in a way.
+    fn compare_way(&mut self, key: &Arc<str>, way: &ReadWay<'_>, stake: &Stake) -> BTreeSet<usize> {
         let nodes: Vec<usize> = stake.nodes.iter().copied().collect();
         let (all, are_kinds) = self.before.compared_nodes();
         let (all_later, _) = self.after.compared_nodes();
-        let later: Vec<usize> = nodes.iter().map(|node| self.numbers[&*all[*node].name]).collect();
+        let later: Vec<usize> = nodes.iter().map(|node| self.nodes.later_number(*node)).collect();
         let (mut old, mut new) = (NodeAnswers::default(), NodeAnswers::default());
         let of_kinds = |all| are_kinds.then_some(all);
         self.comparer.add_answers((self.before, of_kinds(all)), (key, way), &nodes, &mut old);
         self.comparer.add_answers((self.after, of_kinds(all_later)), (key, way), &later, &mut new);
-        let mut pairs: BTreeMap<(usize, usize), BTreeSet<usize>> = BTreeMap::new();
-        for (node, later) in nodes.iter().zip(&later) {
-            if let Some(pair) = old.number(*node).zip(new.number(*later)) {
-                pairs.entry(pair).or_default().insert(*node);
-            }
-        }
-        let change = |((one, other), nodes): ((usize, usize), BTreeSet<usize>)| {
-            let (one, other) = (old.answer(one), new.answer(other));
-            let (before, after) = (one.lookup.clone()?, other.lookup.clone()?);
-            let is_order = one.is_same(other) == Some(true);
-            let is_reordered = match (&before.value, &after.value) {
-                (Ok(Some(before)), Ok(Some(after))) => !is_same_order(before, after),
-                _ => false,
-            };
-            (!is_order || is_reordered).then(|| KeyChange {
-                key: key.clone(),
-                strategies: BTreeSet::from([way.strategy_name()]),
-                is_order,
-                before,
-                after,
-                nodes,
-                causes: stake.causes.clone(),
-            })
-        };
-        pairs.into_iter().filter_map(change).collect()
+        let known = self.changes.entry(key.clone()).or_default();
+        let pairs = nodes.iter().copied().zip(later);
+        group_changes((key, way), pairs, (&old, &new), &stake.causes, known)
     }
+}
 
-    /// Adds a change; one that is the same with another strategy is one change.
-    fn add_change(&mut self, change: KeyChange) {
-        let known = self.changes.entry(change.key.clone()).or_default();
+/// Adds the changes of a key in one way to those that are known of it: one for each pair of answers
+/// that differ. A change that is the same with another strategy is one change. Returns the nodes, of
+/// which the numbers before and after are given, for which the answer differs.
+pub(super) fn group_changes(
+    (key, way): (&Arc<str>, &ReadWay<'_>),
+    nodes: impl Iterator<Item = (usize, usize)>,
+    (old, new): (&NodeAnswers, &NodeAnswers),
+    causes: &BTreeSet<Arc<str>>,
+    known: &mut Vec<KeyChange>,
+) -> BTreeSet<usize> {
+    let mut pairs: BTreeMap<(usize, usize), BTreeSet<usize>> = BTreeMap::new();
+    for (node, later) in nodes {
+        if let Some(pair) = old.number(node).zip(new.number(later)) {
+            pairs.entry(pair).or_default().insert(node);
+        }
+    }
+    let mut changed = BTreeSet::new();
+    for ((one, other), nodes) in pairs {
+        let (one, other) = (old.answer(one), new.answer(other));
+        let (Some(before), Some(after)) = (&one.lookup, &other.lookup) else { continue };
+        let is_order = one.is_same(other) == Some(true);
+        let is_reordered = match (&before.value, &after.value) {
+            (Ok(Some(before)), Ok(Some(after))) => !is_same_order(before, after),
+            _ => false,
+        };
+        if is_order && !is_reordered {
+            continue;
+        }
+        changed.extend(&nodes);
+        let change = KeyChange {
+            key: key.clone(),
+            strategies: BTreeSet::from([way.strategy_name()]),
+            is_order,
+            before: before.clone(),
+            after: after.clone(),
+            nodes,
+            causes: causes.clone(),
+        };
         let is_same = |one: &&mut KeyChange| {
             one.nodes == change.nodes
                 && one.is_order == change.is_order
@@ -357,6 +392,7 @@ impl ChangeTracing<'_, '_> {
             None => known.push(change),
         }
     }
+    changed
 }
 
 fn has_same_value(one: &Resolution, other: &Resolution) -> bool {

@@ -19,6 +19,9 @@ pub struct Edit {
     pub kind: EditKind,
     /// Where the entry is written: in the revision after it, or before it where it was removed.
     pub span: Option<Span>,
+    /// The words for an edit that is none of the files, with the fix: a place that another version
+    /// of Puppet reads otherwise.
+    pub note: Option<String>,
 }
 
 /// The kind of an edit.
@@ -38,6 +41,14 @@ pub enum EditKind {
     Broken,
     /// The file could not be read before.
     Mended,
+    /// Legacy facts, which nodes have no longer.
+    LegacyFact,
+    /// A setting that is ignored, or a module that is passed over.
+    Setting,
+    /// A place at which lookups fail.
+    Fails,
+    /// Another difference between versions of Puppet.
+    Other,
 }
 
 impl EditKind {
@@ -51,6 +62,10 @@ impl EditKind {
             EditKind::Config => "config",
             EditKind::Broken => "broken",
             EditKind::Mended => "mended",
+            EditKind::LegacyFact => "legacy-fact",
+            EditKind::Setting => "setting",
+            EditKind::Fails => "fails",
+            EditKind::Other => "other",
         }
     }
 }
@@ -63,7 +78,7 @@ pub fn find_edits(
 ) -> Vec<Edit> {
     let mut edits = Vec::new();
     for path in files {
-        let edit = |kind, key, span| Edit { path: path.clone(), key, kind, span };
+        let edit = |kind, key, span| Edit { path: path.clone(), key, kind, span, note: None };
         if !environment.reaches_file(path) && !later.reaches_file(path) {
             let governs = environment.governs_file(path) || later.governs_file(path);
             if governs && (before.shapes_environments(path) || after.shapes_environments(path)) {

@@ -3,6 +3,7 @@
 use super::HieraConfig;
 use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::puppet::types::report;
+use crate::puppet::{PuppetVersion, Strict};
 use crate::text::Span;
 
 /// Something that Puppet finds wrong with a `hiera.yaml`.
@@ -106,9 +107,10 @@ impl HieraConfig {
 
     /// Returns whether this is a config of version 3 where none may stand, and nothing else is
     /// wrong with it: unless Puppet is strict, it passes over it with a warning.
-    pub(in crate::hiera) fn may_be_passed_over(&self) -> bool {
+    pub fn is_passed_over(&self, puppet: PuppetVersion) -> bool {
         let kind = self.fatal_problem().map(|problem| problem.kind);
-        self.version == super::ConfigVersion::V3
+        puppet.strict != Strict::Error
+            && self.version == super::ConfigVersion::V3
             && matches!(kind, Some(ConfigProblemKind::Unreadable | ConfigProblemKind::Version(_)))
     }
 
@@ -132,7 +134,7 @@ impl HieraConfig {
     }
 
     /// Returns the error of lookups that need this config, for its fatal problem.
-    pub(in crate::hiera) fn lookup_error(&self, problem: &ConfigProblem) -> LookupError {
+    pub fn lookup_error(&self, problem: &ConfigProblem) -> LookupError {
         let error = match problem.kind {
             ConfigProblemKind::Structure => {
                 let structure = self

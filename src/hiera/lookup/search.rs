@@ -23,7 +23,6 @@ use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Outcome;
 use crate::hiera::sources::ModuleLayer;
-use crate::puppet::Strict;
 use crate::puppet::value::{Data, Value};
 use crate::text::{FilePath, Span};
 
@@ -345,7 +344,7 @@ impl Resolver<'_> {
         if let Some(problem) = config.fatal_problem().filter(|problem| !is_told(problem))
             && !self.ctx.tolerant
         {
-            if config.may_be_passed_over() && self.ctx.puppet.strict != Strict::Error {
+            if config.is_passed_over(self.ctx.puppet) {
                 return Ok(LocatedLayer::default());
             }
             return Err(config.lookup_error(problem));

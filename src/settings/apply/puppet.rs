@@ -1,8 +1,9 @@
-//! The settings `puppet`: the version of Puppet whose results hiera-ls gives, and its `strict`.
+//! The settings `puppet`: the version of Puppet whose results hiera-ls gives, its `strict`, and
+//! whether its agents send legacy facts.
 
 use serde_json::Value;
 
-use crate::puppet::{PuppetVersion, Strict};
+use crate::puppet::{LegacyFacts, PuppetVersion, Strict};
 use crate::settings::reader::SettingsReader;
 
 /// Applies the version, and Puppet's setting `strict` to `strict` if it is set; see [`settle`].
@@ -22,6 +23,12 @@ pub(super) fn apply(
                 Some(set) => *strict = Some(set),
                 None => reader.report("puppet.strict", "must be off, warning or error"),
             },
+            "includeLegacyFacts" => {
+                if let Some(is_on) = reader.read_flag("puppet.includeLegacyFacts", value) {
+                    puppet.legacy_facts =
+                        if is_on { LegacyFacts::Included } else { LegacyFacts::LeftOut };
+                }
+            }
             _ => return false,
         }
         true

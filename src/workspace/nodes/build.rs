@@ -10,8 +10,8 @@ use super::parts::{Facts, Parts, Sourced};
 use super::source::{SaidAs, VariableSource};
 use super::values::without_nulls;
 use crate::hiera::scope::{DeriveRule, Scope, Variable};
-use crate::puppet::PuppetVersion;
 use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
+use crate::puppet::{LegacyFacts, PuppetVersion};
 use crate::text::FilePath;
 
 /// Variables that neither a fact nor a parameter of the classifier sets.
@@ -60,6 +60,12 @@ impl Parts {
                 making.scope = literal_scope(&hash, &self.name, around.environment, around.puppet);
             }
             None => making.add_parts(&self, around),
+        }
+        if around.puppet.legacy_facts == LegacyFacts::LeftOut {
+            let parameters = self.parameters.as_ref().map(|said| variables_of(&said.value));
+            let parameters = parameters.unwrap_or_default();
+            let is_parameter = |name: &str| parameters.iter().any(|(known, _)| known == name);
+            making.scope.leave_out_legacy_facts(is_parameter);
         }
         let is_part = |(_, _, source): &Inferred| {
             matches!(source, VariableSource::NamePart | VariableSource::NoNamePart)

@@ -16,7 +16,7 @@ use super::source::VariableSource;
 use super::steps::InferStep;
 use crate::hiera::config::Layer;
 use crate::hiera::scope::Scope;
-use crate::puppet::Value;
+use crate::puppet::{LegacyFacts, Value};
 use crate::text::FilePath;
 use crate::text::work::{Work, count_work};
 use crate::workspace::environments::{Environment, Reach};
@@ -85,8 +85,14 @@ pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environm
     let folders: IndexSet<FilePath> = shown.iter().map(VariableFiles::folder).collect();
     kinds.folders.extend(folders);
     combined.retain(|values| !values.is_empty());
+    let lacks_legacy_facts =
+        snapshot.config_of(environment).puppet.legacy_facts == LegacyFacts::LeftOut;
     let kind = |values: &Values| {
-        Arc::new(new_kind(environment, values, &kinds.variables)).in_environment(&environment.name)
+        let mut kind = new_kind(environment, values, &kinds.variables);
+        if lacks_legacy_facts {
+            Arc::make_mut(&mut kind.scope).leave_out_legacy_facts(|_| false);
+        }
+        Arc::new(kind).in_environment(&environment.name)
     };
     kinds.all = combined.iter().map(kind).collect();
     kinds

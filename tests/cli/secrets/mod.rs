@@ -407,6 +407,8 @@ impl Asked {
         }
         let format = random.pick(&["human", "markdown", "json", "github", "html"]);
         self.output(&["diff", "--format", format, "--reveal"], &repository.root, "", 1);
+        let upgrade = ["diff", "--puppet-version", "7..9", "--format", format, "--reveal"];
+        self.output(&upgrade, &repository.root, "", 1);
     }
 
     /// Code actions at each key of the lines, and at several places of their values.

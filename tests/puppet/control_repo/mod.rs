@@ -12,7 +12,7 @@ pub mod questions;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -319,7 +319,17 @@ pub fn ask_puppet_each(
     jobs: &[(Value, Vec<Question>)],
     memory: &str,
 ) -> Vec<Vec<Value>> {
-    let mut oracle = support::oracle()
+    ask_oracle(support::oracle(), root, jobs, memory)
+}
+
+/// The same for an oracle of some Puppet.
+pub fn ask_oracle(
+    mut oracle: Command,
+    root: &Path,
+    jobs: &[(Value, Vec<Question>)],
+    memory: &str,
+) -> Vec<Vec<Value>> {
+    let mut oracle = oracle
         .args(["--workers", "2", "--seconds", "1800"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,0 +1,397 @@
+//! An upgrade of Puppet, rehearsed: one tree, read as two versions of Puppet read it.
+//!
+//! Every key is looked up for every node in both versions, as Puppet does: a file or a config that a
+//! version refuses fails all lookups of its readers. Each change has its causes: places in the data
+//! and the configs that the later version reads otherwise.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::answer::{ComparedAnswer, NodeAnswers};
+use super::changes::{ComparedNodes, EnvironmentChanges, KeyChange, group_changes};
+use super::edits::{Edit, EditKind};
+use super::{ComparedSide, environment_after};
+use crate::fleet::node_caches::NodeCaches;
+use crate::fleet::node_values::NodeValues;
+use crate::fleet::ways::ReadWay;
+use crate::hiera::config::{ConfigVersion, HieraConfig, Level, Locations, Template};
+use crate::hiera::data::Reference;
+use crate::hiera::error::{LookupError, LookupErrorKind};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::resolution::{Outcome, Resolution};
+use crate::puppet::LegacyFacts;
+use crate::puppet::legacy_facts::{structured_fact, written_legacy_fact};
+use crate::text::{FilePath, Span};
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+use crate::workspace::nodes::Node;
+
+/// Returns what the version after changes in each environment, for the nodes whose names `is_chosen`
+/// accepts, with the places that cause it. `None` when cancelled.
+pub fn find_upgrade_changes<'a>(
+    before: &'a Snapshot,
+    after: &'a Snapshot,
+    is_chosen: &dyn Fn(&Node) -> bool,
+) -> Option<Vec<(EnvironmentChanges<'a>, Vec<Edit>)>> {
+    let mut all = Vec::new();
+    for environment in &before.environments().all {
+        let Some(later) = environment_after(before, after, environment) else { continue };
+        let caches = NodeCaches::default();
+        let sides = (
+            ComparedSide { snapshot: before, environment, caches: &caches },
+            ComparedSide { snapshot: after, environment: later, caches: &caches },
+        );
+        let nodes = ComparedNodes::find((before, environment), (after, later), is_chosen);
+        let changes = changes_of_all_keys(sides, &nodes)?;
+        let mut causes = Causes { after: sides.1, found: static_causes(sides) };
+        changes.iter().for_each(|change| causes.complete(change));
+        all.push((nodes.into_changes((environment, later), changes), causes.found));
+    }
+    Some(all)
+}
+
+/// Returns the numbers of the edits that cause a change.
+pub fn causes_of_change(
+    after: (&Snapshot, &Environment),
+    change: &KeyChange,
+    edits: &[Edit],
+) -> Vec<usize> {
+    let caches = NodeCaches::default();
+    let after = ComparedSide { snapshot: after.0, environment: after.1, caches: &caches };
+    let select = |is_it: &dyn Fn(&Edit) -> bool| -> Vec<usize> {
+        let all = edits.iter().enumerate().filter(|(_, edit)| is_it(edit));
+        all.map(|(number, _)| number).collect()
+    };
+    if let Err(error) = &change.after.value {
+        let failure = FailureCause::of_error(after, error);
+        return select(&|edit| failure.is_at(edit));
+    }
+    let silent = silent_templates(change);
+    let found = select(&|edit| edit.span.is_some_and(|span| silent.contains(&span)));
+    if !found.is_empty() {
+        return found;
+    }
+    let keys = keys_read(change);
+    let found = select(&|edit| edit.key.as_ref().is_some_and(|key| keys.contains(&**key)));
+    if !found.is_empty() {
+        return found;
+    }
+    let found = select(&|edit| edit.key.is_none());
+    if found.is_empty() { (0..edits.len()).collect() } else { found }
+}
+
+/// Looks up each key in each way in which it is read, and once as the data say.
+fn changes_of_all_keys(
+    (before, after): (ComparedSide<'_>, ComparedSide<'_>),
+    nodes: &ComparedNodes<'_>,
+) -> Option<Vec<KeyChange>> {
+    let views = [before, after].map(|side| side.snapshot.view(side.environment));
+    let later: Vec<usize> = nodes.compared.iter().map(|node| nodes.later_number(*node)).collect();
+    let values = (
+        NodeValues::new(before.snapshot, before.environment, &views[0], &nodes.compared),
+        NodeValues::new(after.snapshot, after.environment, &views[1], &later),
+    );
+    let keys: BTreeSet<Arc<str>> = [before, after]
+        .into_iter()
+        .flat_map(|side| side.snapshot.keys().keys())
+        .filter(|key| ***key != *LOOKUP_OPTIONS)
+        .cloned()
+        .collect();
+    let mut changes = Vec::new();
+    for key in &keys {
+        if before.snapshot.cancel_token().is_cancelled() {
+            return None;
+        }
+        let root = LookupKey::of_root(key);
+        let mut of_key: Vec<KeyChange> = Vec::new();
+        for way in ReadWay::certain_ways(after.snapshot, after.environment, key) {
+            let answers = |values: &NodeValues<'_>, side: ComparedSide<'_>| {
+                let mut answers = NodeAnswers::default();
+                for group in values.answers(key, &|resolver| way.lookup(resolver, &root)) {
+                    let answer = ComparedAnswer::new(&group.resolution, side);
+                    answers.add(group.nodes, answer.with_lookup(group.resolution));
+                }
+                answers
+            };
+            let (old, new) = (answers(&values.0, before), answers(&values.1, after));
+            let pairs = nodes.compared.iter().copied().zip(later.iter().copied());
+            group_changes((key, &way), pairs, (&old, &new), &BTreeSet::new(), &mut of_key);
+        }
+        changes.extend(of_key);
+    }
+    Some(changes)
+}
+
+/// The causes of changes, found one after the other.
+struct Causes<'a> {
+    after: ComparedSide<'a>,
+    found: Vec<Edit>,
+}
+
+impl Causes<'_> {
+    /// Adds the cause of a change that none of the known ones is.
+    fn complete(&mut self, change: &KeyChange) {
+        match &change.after.value {
+            Err(error) => {
+                let failure = FailureCause::of_error(self.after, error);
+                if self.found.iter().any(|edit| failure.is_at(edit)) {
+                    return;
+                }
+                let FailureCause { path, key, note, .. } = failure;
+                let (kind, span) = (EditKind::Fails, error.span);
+                self.found.push(Edit { path, key, kind, span, note: Some(note) });
+            }
+            Ok(_) if self.found.is_empty() => {
+                let path = config_path(self.after.environment);
+                let note = Some("the versions answer otherwise".to_owned());
+                self.found.push(Edit { path, key: None, kind: EditKind::Other, span: None, note });
+            }
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Returns the places that the versions read otherwise whatever the nodes are: legacy facts in data
+/// and configs, and a setting that the version after ignores.
+fn static_causes((before, after): (ComparedSide<'_>, ComparedSide<'_>)) -> Vec<Edit> {
+    let mut found = Vec::new();
+    let lacks = |side: ComparedSide<'_>| {
+        let config = side.snapshot.config_of(side.environment);
+        config.puppet.legacy_facts == LegacyFacts::LeftOut
+    };
+    if lacks(after) && !lacks(before) {
+        for (_, config) in after.environment.all_configs() {
+            found.extend(legacy_facts_of_config(config));
+        }
+        for file in after.snapshot.files() {
+            if after.environment.reaches_file(&file.path) {
+                found.extend(legacy_facts_of_data(after, &file.path));
+            }
+        }
+    }
+    found.extend(failing_configs((before, after)));
+    let provider = |side: ComparedSide<'_>| {
+        side.snapshot.environment_data_provider(side.environment).filter(|(_, name)| name != "none")
+    };
+    if let (Some((path, name)), None) = (provider(before), provider(after)) {
+        let note = format!(
+            "environment_data_provider = {name} is ignored: a hiera.yaml of version 5 takes its place"
+        );
+        let kind = EditKind::Setting;
+        found.push(Edit { path, key: None, kind, span: None, note: Some(note) });
+    }
+    let refused = |side: ComparedSide<'_>| -> BTreeMap<FilePath, String> {
+        let all = side.environment.refused.iter();
+        all.map(|module| (module.metadata.clone(), module.name.clone())).collect()
+    };
+    let known = refused(before);
+    for (path, name) in refused(after).into_iter().filter(|(path, _)| !known.contains_key(path)) {
+        let note = Some(format!("the module '{name}' is passed over (rule refused-module)"));
+        found.push(Edit { path, key: None, kind: EditKind::Setting, span: None, note });
+    }
+    found
+}
+
+/// Returns the configs for which only the version after fails each lookup.
+fn failing_configs((before, after): (ComparedSide<'_>, ComparedSide<'_>)) -> Vec<Edit> {
+    let failing = |side: ComparedSide<'_>| -> BTreeMap<FilePath, Edit> {
+        let puppet = side.snapshot.config_of(side.environment).puppet;
+        let configs = side.environment.all_configs().map(|(_, config)| &**config);
+        let configs = configs.filter(|config| !config.is_passed_over(puppet));
+        let edit = |config: &HieraConfig| {
+            let error = config.lookup_error(config.fatal_problem()?);
+            let FailureCause { path, key, note, .. } = FailureCause::of_error(side, &error);
+            let (kind, span) = (EditKind::Fails, error.span);
+            Some((config.path.clone(), Edit { path, key, kind, span, note: Some(note) }))
+        };
+        configs.filter_map(edit).collect()
+    };
+    let known = failing(before);
+    let new = failing(after).into_iter().filter(|(path, _)| !known.contains_key(path));
+    new.map(|(_, edit)| edit).collect()
+}
+
+fn legacy_facts_of_config(config: &HieraConfig) -> Vec<Edit> {
+    let templates =
+        config.levels().flat_map(|level| templates_of(level).map(move |it| (level, it)));
+    let edit = |(level, template): (&Arc<Level>, &Template)| {
+        let facts = legacy_facts_in(&template.text);
+        (!facts.is_empty()).then(|| Edit {
+            path: config.path.clone(),
+            key: None,
+            kind: EditKind::LegacyFact,
+            span: template.span,
+            note: Some(format!(
+                "level '{}': {} (code action 'Use structured facts')",
+                level.name,
+                facts_phrase(&facts)
+            )),
+        })
+    };
+    templates.filter_map(edit).collect()
+}
+
+/// Legacy facts as written, with the structured ones.
+type WrittenFacts = Vec<(String, &'static str)>;
+
+/// Returns the entries of a data file that name legacy facts.
+fn legacy_facts_of_data(side: ComparedSide<'_>, path: &FilePath) -> Vec<Edit> {
+    let data = side.snapshot.view(side.environment).data_of(path).unwrap_or_default();
+    let text = side.snapshot.file(path).and_then(|file| file.text());
+    let mut of_keys: BTreeMap<Arc<str>, (Span, WrittenFacts)> = BTreeMap::new();
+    for token in data.tokens() {
+        let (Reference::Variable(_), Some(text)) = (&token.reference, &text) else { continue };
+        let written = text.slice(side.snapshot.span_bytes(token.name_span)).into_owned();
+        if let Some((_, new)) = written_legacy_fact(&written) {
+            let (_, facts) =
+                of_keys.entry(token.root.clone()).or_insert((token.name_span, Vec::new()));
+            facts.push((written, new));
+        }
+    }
+    let edit = |(key, (span, facts)): (Arc<str>, (Span, WrittenFacts))| Edit {
+        path: path.clone(),
+        key: Some(key),
+        kind: EditKind::LegacyFact,
+        span: Some(span),
+        note: Some(format!(
+            "{} (rule legacy-fact: check --fix --unsafe-fixes)",
+            facts_phrase(&facts)
+        )),
+    };
+    let mut edits: Vec<Edit> = of_keys.into_iter().map(edit).collect();
+    edits.sort_by_key(|edit| edit.span.map(|span| side.snapshot.span_bytes(span).start));
+    edits
+}
+
+/// Returns the texts of a level that may have tokens.
+fn templates_of(level: &Level) -> impl Iterator<Item = &Template> {
+    let variable = match &level.locations {
+        Locations::Mapped { variable, .. } => Some(variable),
+        _ => None,
+    };
+    [&level.datadir].into_iter().chain(level.locations.templates()).chain(variable)
+}
+
+/// Returns the legacy facts in the tokens of a text, as written, with the structured ones.
+fn legacy_facts_in(text: &str) -> WrittenFacts {
+    let tokens = text.match_indices("%{").filter_map(|(at, _)| {
+        let inner = &text[at + 2..];
+        Some(inner[..inner.find('}')?].trim())
+    });
+    tokens.filter_map(|name| Some((name.to_owned(), written_legacy_fact(name)?.1))).collect()
+}
+
+fn facts_phrase(facts: &[(String, &'static str)]) -> String {
+    let mut phrases: Vec<String> = Vec::new();
+    for (written, new) in facts {
+        let phrase = format!("'{written}' is gone, 'facts.{new}' has its value");
+        if !phrases.contains(&phrase) {
+            phrases.push(phrase);
+        }
+    }
+    phrases.join("; ")
+}
+
+/// A failure of lookups.
+struct FailureCause {
+    /// The file at which they fail.
+    path: FilePath,
+    /// The root key, of data.
+    key: Option<Arc<str>>,
+    /// Whether a legacy fact is undefined.
+    is_of_fact: bool,
+    /// The words for it with its fix. They quote no data.
+    note: String,
+}
+
+impl FailureCause {
+    fn of_error(side: ComparedSide<'_>, error: &LookupError) -> FailureCause {
+        let (path, key) = place_of_error(side, error);
+        let config = side.environment.config_at(&path);
+        let fix = config.map_or("", |config| fix_of_config(config));
+        let mut is_of_fact = false;
+        let note = match &*error.kind {
+            LookupErrorKind::UndefinedVariable(name) => {
+                is_of_fact = structured_fact(name.trim_start_matches("::")).is_some();
+                format!(
+                    "variable '{name}' is undefined, which fails with strict=error: define it, or set strict=warning{fix}"
+                )
+            }
+            LookupErrorKind::File { .. } => "the file is refused (rule not-a-hash)".to_owned(),
+            LookupErrorKind::Config(message)
+            | LookupErrorKind::ConfigSyntax(message)
+            | LookupErrorKind::ConfigType(message)
+            | LookupErrorKind::Missing(message) => {
+                // Reports name the file in their own way.
+                let words = message.split(" (file: ").next().unwrap_or(message);
+                format!("{words}{fix}")
+            }
+            _ => format!("lookups fail{fix}"),
+        };
+        FailureCause { path, key, is_of_fact, note }
+    }
+
+    /// Whether an edit is this failure, or the legacy fact that it asks for.
+    fn is_at(&self, edit: &Edit) -> bool {
+        let is_it = match edit.kind {
+            EditKind::LegacyFact => self.is_of_fact,
+            _ => edit.note.as_ref() == Some(&self.note),
+        };
+        is_it && edit.path == self.path && edit.key == self.key
+    }
+}
+
+/// Returns the file of an error, and of data the root key.
+fn place_of_error(side: ComparedSide<'_>, error: &LookupError) -> (FilePath, Option<Arc<str>>) {
+    let config = || config_path(side.environment);
+    if let LookupErrorKind::File { path, .. } = &*error.kind {
+        return (path.clone(), None);
+    }
+    let Some(span) = error.span else { return (config(), None) };
+    let Some(path) = side.snapshot.path_of(span.file) else { return (config(), None) };
+    let data = side.snapshot.view(side.environment).data_of(path).unwrap_or_default();
+    let at = side.snapshot.span_bytes(span);
+    let is_there = |place: Span| side.snapshot.span_bytes(place).contains_range(at);
+    let token = data.tokens().find(|token| is_there(token.string_span) || is_there(token.span));
+    (path.clone(), token.map(|token| token.root.clone()))
+}
+
+/// Returns the remark about the fix of a config of an old version.
+fn fix_of_config(config: &HieraConfig) -> &'static str {
+    match config.version {
+        ConfigVersion::V3 | ConfigVersion::V4 => {
+            " (code action 'Convert to version 5 of hiera.yaml')"
+        }
+        ConfigVersion::V5 => "",
+    }
+}
+
+fn config_path(environment: &Environment) -> FilePath {
+    let config = environment.governing_config().map(|config| config.path.clone());
+    config.unwrap_or_else(|| environment.root.clone())
+}
+
+/// Returns the places of the locations that name a file before, and none or another one after.
+fn silent_templates(change: &KeyChange) -> Vec<Span> {
+    let (before, after): (&Resolution, &Resolution) = (&change.before, &change.after);
+    let path = |outcome: &Outcome| match outcome {
+        Outcome::Found { path, .. } | Outcome::NoSuchKey(path) => Some(path.clone()),
+        Outcome::NotReached { path, .. } => path.clone(),
+        _ => None,
+    };
+    let steps = before.steps.iter().zip(&after.steps);
+    let silent = steps.filter(|(one, other)| path(&one.outcome) != path(&other.outcome));
+    silent.filter_map(|(one, _)| one.template.as_ref()?.span).collect()
+}
+
+/// Returns the root keys that an answer needs: its own, and those of tokens.
+fn keys_read(change: &KeyChange) -> BTreeSet<String> {
+    let sides = [&change.before, &change.after];
+    let asked = sides.into_iter().flat_map(|side| &side.reads.keys);
+    let root = |key: &String| match LookupKey::parse(key) {
+        Ok(key) => key.root_text().to_string(),
+        Err(_) => key.clone(),
+    };
+    asked.map(root).chain([change.key.to_string()]).collect()
+}

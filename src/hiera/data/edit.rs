@@ -408,7 +408,11 @@ fn refused_parts(
     entries: Vec<TopEntry>,
     ids: impl Iterator<Item = PartId>,
 ) -> Vec<(PartId, Refused)> {
-    entries.into_iter().zip(ids).filter_map(|(entry, id)| Some((id, entry.refused?))).collect()
+    let refused = entries.into_iter().zip(ids);
+    let mut parts = Vec::new();
+    // `collect` would keep the memory of all entries for the few that are refused.
+    parts.extend(refused.filter_map(|(entry, id)| Some((id, entry.refused?))));
+    parts
 }
 
 /// Returns whether an entry is the same to every reader. Values that are equal may still stand in

@@ -384,3 +384,13 @@ fn edits_in_a_row_are_one_edit() {
         assert_eq!(old[old_end..], text[new_end..], "{all:?} {old} {text}");
     }
 }
+
+#[test]
+fn a_file_without_refused_entries_keeps_no_memory_for_them() {
+    let text = (0..500).fold(String::new(), |mut text, number| {
+        let _ = writeln!(text, "k{number}: 1");
+        text
+    });
+    let data = DataFile::in_parts(&text, FILE, DataFormat::Yaml).expect("it can be cut");
+    assert_eq!((data.parts().len(), data.broken.capacity()), (500, 0));
+}

@@ -82,14 +82,14 @@ pub(super) fn accept_findings<F: Borrow<Finding> + From<Finding>>(
 }
 
 /// Returns findings without those that are accepted.
-pub(super) fn drop_accepted(
+pub(super) fn drop_accepted<F: Borrow<Finding> + From<Finding>>(
     snapshot: &Snapshot,
     path: &FilePath,
     config: &RulesConfig,
-    findings: Vec<Finding>,
-) -> Vec<Finding> {
+    findings: Vec<F>,
+) -> Vec<F> {
     let mut findings = accept_findings(snapshot, path, config, findings);
-    findings.retain(|finding| !matches!(finding.rule.check, Check::Ignore(_)));
+    findings.retain(|finding| !matches!(finding.borrow().rule.check, Check::Ignore(_)));
     findings
 }
 

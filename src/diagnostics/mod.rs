@@ -151,6 +151,26 @@ fn check_sharing(
     ignores::accept_findings(snapshot, path, config, findings)
 }
 
+/// Returns the findings in one file of the rules that need no other file, in the order of their
+/// places. It asks no index, so that it takes little time in a workspace that was not indexed yet.
+pub fn check_file_alone(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    config: &RulesConfig,
+) -> Vec<Arc<Finding>> {
+    let alone = |check: &FileCheck<'_>| {
+        let mut findings = check.check_duplicates();
+        let parts = check.data.parts().iter();
+        findings.extend(parts.flat_map(|part| check.check_entry_alone(&part.data)));
+        in_order(snapshot, findings)
+    };
+    let answers = AnswerCache::default();
+    let findings = FileCheck::check_with(snapshot, path, config, &answers, alone)
+        .unwrap_or_else(|| in_order(snapshot, of_other_file(snapshot, path, config)));
+    let findings = ignores::drop_accepted(snapshot, path, config, findings);
+    findings.into_iter().map(Arc::new).collect()
+}
+
 /// Returns the findings that touch a range of a file, in the order of their places; without those
 /// of lookup cycles.
 pub fn check_range(
@@ -227,7 +247,7 @@ pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
 }
 
 /// Makes the indexes that rules ask, once, before all threads wait for them.
-fn prepare(snapshot: &Snapshot) {
+pub fn prepare(snapshot: &Snapshot) {
     snapshot.keys();
     for environment in &snapshot.environments().all {
         snapshot.manifests(environment);
@@ -358,12 +378,8 @@ impl FileCheck<'_> {
     /// Returns the findings about the file as a whole, or about several of its entries.
     fn check_file(&self) -> Vec<Finding> {
         let complete = self.context.snapshot.complete;
-        let mut found = self.each_rule(|check, findings| match check {
-            Check::Problem(check) => self.check_problems(
-                check,
-                &self.data.duplicate_problems().collect::<Vec<_>>(),
-                findings,
-            ),
+        let mut found = self.check_duplicates();
+        found.extend(self.each_rule(|check, findings| match check {
             // In a config that cannot be read, a missing setting may stand in the unreadable part.
             Check::Config(check) if self.data.refusal().is_none() => {
                 self.own_config
@@ -374,7 +390,7 @@ impl FileCheck<'_> {
                 check(&self.context, findings)
             }
             _ => {}
-        });
+        }));
         found
             .extend(self.own_config.and_then(|_| self.locations_too_large()).into_iter().flatten());
         found
@@ -412,15 +428,15 @@ impl FileCheck<'_> {
             lookup: self.lookup,
         });
         let options = context.as_ref().and_then(EntryContext::lookup_options);
-        let mut found = self.each_rule(|check, findings| match (check, &context) {
-            (Check::Problem(check), _) => self.check_problems(check, &entry.problems, findings),
+        let mut found = self.check_entry_alone(entry);
+        found.extend(self.each_rule(|check, findings| match (check, &context) {
             (Check::Entry(check), Some(context)) => check(context, findings),
             (Check::Options(check), Some(EntryContext { file, layer, .. })) => {
                 let context = DataContext { file: *file, data: &self.data, layer };
                 options.into_iter().for_each(|options| check(options, &context, findings));
             }
             _ => {}
-        });
+        }));
         found.extend(self.limits_reached(entry));
         found
     }
@@ -469,16 +485,29 @@ impl FileCheck<'_> {
         self.data.tokens().take_while(|_| !cancel.is_cancelled()).any(is_part)
     }
 
-    fn check_problems(
-        &self,
-        check: fn(&Problem, &FileContext<'_>, &mut Vec<Finding>),
-        problems: &[Problem],
-        findings: &mut Vec<Finding>,
-    ) {
+    /// Returns the findings about several entries of the rules that need no other file.
+    fn check_duplicates(&self) -> Vec<Finding> {
+        self.check_problems(&self.data.duplicate_problems().collect::<Vec<_>>())
+    }
+
+    /// Returns the findings about one entry of the rules that need no other file.
+    fn check_entry_alone(&self, entry: &EntryData) -> Vec<Finding> {
+        self.check_problems(&entry.problems)
+    }
+
+    fn check_problems(&self, problems: &[Problem]) -> Vec<Finding> {
         let counts = |problem: &&Problem| {
             self.is_read && (self.own_config.is_none() || concerns_config(problem))
         };
-        problems.iter().filter(counts).for_each(|problem| check(problem, &self.context, findings));
+        let counted: Vec<&Problem> = problems.iter().filter(counts).collect();
+        if counted.is_empty() {
+            return Vec::new(); // as in most entries
+        }
+        self.each_rule(|check, findings| {
+            if let Check::Problem(check) = check {
+                counted.iter().for_each(|problem| check(problem, &self.context, findings));
+            }
+        })
     }
 
     fn each_rule(&self, look: impl Fn(Check, &mut Vec<Finding>)) -> Vec<Finding> {

@@ -143,15 +143,21 @@ impl File {
     /// can wait for it: its text is short, or the parts that an edit touched are. Parsing may still
     /// show that the edit touches more parts.
     pub fn is_soon_read(&self) -> bool {
+        self.bytes_to_read() <= SOON
+    }
+
+    /// Returns how many bytes are parsed for its data in the format of its name; 0 where the data is
+    /// ready.
+    pub fn bytes_to_read(&self) -> u32 {
         let Some(text) = self.text().filter(|_| self.data_slot(self.format()).get().is_none())
         else {
-            return true;
+            return 0;
         };
         let to_read = match &self.reading {
             ParsedVersions::Edited(before, edit) => before.to_read(*edit).unwrap_or(text.len()),
             ParsedVersions::Whole | ParsedVersions::InParts => text.len(),
         };
-        to_read.min(text.len()) <= SOON
+        to_read.min(text.len())
     }
 
     /// Returns its text, if it is one.

@@ -21,6 +21,7 @@ mod faults;
 mod fixes;
 mod fuzz;
 mod logging;
+mod opening;
 #[cfg(unix)]
 mod outside;
 mod protocol;

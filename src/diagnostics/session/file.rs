@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 
-use crate::diagnostics::ignores::accept_findings;
+use crate::diagnostics::ignores::{accept_findings, drop_accepted};
 use crate::diagnostics::{FileCheck, Finding, RulesConfig, in_order};
 use crate::hiera::data::{DataFile, Part};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
@@ -14,6 +14,9 @@ use crate::text::{FileId, FilePath, PartId};
 use crate::workspace::Snapshot;
 use crate::workspace::index::{KeyChanges, KeyIndex};
 
+/// How many parts of a long file are checked before its first findings are published. Then it is
+/// three times as many as before, so that the client is sent few findings twice.
+const FIRST_PARTS: usize = 250;
 /// How many parts of other files the editor of one file may wait for. Tests use a small limit.
 const SOME: usize = if cfg!(test) { 1 } else { 500 };
 /// Up to how many keys are searched in a file one by one; of more keys, the file's own are searched
@@ -41,6 +44,8 @@ pub(super) struct FileFindings {
     dirty: Vec<PartId>,
     /// Whether the search for cycles is still to be done.
     dirty_cycles: bool,
+    /// Whether all parts were checked at some time.
+    was_clean: bool,
     /// Parts whose dependencies are not recorded yet.
     untracked: Vec<PartId>,
 }
@@ -53,11 +58,11 @@ impl FileFindings {
 
     /// Returns the state of a file with these findings, which depend on no other file.
     pub(super) fn of_file(findings: Vec<Finding>) -> FileFindings {
-        let of_file = findings.into_iter().map(Arc::new).collect();
-        FileFindings { of_file, ..FileFindings::default() }
+        FileFindings { of_file: share_findings(findings), ..FileFindings::default() }
     }
 
-    /// Returns all findings of the file at a path that are not accepted.
+    /// Returns the findings of the file at a path that are not accepted. Until all of its parts are
+    /// checked, no comment counts as one that accepts none.
     pub(super) fn all_findings(
         &self,
         snapshot: &Snapshot,
@@ -65,7 +70,10 @@ impl FileFindings {
         rules: &RulesConfig,
     ) -> Vec<Arc<Finding>> {
         let findings = in_order(snapshot, self.each_finding().cloned().collect());
-        accept_findings(snapshot, path, rules, findings)
+        match self.is_clean() {
+            true => accept_findings(snapshot, path, rules, findings),
+            false => drop_accepted(snapshot, path, rules, findings),
+        }
     }
 
     fn each_finding(&self) -> impl Iterator<Item = &Arc<Finding>> {
@@ -113,6 +121,17 @@ impl FileFindings {
         self.dirty.len() > SOME || self.dirty_cycles && self.data.parts().len() > SOME
     }
 
+    /// Whether some parts were never checked.
+    pub(super) fn is_new(&self) -> bool {
+        !self.was_clean
+    }
+
+    /// Returns how many parts of a new file are checked before its findings are published.
+    pub(super) fn next_portion(&self) -> usize {
+        let checked = self.data.parts().len().saturating_sub(self.dirty.len());
+        FIRST_PARTS.max(checked * 3)
+    }
+
     /// Marks the parts that these changes may have touched; returns whether there are any.
     pub(super) fn invalidate(&mut self, check: &FileCheck<'_>, changes: &KeyChanges) -> bool {
         let mut again: HashSet<PartId> = self.readers_of_all.clone();
@@ -146,8 +165,9 @@ impl FileFindings {
         self.of_file = share_findings(check.check_file());
     }
 
-    /// Checks the dirty parts, at most so many, in their order; returns whether none is left. A
-    /// cancelled snapshot leaves the others, too.
+    /// Checks the dirty parts, at most so many, in their order; returns whether none is left. The
+    /// others have the findings of the rules that need no other file. A cancelled snapshot leaves
+    /// parts, too.
     pub(super) fn check(&mut self, check: &FileCheck<'_>, most: usize) -> bool {
         let cancel = check.context.snapshot.cancel_token();
         self.take_data(check);
@@ -171,7 +191,12 @@ impl FileFindings {
                 self.dirty.push(id);
             }
         }
-        self.dirty.extend(dirty);
+        for id in dirty {
+            let part = check.data.parts().get(id).filter(|_| goes_on);
+            let alone = part.map_or_else(Vec::new, |part| check.check_entry_alone(&part.data));
+            self.put_findings(id, alone);
+            self.dirty.push(id);
+        }
         if self.dirty_cycles && goes_on && self.dirty.is_empty() {
             self.may_have_cycles = check.may_have_cycles();
             self.cycles = if self.may_have_cycles {
@@ -181,16 +206,14 @@ impl FileFindings {
             };
             self.dirty_cycles = cancel.is_cancelled();
         }
+        self.was_clean |= self.is_clean();
         self.is_clean()
     }
 
     /// Checks an entry.
     fn check_entry(&mut self, check: &FileCheck<'_>, part: &Part) {
         count_work(Work::Check);
-        let found = check.check_entry(&part.data);
-        if !found.is_empty() {
-            self.of_entries.insert(part.id, share_findings(found));
-        }
+        self.put_findings(part.id, check.check_entry(&part.data));
         if check.depends_on_all(&part.data) {
             self.readers_of_all.insert(part.id);
         }
@@ -224,6 +247,14 @@ impl FileFindings {
         }
     }
 
+    /// Puts the findings of an entry in the place of those that it had.
+    fn put_findings(&mut self, id: PartId, found: Vec<Finding>) {
+        match found.is_empty() {
+            true => drop(self.of_entries.remove(&id)),
+            false => drop(self.of_entries.insert(id, share_findings(found))),
+        }
+    }
+
     /// Drops the findings of an entry.
     fn forget(&mut self, id: PartId) {
         self.of_entries.remove(&id);
@@ -240,5 +271,23 @@ impl FileFindings {
 }
 
 fn share_findings(findings: Vec<Finding>) -> Vec<Arc<Finding>> {
-    findings.into_iter().map(Arc::new).collect()
+    let mut shared = Vec::with_capacity(findings.len());
+    // `collect` would keep the memory that the findings took before they were shared.
+    shared.extend(findings.into_iter().map(Arc::new));
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::catalogue::RULES;
+    use crate::text::Span;
+
+    #[test]
+    fn shared_findings_keep_no_memory_of_those_that_they_were_made_of() {
+        let span = Span::in_file(FileId::new(1), Default::default());
+        let mut findings = Vec::with_capacity(100);
+        findings.push(Finding::new(RULES[0], span, "one"));
+        assert_eq!(share_findings(findings).capacity(), 1);
+    }
 }

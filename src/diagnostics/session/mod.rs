@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use foldhash::HashMap;
 use indexmap::IndexSet;
 
-use super::{FileCheck, Finding, RulesConfig, of_other_file, prepare};
+use super::{FileCheck, Finding, RulesConfig, check_file_alone, of_other_file, prepare};
 use crate::fleet::answer_cache::AnswerCache;
 use crate::text::CancelToken;
 use crate::text::{FileId, FilePath};
@@ -47,9 +47,6 @@ pub type ReportedFindings = (FilePath, Vec<Arc<Finding>>);
 /// Opened files of this many bytes or more are checked after the edited ones. Tests use a small
 /// limit.
 const LONG: u32 = if cfg!(test) { 100 } else { 128 << 10 };
-/// How many parts of an opened long file are checked before its first findings are published; those
-/// of the others follow together.
-const FIRST_PARTS: usize = 2_000;
 
 impl Findings {
     /// Returns empty findings that check every file of a workspace, without a limit.
@@ -60,8 +57,8 @@ impl Findings {
     /// Moves on to a snapshot; returns the findings of each file where they, or places that they
     /// name, may have changed. A file that is no longer checked has none.
     ///
-    /// A long file that was opened has its first findings by one call, and all by the next, unless a
-    /// client asks for findings, as it takes them for all.
+    /// A long file that was opened has its first findings by one call, and more by each call after
+    /// it, unless a client asks for findings, as it takes them for all.
     ///
     /// When the snapshot is cancelled, the parts not checked by then are left to the next call. So
     /// are slow parts of unedited files, where there are findings of other files to publish.
@@ -130,6 +127,18 @@ impl Findings {
             updates = self.check(snapshot, rules, self.deferred.iter().cloned().collect());
         }
         updates
+    }
+
+    /// Returns the first findings of the files of a snapshot that are open and were not checked yet:
+    /// those of the rules that need no other file. A caller publishes them where the index that
+    /// other rules need takes long.
+    pub fn first_findings(
+        &self,
+        snapshot: &Snapshot,
+        rules: &RulesConfig,
+    ) -> Vec<ReportedFindings> {
+        let unchecked = snapshot.open_files().filter(|path| !self.watches_file(path));
+        unchecked.map(|path| (path.clone(), check_file_alone(snapshot, path, rules))).collect()
     }
 
     /// Does the work that can wait until the findings have been published, as long as it `is_idle`:
@@ -212,10 +221,13 @@ impl Findings {
         let answers = &self.answers;
         let look = |(path, file): &(FilePath, Mutex<Option<FileFindings>>)| {
             let mut file = file.lock().expect("each is locked once");
-            let is_first = file.is_none() && !self.closed.is_unlimited() && is_long(snapshot, path);
-            let most = if is_first { FIRST_PARTS } else { usize::MAX };
+            let may_be_told_in_portions = !self.closed.is_unlimited() && is_long(snapshot, path);
+            let is_portion =
+                may_be_told_in_portions && file.as_ref().is_none_or(FileFindings::is_new);
             let is_done = match FileCheck::check_with(snapshot, path, rules, answers, |check| {
-                file.get_or_insert_with(FileFindings::new_unchecked).check(check, most)
+                let file = file.get_or_insert_with(FileFindings::new_unchecked);
+                let most = if is_portion { file.next_portion() } else { usize::MAX };
+                file.check(check, most)
             }) {
                 Some(is_done) => is_done,
                 None => {
@@ -223,7 +235,7 @@ impl Findings {
                     true
                 }
             };
-            let is_told = is_done || is_first && !snapshot.cancel_token().is_cancelled();
+            let is_told = is_done || is_portion && !snapshot.cancel_token().is_cancelled();
             let told = file
                 .as_ref()
                 .filter(|_| is_told)

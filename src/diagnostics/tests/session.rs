@@ -9,7 +9,7 @@ use crate::diagnostics::{Finding, Findings, check_file};
 use crate::fixture::Fixture;
 use crate::tests::edits::{self, Random};
 use crate::text::CancelToken;
-use crate::text::FilePath;
+use crate::text::{FilePath, work};
 use crate::workspace::{Change, Snapshot};
 
 const WORKSPACE: &str = "
@@ -438,10 +438,77 @@ fn a_long_file_has_its_first_findings_before_all_parts_are_checked() {
         let count = told.iter().find(|(of, _)| *of == path).map(|(_, found)| found.len());
         (count, findings.has_deferred())
     };
-    assert_eq!(update(), (Some(2_000), true));
+    assert_eq!(update(), (Some(250), true));
+    assert_eq!(update(), (Some(1_000), true), "three times as many as before");
     assert_eq!(update(), (Some(2_500), false));
     let mut pulled = Findings::of_all_files();
     let told = pulled.update(&snapshot, &rules);
     let counts: Vec<usize> = told.iter().filter(|it| it.0 == path).map(|it| it.1.len()).collect();
     assert_eq!(counts, [2_500], "a client that asks takes the first answer for all");
+}
+
+/// A text with findings of rules that need no other file in its first and last entry, and with a
+/// finding about each other entry.
+fn long_text() -> String {
+    use std::fmt::Write as _;
+    let entries = (0..400).fold(String::new(), |mut text, number| {
+        let _ = writeln!(text, "k{number}: \"%{{lookup('nowhere')}}\"");
+        text
+    });
+    format!(
+        "first: \"%{{odd('x')}}\" # hiera-ls: ignore[unknown-function]\n\
+         {entries}# hiera-ls: ignore[unknown-key]\nlast: \"%{{odd('x')}}\"\n"
+    )
+}
+
+#[test]
+fn the_first_findings_need_no_index_and_no_other_file() {
+    let mut fixture = Fixture::new(&format!(
+        "#- /data/common.yaml\n{}#- /data/more.yaml\na: 1\nb: 2\n",
+        long_text()
+    ));
+    let path = FilePath::new("/data/common.yaml");
+    fixture.workspace.apply(Change::Open(path.clone(), long_text()));
+    let (snapshot, rules) = (fixture.workspace.snapshot(), fixture.settings.rules.clone());
+    assert!(!snapshot.is_soon_indexed());
+    let mut findings = Findings::default();
+    work::take();
+    let first = findings.first_findings(&snapshot, &rules);
+    let counts = work::take();
+    assert_eq!((counts.indexed, counts.lookups, counts.checked), (0, 0, 0));
+    assert_eq!(counts.read, 402, "the entries of the one file");
+    let [(of, found)] = &*first else { panic!("{first:?}") };
+    let codes: Vec<&str> = found.iter().map(|finding| finding.rule.code).collect();
+    assert_eq!((of, &*codes), (&path, &["unknown-function"][..]), "but the accepted one");
+    let anew = check_file(&snapshot, &path, &rules);
+    assert!(found.iter().all(|first| anew.iter().any(|it| it.span == first.span)));
+    findings.update(&snapshot, &rules);
+    assert!(findings.first_findings(&snapshot, &rules).is_empty(), "the file is checked already");
+}
+
+#[test]
+fn findings_that_need_no_other_file_stay_while_the_others_come() {
+    let mut fixture = Fixture::new(&format!("#- /data/common.yaml\n{}", long_text()));
+    let path = FilePath::new("/data/common.yaml");
+    fixture.workspace.apply(Change::Open(path.clone(), long_text()));
+    let (snapshot, rules) = (fixture.workspace.snapshot(), fixture.settings.rules.clone());
+    let mut findings = Findings::default();
+    let mut portions = 0;
+    loop {
+        let told = findings.update(&snapshot, &rules);
+        let Some((_, found)) = told.into_iter().find(|(of, _)| *of == path) else { continue };
+        portions += 1;
+        let has = |code: &str| found.iter().any(|finding| finding.rule.code == code);
+        assert!(has("unknown-function"), "that of the last entry");
+        let is_all = !findings.has_deferred();
+        assert_eq!(has("unused-ignore"), is_all, "it is known when all parts are checked");
+        if is_all {
+            assert_eq!(
+                self::told(&snapshot, &found),
+                self::told(&snapshot, &check_file(&snapshot, &path, &rules))
+            );
+            break;
+        }
+    }
+    assert!(portions > 1);
 }

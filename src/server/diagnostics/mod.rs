@@ -2,5 +2,6 @@
 //! or stored for a client that requests them.
 
 mod encoded;
+mod indexing;
 pub(super) mod publisher;
 pub(super) mod pull;

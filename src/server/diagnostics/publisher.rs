@@ -6,6 +6,9 @@
 //! the next round, as are files whose text has changed meanwhile. Unchanged findings are not sent
 //! again, nor is an unchanged status.
 //!
+//! Where the index of all files is still to be made, and takes long, documents that were just opened
+//! have the findings of the rules that need no other file until it is made, see [`Indexing`].
+//!
 //! This applies with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no
 //! round, and findings of other rounds in a file with unsaved changes wait until it is saved. At
 //! `off` a round withdraws the published findings.
@@ -28,6 +31,7 @@ use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
 use super::encoded::{Diagnostic, DiagnosticCache, publish_message};
+use super::indexing::Indexing;
 use crate::diagnostics::{Findings, ReportedFindings, RulesConfig};
 use crate::server::capabilities::Features;
 use crate::server::documents::Documents;
@@ -93,6 +97,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
     let mut findings = no_findings(pulls);
     let mut writer = DiagnosticCache::default();
     let mut told = None;
+    let mut indexing: Option<Indexing> = None;
     let pace = Arc::new(LatencyTracker::default());
     let (mut idle_after, mut may_look_ahead) = (IDLE_AFTER, true);
     loop {
@@ -157,6 +162,25 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
             IDLE_AFTER_EDIT
         };
         let (run, revision) = (round.run, round.snapshot.revision);
+        let is_indexed = || indexing.as_ref().is_some_and(Indexing::has_ended);
+        if run != PublishTime::Off && !round.snapshot.is_soon_indexed() && !is_indexed() {
+            indexing.get_or_insert_with(|| Indexing::start(&shared, &round.snapshot));
+            if !pulls {
+                let first = move || {
+                    let found = first_findings(&findings, &mut writer, &round);
+                    (found, findings, writer)
+                };
+                let Some((mut found, known, written)) = shared.pool.run(false, first).await else {
+                    writer = DiagnosticCache::default();
+                    findings = recover(&client, &shared, &mut published).await;
+                    continue;
+                };
+                (findings, writer) = (known, written);
+                found.retain(|path, all| !all.is_empty() || published.files.contains_key(path));
+                send(&output, &shared, run, &documents, found, &mut published).await;
+            }
+            continue;
+        }
         let is_quick = pace.is_quick() && round.snapshot.is_indexed();
         let (mut before, mut written) =
             (std::mem::take(&mut findings), std::mem::take(&mut writer));
@@ -175,6 +199,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
         };
         findings = after;
         writer = written;
+        indexing = None;
         // Withheld findings of deferred files come from an older text and will be replaced.
         published.withheld.retain(|path, _| !findings.is_deferred(path));
         if run == PublishTime::Off {
@@ -323,6 +348,21 @@ fn check(
         "round of findings"
     );
     found
+}
+
+/// Returns the first findings of documents, for the client.
+fn first_findings(
+    findings: &Findings,
+    writer: &mut DiagnosticCache,
+    round: &Round,
+) -> HashMap<FilePath, Vec<Diagnostic>> {
+    let Round { snapshot, features, documents, .. } = round;
+    let told = findings.first_findings(snapshot, &round.rules).into_iter();
+    let written = told.map(|(path, findings)| {
+        let written = writer.write(snapshot, &path, &findings, features, documents);
+        (path, written)
+    });
+    written.collect()
 }
 
 /// Gives a file that is no longer open the findings that it has as a closed one; `false` where these

@@ -11,12 +11,22 @@ use crate::workspace::snapshot::Snapshot;
 
 /// With fewer changed files an index is brought up to them by the way.
 const LITTLE: usize = 64;
+/// Up to how many bytes of data files are read in so little time that findings can wait for it.
+/// Tests use a small limit.
+const SMALL: u64 = if cfg!(test) { 400 } else { 256 << 10 };
 
 impl Snapshot {
     /// Whether [`keys`](Snapshot::keys) need not read much first, as they must where files or
     /// layers are others than before, or a long file is.
     pub fn is_indexed(&self) -> bool {
         self.key_index.is_near(self)
+    }
+
+    /// Whether the index of keys takes little time: it is ready, can be patched, or is that of a
+    /// small workspace.
+    pub fn is_soon_indexed(&self) -> bool {
+        let to_read = || self.files().map(|file| u64::from(file.bytes_to_read())).sum::<u64>();
+        self.is_indexed() || to_read() <= SMALL
     }
 
     /// Returns the index of keys and of the files that define them.

@@ -60,20 +60,13 @@ impl ManifestIndex {
     fn is_read_as_sensitive(&self, root: &str) -> bool {
         self.readers_of_key(root).any(|one| {
             let value_type = one.reader.value_type.as_ref();
-            let around = one.reader.definition.and_then(|at| one.file.manifest.definitions.get(at));
-            let takes_call = |parameter: &&Parameter| {
-                parameter
-                    .default
-                    .as_ref()
-                    .is_some_and(|default| default.range.contains_range(one.reader.range))
-            };
             one.reader.is_wrapped
                 || value_type.is_some_and(|written| self.is_sensitive_type(&written.text))
-                || around
-                    .into_iter()
-                    .flat_map(|definition| &definition.parameters)
-                    .filter(takes_call)
-                    .any(|parameter| self.is_sensitive_parameter(parameter))
+                || one
+                    .file
+                    .manifest
+                    .parameter_of(one.reader)
+                    .is_some_and(|(_, parameter)| self.is_sensitive_parameter(parameter))
         })
     }
 

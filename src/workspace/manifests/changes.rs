@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::index::{CodeFile, ManifestIndex, ReadKey, literal_class, read_key};
 use super::query::split_key;
 use crate::manifest::Manifest;
-use crate::manifest::model::{Definition, ReaderCall, TextPattern, TypeAlias, UseKind};
+use crate::manifest::model::{
+    Definition, Excerpt, Parameter, ReaderCall, TextPattern, TypeAlias, UseKind,
+};
 use crate::text::similar::nearest_name;
 
 /// The changes from one index of an environment to a later one that concern data. A moved place in
@@ -71,9 +73,11 @@ impl CodeChanges {
         let is_installed = |file: Option<&CodeFile>| file.map(|file| file.installs.clone());
         self.is_all |=
             is_installed(old).unwrap_or_default() != is_installed(new).unwrap_or_default();
-        if old_said.complete != new_said.complete {
-            // The names that a module lacks are certain only if all of its files were read to their
-            // end.
+        if old_said.complete != new_said.complete
+            || old_said.may_lack_sensitive != new_said.may_lack_sensitive
+        {
+            // The names that a module lacks, and the parameters that are not Sensitive, are certain
+            // only if all of its files were read to their end.
             self.modules.extend(old.or(new).and_then(|file| file.place.module_name()).cloned());
         }
         let mut names = HashSet::new();
@@ -91,10 +95,13 @@ impl CodeChanges {
             }
             let other_keys: HashSet<_> = plain_keys(other).collect();
             self.plain_keys.extend(plain_keys(one).filter(|key| !other_keys.contains(key)));
-            let is_gone = |reader: &&ReaderCall| !other.readers.contains(reader);
-            for reader in one.readers.iter().filter(is_gone) {
-                self.keys.extend(reader.keys.iter().flatten().filter_map(literal_root));
-            }
+            // The type of a parameter decides whether a call in its default reads a secret.
+            let is_gone = |reader: &&ReaderCall| {
+                let [old, new] =
+                    [one, other].map(|said| said.parameter_of(reader).map(|(_, around)| around));
+                !other.readers.contains(reader) || old != new
+            };
+            self.keys.extend(one.readers.iter().filter(is_gone).flat_map(literal_roots));
             for class_use in one.uses.iter().filter(|one| !other.uses.contains(one)) {
                 names.extend(literal_class(class_use));
             }
@@ -103,14 +110,18 @@ impl CodeChanges {
     }
 }
 
+/// Returns the literal root keys that a call reads.
+fn literal_roots(reader: &ReaderCall) -> impl Iterator<Item = Arc<str>> {
+    reader.keys.iter().flatten().filter_map(literal_root)
+}
+
 fn literal_root(key: &TextPattern) -> Option<Arc<str>> {
     if let ReadKey::Literal(root) = read_key(key) { Some(root) } else { None }
 }
 
 /// Returns the literal root keys without `::` that calls read.
 fn plain_keys(manifest: &Manifest) -> impl Iterator<Item = Arc<str>> {
-    let keys = manifest.readers.iter().flat_map(|reader| reader.keys.iter().flatten());
-    keys.filter_map(literal_root).filter(|key| !key.contains("::"))
+    manifest.readers.iter().flat_map(literal_roots).filter(|key| !key.contains("::"))
 }
 
 /// Returns the keys of calls that are not literal, as far as they are known.
@@ -222,19 +233,20 @@ impl ManifestIndex {
             }
             aliases.extend(more);
         }
-        for file in self.files.values() {
-            let is_named = |one: &&Definition| {
-                let types = one.parameters.iter().filter_map(|one| one.data_type.as_ref());
-                types.into_iter().any(|one| names_any(&one.text, &aliases))
-            };
-            let named = file.manifest.definitions.iter().filter(is_named);
+        let is_named = |written: &Excerpt| names_any(&written.text, &aliases);
+        let takes_named =
+            |parameter: &Parameter| parameter.data_type.as_ref().is_some_and(is_named);
+        for manifest in self.files.values().map(|file| &file.manifest) {
+            let named = manifest
+                .definitions
+                .iter()
+                .filter(|definition| definition.parameters.iter().any(takes_named));
             changes.names.extend(named.map(|one| Arc::from(one.name.as_str())));
-            let typed = file.manifest.readers.iter().filter(|reader| {
-                reader.value_type.as_ref().is_some_and(|one| names_any(&one.text, &aliases))
+            let typed = manifest.readers.iter().filter(|reader| {
+                reader.value_type.as_ref().is_some_and(is_named)
+                    || manifest.parameter_of(reader).is_some_and(|(_, one)| takes_named(one))
             });
-            for reader in typed {
-                changes.keys.extend(reader.keys.iter().flatten().filter_map(literal_root));
-            }
+            changes.keys.extend(typed.flat_map(literal_roots));
         }
     }
 }

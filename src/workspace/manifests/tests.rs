@@ -199,3 +199,45 @@ fn an_edit_of_data_touches_no_code() {
     let after = fixture.workspace.snapshot();
     assert!(std::sync::Arc::ptr_eq(&before.manifests, &after.manifests));
 }
+
+/// Each edit leaves the place of the call and the rest of the code as they are.
+#[test]
+fn an_edit_concerns_the_keys_whose_values_it_makes_sensitive() {
+    let init = "/modules/m/manifests/init.pp";
+    for (path, old, new) in [
+        (init, "Integer[1]", "Sensitive "),
+        (init, "', String,  ", "', Sensitive"),
+        ("/modules/m/types/port.pp", "Integer", "Sensitive"),
+        ("/modules/m/types/deep.pp", "M::Port", "Sensitive"),
+        ("/modules/m/manifests/broken.pp", "String", "Sensitive"),
+    ] {
+        let mut fixture = Fixture::new(
+            "
+#- /modules/m/manifests/init.pp
+class m(Integer[1] $x = lookup('of_default'), M::Deep $y = lookup('of_alias')) {
+  $a = lookup('typed', String,  first)
+  $b = lookup('aliased', M::Deep)
+}
+#- /modules/m/manifests/broken.pp
+class m::broken(String $p { $x = }
+#- /modules/m/types/port.pp
+type M::Port = Integer
+#- /modules/m/types/deep.pp
+type M::Deep = M::Port
+",
+        );
+        let workspace = &mut fixture.workspace;
+        let before = workspace.snapshot();
+        let keys = ["of_default", "of_alias", "typed", "aliased", "m::x", "m::y", "m::broken::p"];
+        let of = |snapshot: &Snapshot| keys.map(|key| snapshot.may_be_sensitive(key));
+        of(&before);
+        edit(workspace, path, old, new);
+        let after = workspace.snapshot();
+        let changes = index(&before).changes_to(index(&after));
+        let is_changed = of(&before).into_iter().zip(of(&after)).map(|(old, new)| old != new);
+        let changed: Vec<_> = keys.iter().zip(is_changed).filter(|(_, is)| *is).collect();
+        assert!(!changed.is_empty(), "{path}: {old} -> {new}");
+        let missed: Vec<_> = changed.iter().filter(|(key, _)| !changes.concerns_key(key)).collect();
+        assert_eq!(missed, Vec::<&(&&str, bool)>::new(), "{path}: {old} -> {new}");
+    }
+}

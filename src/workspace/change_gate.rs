@@ -44,3 +44,21 @@ impl Snapshot {
             && !path.ancestors().any(|folder| is_unlisted(&folder))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::Fixture;
+    use crate::text::FilePath;
+
+    #[test]
+    fn files_in_skipped_folders_and_the_folder_itself_are_not_changed() {
+        let fixture = Fixture::new("a: 1\n");
+        let folder = &fixture.snapshot.folders()[0];
+        let may_change = |path: &FilePath| fixture.snapshot.may_change(path);
+        assert!(may_change(&folder.join("data/new.yaml")));
+        for skipped in [".git/config", "data/.git/hooks/x", "node_modules/a/b.yaml"] {
+            assert!(!may_change(&folder.join(skipped)), "{skipped}");
+        }
+        assert!(!may_change(folder));
+    }
+}

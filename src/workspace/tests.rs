@@ -831,3 +831,21 @@ a: 1
     assert_eq!(together(["common", "common"]).as_deref(), Some("production"));
     assert_eq!(together(["production", "staging"]), None);
 }
+
+#[test]
+fn a_datadir_outside_is_read_where_it_lies_below_a_folder_of_the_root() {
+    for (folder, is_read) in [("/srv/data", true), ("/data", false)] {
+        let fs = crate::disk::MemoryFs::new();
+        let config =
+            format!("version: 5\nhierarchy: [{{name: All, path: c.yaml, datadir: {folder}}}]\n");
+        fs.write("/site/hiera.yaml", config.as_str());
+        let path = format!("{folder}/c.yaml");
+        fs.write(path.as_str(), "a: 1\n");
+        let folders = vec![FilePath::new("/site")];
+        let mut workspace = crate::workspace::Workspace::new(WorkspaceConfig::default(), folders);
+        let scanned = scan::scan(&workspace.scan_request(), &fs, &|_| {});
+        workspace.apply(Change::Scanned(Box::new(scanned)));
+        let is_found = workspace.snapshot().file(&FilePath::new(&path)).is_some();
+        assert_eq!(is_found, is_read, "{folder}");
+    }
+}

@@ -169,6 +169,8 @@ fn variables_of_classes_are_reported_and_those_of_the_top_scope_are_not() {
 fn an_anchor_without_an_alias_is_reported() {
     assert_eq!(messages("anchor-unused", "a: &x {p: 1}\nb: &y 1\nc: *x\n").len(), 1);
     assert_eq!(messages("anchor-unused", "a: &x {p: 1}\nb: {<<: *x}\nc: 'R&D'\n"), [""; 0]);
+    let unreached = "#- levels Common\n#- /data/other.yaml\na: &x 1\n#- /data/common.yaml\nk: 1\n";
+    assert_eq!(messages("anchor-unused", unreached), [""; 0], "no level reads it");
 }
 
 #[test]

@@ -593,6 +593,7 @@ fn configs_beyond_those_that_are_named_are_counted() {
         let told = findings.iter().find(|finding| finding.rule.code == "several-configs");
         told.expect("several read it").message.to_string()
     };
+    assert!(with(1).contains("hiera-0.yaml reads data"), "{}", with(1));
     assert!(with(4).contains("hiera-2.yaml and hiera-3.yaml read"), "{}", with(4));
     assert!(with(6).contains("hiera-3.yaml and 2 more read"), "{}", with(6));
 }

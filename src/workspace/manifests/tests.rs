@@ -241,3 +241,19 @@ type M::Deep = M::Port
         assert_eq!(missed, Vec::<&(&&str, bool)>::new(), "{path}: {old} -> {new}");
     }
 }
+
+#[test]
+fn an_alias_that_comes_or_goes_outside_of_types_is_judged_anew() {
+    let mut fixture = Fixture::new("#- levels Common\n#- /manifests/site.pp\n$x = 1\n");
+    let workspace = &mut fixture.workspace;
+    let judged = |workspace: &Workspace| {
+        let snapshot = workspace.snapshot();
+        index(&snapshot).judged_type("Port").map(|known| known.to_string())
+    };
+    let unknown = judged(workspace);
+    edit(workspace, "/manifests/site.pp", "$x = 1", "type Port = Integer");
+    let known = judged(workspace);
+    assert_ne!(unknown, known);
+    edit(workspace, "/manifests/site.pp", "type Port = Integer", "");
+    assert_eq!(judged(workspace), unknown);
+}

@@ -209,6 +209,21 @@ mod tests {
     }
 
     #[test]
+    fn longer_names_with_other_labels_say_nothing() {
+        let names: Vec<String> = FLEET.iter().map(|name| format!("{name}.example.net")).collect();
+        let mut all: Vec<&str> = names.iter().map(String::as_str).collect();
+        let short = ["bgo-api", "osl-db", "bgo-db"];
+        all.extend(short);
+        assert_eq!(told(&all, &VALUES, "bgo-api"), ["location=bgo", "role=api"]);
+    }
+
+    #[test]
+    fn a_part_with_a_number_states_the_value_that_has_it() {
+        let values: [(&str, &[&str]); 1] = [("site", &["osl1", "bgo2", "osl", "bgo"])];
+        assert_eq!(told(&["osl1-a", "bgo2-b", "osl1-c"], &values, "osl1-a"), ["site=osl1"]);
+    }
+
+    #[test]
     fn what_too_few_names_show_is_not_claimed() {
         let values: [(&str, &[&str]); 1] = [("role", &["web", "db"])];
         assert!(told(&["web-1", "db-1"], &values, "web-1").is_empty(), "two names");

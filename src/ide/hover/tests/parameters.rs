@@ -137,6 +137,27 @@ fn a_member_has_its_type() {
 }
 
 #[test]
+fn the_hash_of_facts_is_no_default_that_is_known() {
+    check(
+        "#- scope web01 facts.os.family=Debian
+#- /modules/web/manifests/init.pp
+class web($al$0l = $facts, $os = $facts['os']) {}
+#- /data/common.yaml
+k: 1
+",
+        expect![[r#"
+            <all>
+            web::all · class web modules/web/manifests/init.pp:1
+            node web01
+
+            No level has it; the parameter takes the default of the class, $facts.
+
+            - default $facts
+        "#]],
+    );
+}
+
+#[test]
 fn a_parameter_that_no_level_has_takes_its_default() {
     check(
         &code("Integer $port", "Integer $po$0rt"),

@@ -75,6 +75,10 @@ fn settings_that_version_5_cannot_express_are_named() {
     let cases = [
         ("---\n:back$0ends: [http]\n:hierarchy: [common]\n", "Hiera 3 is not installed"),
         ("$0:hierarchy: ['%{calling_module}']\n:yaml:\n  :datadir: /hd\n", "`calling_module`"),
+        (
+            "$0:hierarchy: ['%{calling_class}', '%{calling_module}']\n:yaml:\n  :datadir: /hd\n",
+            "`calling_class`",
+        ),
         ("$0:hierarchy: [common]\n:yaml:\n  :datadir: '%{d}'\n", "for a relative one"),
         ("$0:backends: [foo]\n:hierarchy: [common]\n", "Hiera 3 is not installed"),
         ("$0:backends: [yaml, yaml]\n:hierarchy: [common]\n", "defined more than once"),

@@ -197,6 +197,28 @@ fn files_of_the_first_thousand_siblings_are_preferred() {
 }
 
 #[test]
+fn the_file_of_a_glob_with_the_most_siblings_is_preferred() {
+    for (few, many) in [("bird", "apache"), ("apache", "bird")] {
+        let api = format!(
+            "#- /data/modules/{few}.yaml\nweb::a: 1\n#- /data/modules/{many}.yaml\nweb::b: 1\nweb::c: 1\n\
+             #- /data/modules/web.yaml\ny: 1\n#- /data/roles/api.yaml\n$0web::port: 1\n#- /data/common.yaml\nx: 1\n"
+        );
+        let all = titles(&api);
+        assert!(
+            all[0].starts_with(&format!("Move `web::port` to data/modules/{many}.yaml")),
+            "{all:?}"
+        );
+    }
+}
+
+#[test]
+fn a_key_moves_to_a_file_that_more_nodes_read() {
+    let node = "#- /data/nodes/a1.yaml\n$0web::port: 1\n#- /data/roles/api.yaml\nweb::x: 1\n#- /data/common.yaml\nx: 1\n";
+    let all = titles(node);
+    assert!(all.iter().any(|title| title.contains("to data/roles/api.yaml")), "{all:?}");
+}
+
+#[test]
 fn no_file_is_created_where_a_variable_of_its_path_has_no_value() {
     let text = "#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Variants, path: '%{role}-%{variant}.yaml'}\n- {name: Roles, path: '%{role}.yaml'}\n- {name: Common, path: common.yaml}\n#- scope a role=api variant=''\n#- /data/api.yaml\n$0k: 1\n";
     let fixture = Fixture::new(text);

@@ -50,6 +50,16 @@ fn a_repeated_value_becomes_a_key() {
     "#]],
     );
     check_extract("a: lo$0ng text\nb: other\n", expect![[r#""#]]);
+    check_extract(
+        "a_b-c.d: long text$0\nb: {c: long text}\n",
+        expect![[r#"
+            Extract the value, 2 times in this file, into `shared_a_b_c_d`
+              /data/common.yaml
+                a_b-c.d: "%{alias('shared_a_b_c_d')}"
+                b: {c: "%{alias('shared_a_b_c_d')}"}
+                shared_a_b_c_d: long text
+        "#]],
+    );
 }
 
 #[test]

@@ -55,6 +55,15 @@ fn a_strategy_is_written_beside_other_options_with_its_effect_in_the_title() {
 }
 
 #[test]
+fn options_of_a_key_are_written_where_at_most_a_pattern_has_some() {
+    for (name, count) in [("k", 0), ("^k", 1)] {
+        let text = format!("lookup_options:\n  {name}: {{convert_to: Array}}\n$0k: [1]\n");
+        let all = found(&Fixture::new(&text), &[RefactoringKind::Rewrite]);
+        assert_eq!(all.len(), count, "{name}: {all:?}");
+    }
+}
+
+#[test]
 fn text_that_puppet_reads_as_another_type_is_quoted() {
     check_rewrites(
         "k:\n  mode: 07$050\n",

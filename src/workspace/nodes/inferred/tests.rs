@@ -133,6 +133,20 @@ nodes: {infer: []}
 }
 
 #[test]
+fn files_are_nodes_where_at_most_one_in_twenty_is_named_like_no_host() {
+    for (count, is_node) in [(18, false), (19, true)] {
+        let names: String =
+            (0..count).map(|n| format!("#- /data/web{n:02}.yaml\nk: 1\n")).collect();
+        let snapshot = Fixture::new(&format!(
+            "#- /hiera.yaml\nversion: 5\nhierarchy:\n- {{name: Machines, path: '%{{box}}.yaml'}}\n{names}#- /data/all.yaml\nk: 1\n"
+        ))
+        .snapshot;
+        let nodes = snapshot.nodes_of(&snapshot.environments().all[0]);
+        assert_eq!(!nodes.is_empty(), is_node, "{} of {}", count, count + 1);
+    }
+}
+
+#[test]
 fn one_name_is_no_node_where_the_level_alone_is_named_after_hosts() {
     let level = "
 #- /hiera.yaml

@@ -216,3 +216,15 @@ fn an_inventory_whose_groups_nest_too_deeply_says_so() {
     let errors = snapshot.source_errors();
     assert!(errors[0].1.contains("nested more than 32 deep"), "{errors:?}");
 }
+
+#[test]
+fn an_inventory_of_another_version_has_no_nodes() {
+    for (version, count) in
+        [("version: 2\n", 1), ("", 1), ("version: '2'\n", 0), ("version: 1\n", 0)]
+    {
+        let text = format!(
+            "#- levels Common\n#- /data/common.yaml\nk: 1\n#- /inventory.yaml\n{version}targets: [a.example.net]\n"
+        );
+        assert_eq!(nodes(&Fixture::new(&text).snapshot, &[]).len(), count, "{version}");
+    }
+}

@@ -319,8 +319,12 @@ impl Discovery<'_> {
     }
 
     /// Returns the config in the environment's folder where it is of version 3: no environment can
-    /// have that, so that it is kept there to be deployed as the global layer's.
+    /// have that, so that it is kept there to be deployed as the global layer's. `None` also where
+    /// environment.conf chooses where the data of the environment come from.
     fn own_global_config(&self, outer: &Outer<'_>) -> Option<HieraConfig> {
+        if self.environment_data_provider(outer.root).is_some() {
+            return None;
+        }
         let path = self.config_path(outer.root);
         let file = self.configs.file(&path)?;
         if file.config_version() != Some(ConfigVersion::V3) {
@@ -344,7 +348,8 @@ impl Discovery<'_> {
             return Some(HieraConfig::refused_by(message, &path));
         }
         let selector = self.environment_data_provider(outer.root);
-        let mut config = select(written, selector.as_deref(), &layer, outer.name, &path)?;
+        let mut config =
+            select(written, selector.as_deref(), &layer, outer.name, &path, outer.puppet)?;
         *sought = self.place_datadirs(&mut config, outer.root);
         Some(config)
     }
@@ -485,7 +490,7 @@ impl Discovery<'_> {
         let metadata = self.read_metadata(&root, "data_provider");
         let selector = metadata.as_ref().and_then(|metadata| metadata["data_provider"].as_str());
         let written = self.written_config(&path, &layer, outer.puppet);
-        let mut config = select(written, selector, &layer, outer.name, &path);
+        let mut config = select(written, selector, &layer, outer.name, &path, outer.puppet);
         if let Some(config) = &mut config {
             // Modules are deployed as they are, so that none of their datadirs is elsewhere.
             let mappings = &self.settings.environment_config(outer.root).path_mappings;

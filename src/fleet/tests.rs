@@ -10,6 +10,7 @@ use crate::fixture::Fixture;
 use crate::hiera::config::{DataReader, HieraConfig, Level};
 use crate::hiera::data::DataFile;
 use crate::hiera::error::LookupError;
+use crate::hiera::hierarchy::SharedCandidates;
 use crate::hiera::hierarchy::located::Location;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, Resolver};
@@ -85,6 +86,10 @@ impl Sources for Unshared<'_> {
     }
 
     fn shared_options(&self) -> Option<Arc<SharedOptions>> {
+        None
+    }
+
+    fn shared_candidates(&self) -> Option<Arc<SharedCandidates>> {
         None
     }
 

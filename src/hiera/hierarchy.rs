@@ -13,7 +13,7 @@ use super::sources::Sources;
 use crate::puppet::ruby::glob::exceeded_limit;
 use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::puppet::{PuppetVersion, Strict};
-use crate::text::{FilePath, Limit};
+use crate::text::{FilePath, Limit, Memo};
 
 mod decisive;
 pub mod located;
@@ -32,15 +32,22 @@ impl Undetermined {
     }
 
     /// Returns the candidates that define a root key.
-    pub fn candidates_with(&self, root: &str, sources: &dyn Sources) -> Vec<CandidateFile> {
-        let Some(pattern) = &self.pattern else { return Vec::new() };
-        sources
-            .files_defining(root)
-            .iter()
-            .filter_map(|path| match_candidate(pattern, path, sources))
-            .collect()
+    pub fn candidates_with(&self, root: &str, sources: &dyn Sources) -> Arc<[CandidateFile]> {
+        let Some(pattern) = &self.pattern else { return Arc::default() };
+        let files = sources.files_defining(root);
+        let find = || files.iter().filter_map(|path| match_candidate(pattern, path, sources));
+        match sources.shared_candidates() {
+            Some(shared) => {
+                shared.get_or(&(pattern.pieces().clone(), root.into()), || find().collect())
+            }
+            None => find().collect(),
+        }
     }
 }
+
+/// The files that undetermined locations may name, by a location's pattern and a root key that they
+/// define.
+pub type SharedCandidates = Memo<(Arc<[PatternPiece]>, Arc<str>), Arc<[CandidateFile]>>;
 
 /// A file that an undetermined location may turn out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! given one.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use super::interpolation::{TokenKind, parse_tokens};
 
@@ -18,7 +19,7 @@ pub fn condition_phrase(when: &Bindings) -> String {
 }
 
 /// A part of a pattern.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PatternPiece {
     /// Text that stands for itself.
     Literal(String),
@@ -33,7 +34,7 @@ pub enum PatternPiece {
 /// A compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    pieces: Vec<PatternPiece>,
+    pieces: Arc<[PatternPiece]>,
     variables: Vec<String>,
     /// One list of parts for each alternative that braces stand for.
     alternatives: Vec<Vec<PatternPart>>,
@@ -124,6 +125,11 @@ pub fn variable_name(text: &str) -> String {
 }
 
 impl Pattern {
+    /// Returns the pieces that it was compiled from.
+    pub fn pieces(&self) -> &Arc<[PatternPiece]> {
+        &self.pieces
+    }
+
     /// Compiles the pattern of these pieces; `None` for one too large to be meant.
     pub fn new(pieces: Vec<PatternPiece>) -> Option<Pattern> {
         if text_len(&pieces) > MAX_TEXT || pieces.len() > MAX_PARTS {
@@ -154,7 +160,7 @@ impl Pattern {
         let alternatives: Vec<Vec<PatternPart>> =
             expand(&atoms)?.iter().map(|atoms| atom_parts(atoms, &opaque)).collect();
         let fits = alternatives.iter().all(|parts| parts.len() <= MAX_PARTS);
-        fits.then_some(Pattern { pieces, variables, alternatives })
+        fits.then_some(Pattern { pieces: pieces.into(), variables, alternatives })
     }
 
     /// How the path matches when each variable is one non-empty part of a path, or of a part;
@@ -263,7 +269,7 @@ impl Pattern {
     /// names starts with it.
     pub fn literal_prefix(&self) -> String {
         let mut prefix = String::new();
-        for piece in &self.pieces {
+        for piece in self.pieces.iter() {
             match piece {
                 PatternPiece::Literal(text) => prefix.push_str(text),
                 PatternPiece::Glob(text) => {
@@ -303,7 +309,7 @@ impl Pattern {
     /// one, which is called `%{a}%{b}`. `None` where there are none.
     pub fn join_variables(&self) -> Option<Pattern> {
         let mut pieces: Vec<PatternPiece> = Vec::new();
-        for piece in &self.pieces {
+        for piece in self.pieces.iter() {
             match (pieces.last_mut(), piece) {
                 (Some(PatternPiece::Variable(before)), PatternPiece::Variable(name)) => {
                     let first = if before.starts_with("%{") {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::config::{DataReader, HieraConfig, Level};
 use super::data::DataFile;
 use super::error::LookupError;
+use super::hierarchy::SharedCandidates;
 use super::hierarchy::located::Location;
 use super::lookup_options::SharedOptions;
 use super::scope::Scope;
@@ -76,6 +77,10 @@ pub trait Sources {
     /// Returns the options that lookups have assembled from these files before; `None` where none
     /// are kept.
     fn shared_options(&self) -> Option<Arc<SharedOptions>>;
+
+    /// Returns the candidates for undetermined locations that lookups in these files have found
+    /// before; `None` where none are kept.
+    fn shared_candidates(&self) -> Option<Arc<SharedCandidates>>;
 
     /// Returns the `hiera.yaml` of a module of the environment.
     fn module_layer(&self, name: &str) -> ModuleLayer;

@@ -12,6 +12,7 @@ use crate::hiera::config::{DataReader, HieraConfig, Level};
 use crate::hiera::data::DataFile;
 use crate::hiera::error::LookupError;
 use crate::hiera::eyaml::KeySource;
+use crate::hiera::hierarchy::SharedCandidates;
 use crate::hiera::hierarchy::located::Location;
 use crate::hiera::lookup::Context;
 use crate::hiera::lookup_options::SharedOptions;
@@ -152,6 +153,10 @@ impl Sources for EnvironmentView<'_> {
 
     fn shared_options(&self) -> Option<Arc<SharedOptions>> {
         Some(self.snapshot.keys().shared_options(&self.environment?.root))
+    }
+
+    fn shared_candidates(&self) -> Option<Arc<SharedCandidates>> {
+        Some(self.snapshot.keys().shared_candidates(&self.environment?.root))
     }
 
     fn module_layer(&self, name: &str) -> ModuleLayer {

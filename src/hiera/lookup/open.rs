@@ -29,11 +29,10 @@ impl Resolver<'_> {
                         || !undetermined.candidate_files(self.ctx.sources).is_empty()
                 }
                 Some(reader) => {
-                    let mut candidates =
-                        undetermined.candidates_with(root, self.ctx.sources).into_iter();
-                    candidates.any(|candidate| {
+                    let candidates = undetermined.candidates_with(root, self.ctx.sources);
+                    candidates.iter().any(|candidate| {
                         has_key_from(&located.level, &candidate.path, root)
-                            && self.find_unsettled(&candidate, root, reader).is_some()
+                            && self.find_unsettled(candidate, root, reader).is_some()
                     })
                 }
             },
@@ -69,10 +68,9 @@ impl Resolver<'_> {
                         }
                         _ => continue,
                     };
-                    let candidates =
-                        undetermined.candidates_with(LOOKUP_OPTIONS, self.ctx.sources).into_iter();
-                    found.extend(candidates.filter_map(|candidate| {
-                        self.other_strategy((&candidate, reader), (chosen, is_below), resolution)
+                    let candidates = undetermined.candidates_with(LOOKUP_OPTIONS, self.ctx.sources);
+                    found.extend(candidates.iter().filter_map(|candidate| {
+                        self.other_strategy((candidate, reader), (chosen, is_below), resolution)
                     }));
                 }
             }

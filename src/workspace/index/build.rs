@@ -67,6 +67,9 @@ impl KeyIndex {
             }
         };
         let mut index = self.clone();
+        if matches!(changed, Changed::Layout) {
+            index.candidates = Arc::default();
+        }
         for (path, new) in files {
             let old = if new.0.is_empty() {
                 index.readings.remove(path)

@@ -10,9 +10,10 @@ use super::options_memo::OptionsMemo;
 use super::readings::Readings;
 use super::siblings::Siblings;
 use crate::hiera::data::{DataFile, FileRefusal, Part};
+use crate::hiera::hierarchy::SharedCandidates;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::text::FilePath;
 use crate::text::work::{self, Work};
+use crate::text::{FilePath, Memo};
 
 /// The index of one snapshot.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,9 @@ pub struct KeyIndex {
     pub(super) circles: Arc<OnceLock<HashMap<Arc<str>, usize>>>,
     /// Shared between revisions until `lookup_options` change.
     pub(super) options: Arc<OptionsMemo>,
+    /// The candidates that lookups have found, by the folder of the environment; shared between
+    /// revisions until a definition comes or goes, or environments are laid out anew.
+    pub(super) candidates: Arc<Memo<FilePath, Arc<SharedCandidates>>>,
 }
 
 impl KeyIndex {
@@ -76,6 +80,7 @@ impl KeyIndex {
                 if is_defined == defines(old) {
                     continue; // as with most keys of a file that is read again
                 }
+                self.candidates = Arc::default();
                 self.keys.count_definition(key, path, is_defined);
                 self.keys.forget_unused(key);
             }
@@ -85,6 +90,11 @@ impl KeyIndex {
     /// Returns the files that define a root key, in the order of their paths.
     pub fn definitions(&self, key: &str) -> &[FilePath] {
         self.keys.definitions(key)
+    }
+
+    /// Returns the candidates that lookups in the environment in this folder have found.
+    pub fn shared_candidates(&self, environment: &FilePath) -> Arc<SharedCandidates> {
+        self.candidates.get_or(environment, Arc::default)
     }
 
     /// Returns an identity of all definitions: the same as long as none comes or goes.

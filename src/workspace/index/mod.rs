@@ -26,7 +26,10 @@ pub use siblings::{Siblings, key_prefix};
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use crate::fixture::Fixture;
+    use crate::text::{FilePath, SourceChange, TextEdit, TextRange};
 
     fn keys<'a>(keys: impl Iterator<Item = &'a std::sync::Arc<str>>) -> Vec<&'a str> {
         keys.map(|key| &**key).collect()
@@ -52,5 +55,24 @@ mod tests {
         assert_eq!(written("a::b"), ["a::b", "'^a::'"]);
         assert_eq!(written("a::c"), ["'^a::'"]);
         assert_eq!(written("b"), [""; 0]);
+    }
+
+    #[test]
+    fn candidates_are_kept_until_a_definition_or_the_layout_changes() {
+        let fixture = Fixture::new(
+            "#- levels Role Common\n#- /data/common.yaml\na: 1\n#- /data/roles/web.yaml\na: 2\n",
+        );
+        let root = &fixture.snapshot.environments().all[0].root;
+        let is_kept = |path: &str, range, insert: &str| {
+            let mut change = SourceChange::default();
+            change.push(&FilePath::new(path), TextEdit::new(range, insert));
+            let after = fixture.snapshot.after_change(&change).expect("the file can change");
+            let [before, after] =
+                [&fixture.snapshot, &after].map(|it| it.keys().shared_candidates(root));
+            Arc::ptr_eq(&before, &after)
+        };
+        assert!(is_kept("/data/roles/web.yaml", TextRange::new(3, 4), "3"));
+        assert!(!is_kept("/data/roles/web.yaml", TextRange::new(0, 1), "b"));
+        assert!(!is_kept("/hiera.yaml", TextRange::new_empty(0), "# other\n"));
     }
 }

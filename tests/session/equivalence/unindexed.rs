@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hiera_ls::hiera::config::{DataReader, HieraConfig, Level};
 use hiera_ls::hiera::data::DataFile;
 use hiera_ls::hiera::error::LookupError;
+use hiera_ls::hiera::hierarchy::SharedCandidates;
 use hiera_ls::hiera::hierarchy::located::Location;
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{Context, Resolver};
@@ -77,6 +78,10 @@ impl Sources for Unindexed<'_> {
     }
 
     fn shared_options(&self) -> Option<Arc<SharedOptions>> {
+        None
+    }
+
+    fn shared_candidates(&self) -> Option<Arc<SharedCandidates>> {
         None
     }
 

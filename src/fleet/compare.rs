@@ -241,11 +241,23 @@ impl<'a> Comparer<'a> {
         // A key that was not looked up may have another value.
         scopes.any(|scope| {
             let answer = |side: ComparedSide<'_>| {
-                let resolution = side.lookup(key, way, (&scope, None));
+                let resolution = self.lookup(side, key, way, (&scope, None));
                 ComparedAnswer::new(&resolution, side).without_files(files)
             };
             self.effort.is_over() || answer(before).is_same(&answer(after)) != Some(true)
         })
+    }
+
+    /// Looks a key up on one side, at the expense of the effort.
+    fn lookup(
+        &self,
+        side: ComparedSide<'_>,
+        key: &str,
+        way: &ReadWay<'_>,
+        scope: (&Scope, Option<usize>),
+    ) -> Resolution {
+        self.effort.spend_lookup();
+        side.lookup(key, way, scope)
     }
 
     fn compared_answer(&self, resolution: Resolution, side: ComparedSide<'_>) -> ComparedAnswer {
@@ -270,13 +282,14 @@ impl<'a> Comparer<'a> {
                     return;
                 }
                 let scope = &kinds[number].scope;
-                let resolution = side.lookup(key, way, (scope, Some(number)));
+                let resolution = self.lookup(side, key, way, (scope, Some(number)));
                 answers.add([number], self.compared_answer(resolution, side));
             }
             return;
         }
         let ComparedSide { snapshot, environment, .. } = side;
-        let lookup = |scope: &Scope, node: Option<usize>| side.lookup(key, way, (scope, node));
+        let lookup =
+            |scope: &Scope, node: Option<usize>| self.lookup(side, key, way, (scope, node));
         let question = FleetQuestion {
             snapshot,
             environment,
@@ -399,24 +412,22 @@ impl<'a> ComparedSide<'a> {
 mod tests {
     use super::*;
     use crate::fixture::Fixture;
-    use std::time::Duration;
-
     use crate::text::{TextEdit, TextRange, work};
 
     const FLEET: &str = "#- levels Role Common\n#- node a role=web\n#- node b role=web\n#- node c role=db\n#- /data/roles/web.yaml\nk: 1\n#- /data/roles/db.yaml\nx: 1\n#- /data/common.yaml\nasks: \"%{lookup('k')}\"\nk: 3\n";
 
-    fn compare_texts(path: &str, text: &str, time: Option<Duration>) -> Comparison {
-        compare_in(FLEET, path, text, time)
+    fn compare_texts(path: &str, text: &str, lookups: Option<usize>) -> Comparison {
+        compare_in(FLEET, path, text, lookups)
     }
 
-    fn compare_in(fleet: &str, path: &str, text: &str, time: Option<Duration>) -> Comparison {
+    fn compare_in(fleet: &str, path: &str, text: &str, lookups: Option<usize>) -> Comparison {
         let fixture = Fixture::new(fleet);
         let path = FilePath::new(path);
         let old = fixture.snapshot.file(&path).and_then(|file| file.text()).expect("a text").len();
         let mut change = SourceChange::default();
         change.push(&path, TextEdit::new(TextRange::new(0, old), text));
         let after = fixture.snapshot.after_change(&change).expect("it can change");
-        let comparer = Comparer::new(&fixture.snapshot, Effort::new(time));
+        let comparer = Comparer::new(&fixture.snapshot, Effort::new(lookups));
         comparer.compare(&after, &change, &[]).expect("not cancelled")
     }
 
@@ -440,7 +451,7 @@ mod tests {
 
     #[test]
     fn nodes_beyond_the_effort_are_counted_and_not_called_equal() {
-        let found = compare_texts("/data/roles/web.yaml", "k: 2\n", Some(Duration::ZERO));
+        let found = compare_texts("/data/roles/web.yaml", "k: 2\n", Some(0));
         assert_eq!((found.changed, found.left_out, found.nodes), (0, 2, 3));
         assert!(!found.is_neutral() && found.others_change);
     }

@@ -358,7 +358,7 @@ fn encrypted_by_refactoring(repository: &Repository, key: &str, word: &str) -> (
         range: TextRange::new_empty(at as u32),
         creates_files: true,
         is_by_user: true,
-        time: None,
+        lookups: None,
         kinds: &|kind| kind == RefactoringKind::Rewrite,
     };
     let mut all = find_refactorings(&snapshot, wanted).into_iter();

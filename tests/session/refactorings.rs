@@ -148,7 +148,7 @@ fn choose(snapshot: &Snapshot, random: &mut Random, tally: &mut Tally) -> Option
             range: TextRange::new(start as u32, end as u32),
             creates_files: true,
             is_by_user: true,
-            time: None,
+            lookups: None,
             kinds: &|one| one == kind,
         };
         let found = find_refactorings(snapshot, wanted);

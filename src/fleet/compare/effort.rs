@@ -1,34 +1,60 @@
-//! The work that comparisons may do.
+//! The work that comparisons may do, in lookups: a bound in time would make the result depend on
+//! what else the machine does.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
 
-/// A bound of work that the comparisons of one request share. Each of several parts of the work gets
-/// the same share of what the parts before it have left.
+/// A bound of lookups that the comparisons of one request share. Each of several parts of the work
+/// gets the same share of what the parts before it have left.
 #[derive(Debug, Default)]
 pub struct Effort {
-    until: Option<Instant>,
-    /// The end of the part that is being worked on.
-    part: Cell<Option<Instant>>,
+    /// The lookups that are left; `None` for an effort without end.
+    left: Cell<Option<usize>>,
+    /// Those that are left for the part that is being worked on.
+    part: Cell<Option<usize>>,
 }
 
 impl Effort {
-    /// Returns an effort that ends after some time; `None` for one without end.
-    pub fn new(time: Option<Duration>) -> Effort {
-        let until = time.and_then(|time| Instant::now().checked_add(time));
-        Effort { until, part: Cell::new(until) }
+    /// Returns an effort of so many lookups; `None` for one without end.
+    pub fn new(lookups: Option<usize>) -> Effort {
+        Effort { left: Cell::new(lookups), part: Cell::new(lookups) }
     }
 
     /// Begins the first of so many parts that are left.
-    pub fn begin_part(&self, left: usize) {
-        let Some(until) = self.until else { return };
-        let now = Instant::now();
-        let share = until.saturating_duration_since(now) / left.max(1) as u32;
-        self.part.set(Some(now + share));
+    pub fn begin_part(&self, parts: usize) {
+        self.part.set(self.left.get().map(|left| left.div_ceil(parts.max(1))));
+    }
+
+    /// Counts a lookup.
+    pub fn spend_lookup(&self) {
+        for bound in [&self.left, &self.part] {
+            bound.set(bound.get().map(|left| left.saturating_sub(1)));
+        }
     }
 
     /// Whether the part that is being worked on is over.
     pub fn is_over(&self) -> bool {
-        self.part.get().is_some_and(|until| Instant::now() >= until)
+        self.part.get() == Some(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_leaves_what_it_does_not_need_to_those_behind_it() {
+        let effort = Effort::new(Some(10));
+        effort.begin_part(2);
+        (0..2).for_each(|_| effort.spend_lookup());
+        assert!(!effort.is_over(), "two of five");
+        effort.begin_part(1);
+        (0..7).for_each(|_| effort.spend_lookup());
+        assert!(!effort.is_over(), "seven of eight");
+        effort.spend_lookup();
+        assert!(effort.is_over());
+        let endless = Effort::new(None);
+        endless.begin_part(1);
+        endless.spend_lookup();
+        assert!(!endless.is_over());
     }
 }

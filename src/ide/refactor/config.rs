@@ -8,7 +8,7 @@ mod facts;
 mod version_3;
 mod version_4;
 
-use super::{CONFIG_TIME, Draft, Refactoring, RefactoringRequest};
+use super::{CONFIG_SHARE, Draft, Refactoring, RefactoringRequest};
 use crate::fleet::compare::{Comparer, Effort};
 use crate::fleet::proof::with_own_line_ends;
 use crate::hiera::config::{ConfigProblem, ConfigProblemKind, ConfigVersion, HieraConfig};
@@ -40,7 +40,7 @@ impl<'a> ConfigFile<'a> {
         let config = environments.iter().find_map(|one| one.config_at(wanted.path))?;
         let text = snapshot.file(wanted.path)?.text()?.to_str().into_owned();
         let tree = yaml::parse(&text);
-        let effort = Effort::new(wanted.time.map(|time| time * CONFIG_TIME));
+        let effort = Effort::new(wanted.lookups.map(|lookups| lookups * CONFIG_SHARE));
         let comparer = Comparer::new(snapshot, effort);
         Some(ConfigFile { snapshot, config, wanted, text, tree, comparer })
     }

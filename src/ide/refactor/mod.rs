@@ -22,7 +22,6 @@ mod targets;
 mod value;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::yaml::document::{Document, DocumentEntry};
 
@@ -31,8 +30,8 @@ use crate::text::{FilePath, SourceChange, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 
-/// How many times as long the values are compared for the refactorings of a `hiera.yaml`.
-pub const CONFIG_TIME: u32 = 10;
+/// How many times as many lookups the refactorings of a `hiera.yaml` have.
+pub const CONFIG_SHARE: usize = 10;
 
 /// A refactoring, or the reason why it cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,9 +93,9 @@ pub struct RefactoringRequest<'a> {
     /// Whether the user asked, and not the editor by itself while the cursor moves. Changes for
     /// which all environments are discovered again are offered only to a user who asks.
     pub is_by_user: bool,
-    /// How long values may be compared for the titles; `None`: until all are. A `hiera.yaml`, whose
-    /// refactorings concern all keys, has [`CONFIG_TIME`] times that.
-    pub time: Option<Duration>,
+    /// How many lookups compare values for the titles; `None`: as many as it takes. A `hiera.yaml`,
+    /// whose refactorings concern all keys, has [`CONFIG_SHARE`] times that.
+    pub lookups: Option<usize>,
     /// Whether refactorings of a kind are wanted.
     pub kinds: &'a dyn Fn(RefactoringKind) -> bool,
 }
@@ -204,7 +203,7 @@ impl<'a> RefactorContext<'a> {
             return None;
         }
         let document = snapshot.file(wanted.path).and_then(|file| file.document())?;
-        let comparer = Comparer::new(snapshot, Effort::new(wanted.time));
+        let comparer = Comparer::new(snapshot, Effort::new(wanted.lookups));
         Some(RefactorContext { snapshot, environment, wanted, document, comparer })
     }
 

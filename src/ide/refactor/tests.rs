@@ -1,7 +1,5 @@
 //! Refactorings, each as its title with the texts that it leaves.
 
-use std::time::Duration;
-
 use expect_test::{Expect, expect};
 
 use super::{Refactoring, RefactoringKind, RefactoringRequest, find_refactorings};
@@ -14,11 +12,11 @@ fn found(fixture: &Fixture, kinds: &[RefactoringKind]) -> Vec<Refactoring> {
     found_within(fixture, kinds, None)
 }
 
-/// Returns the same where values may be compared for so long.
+/// Returns the same where so many lookups compare values.
 fn found_within(
     fixture: &Fixture,
     kinds: &[RefactoringKind],
-    time: Option<Duration>,
+    lookups: Option<usize>,
 ) -> Vec<Refactoring> {
     let place = fixture.selection();
     let file = fixture.snapshot.file_by_id(place.file).expect("the cursor is in a file");
@@ -27,7 +25,7 @@ fn found_within(
         range: place.range,
         creates_files: true,
         is_by_user: true,
-        time,
+        lookups,
         kinds: &|kind| kinds.contains(&kind),
     };
     find_refactorings(&fixture.snapshot, wanted)

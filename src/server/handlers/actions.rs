@@ -1,7 +1,5 @@
 //! Code actions: quick fixes, refactorings, and evaluations with functions of levels.
 
-use std::time::Duration;
-
 use tower_lsp::lsp_types as lsp;
 
 use super::{Answer, evaluate};
@@ -13,8 +11,8 @@ use crate::server::{from_lsp, to_lsp};
 use crate::text::{FilePosition, SourceChange, Text, TextRange};
 use crate::workspace::Snapshot;
 
-/// The longest time for which values are compared to state the effect of refactorings.
-const MAX_COMPARING: Duration = Duration::from_millis(100);
+/// The most lookups that compare values to state the effect of the refactorings of a place.
+const MAX_COMPARED_LOOKUPS: usize = 2_000;
 
 /// Returns the quick fixes for the findings in a range, each with the diagnostics that the client
 /// has of its finding, the refactorings there, and the evaluations of the key there; of all those of
@@ -70,7 +68,7 @@ fn find_actions(
         range,
         creates_files: client.features.creates_files,
         is_by_user,
-        time: Some(MAX_COMPARING),
+        lookups: Some(MAX_COMPARED_LOOKUPS),
         kinds: &|kind| is_wanted(&action_kind(kind)),
     };
     let found = find_refactorings(snapshot, request).into_iter();

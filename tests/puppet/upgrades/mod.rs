@@ -72,7 +72,7 @@ fn upgrade(
             range: TextRange::new_empty(0),
             creates_files: true,
             is_by_user: true,
-            time: None,
+            lookups: None,
             kinds: &|kind| kind == RefactoringKind::Rewrite,
         };
         let found = find_refactorings(&snapshot, wanted).into_iter();

@@ -341,7 +341,7 @@ impl<'a> Question<'a> {
             range: TextRange::new_empty(self.place.position.offset),
             creates_files: true,
             is_by_user: true,
-            time: None,
+            lookups: None,
             kinds: &|_| true,
         };
         for found in find_refactorings(self.snapshot, request) {

@@ -39,7 +39,7 @@ fn titles_on_the_corpus_state_counts() {
             range,
             creates_files: true,
             is_by_user: true,
-            time: None,
+            lookups: None,
             kinds: &|kind| kind == RefactoringKind::Move || kind == RefactoringKind::Rewrite,
         };
         let began = std::time::Instant::now();

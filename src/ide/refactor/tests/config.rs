@@ -137,18 +137,18 @@ fn an_editor_that_follows_the_cursor_gets_none() {
         range: place.range,
         creates_files: true,
         is_by_user: false,
-        time: None,
+        lookups: None,
         kinds: &|_| true,
     };
     assert_eq!(find_refactorings(&fixture.snapshot, wanted), []);
 }
 
 #[test]
-fn nodes_beyond_the_time_are_counted_in_the_title_of_a_conversion() {
+fn nodes_beyond_the_effort_are_counted_in_the_title_of_a_conversion() {
     let fixture = Fixture::new(
         "#- node a role=web\n#- /hiera.yaml\n$0:backends: [yaml]\n:hierarchy: [common]\n:yaml:\n  :datadir: /hd\n#- /hd/common.yaml\nk: 1\n",
     );
-    let all = found_within(&fixture, &[RefactoringKind::Rewrite], Some(Duration::ZERO));
+    let all = found_within(&fixture, &[RefactoringKind::Rewrite], Some(0));
     let title = &all[0].title;
     assert!(title.contains("(changes not known for 1 of 1 node)"), "{title}");
 }

@@ -243,7 +243,7 @@ fn plain_text_does_not_leave_a_file_of_secrets() {
 fn nodes_beyond_the_time_are_counted_in_the_title() {
     let text = format!("{FLEET}#- /data/roles/web.yaml\n$0k: 1\n#- /data/common.yaml\nx: 1\n");
     let fixture = Fixture::new(&text);
-    let all = found_within(&fixture, &[RefactoringKind::Move], Some(Duration::ZERO));
+    let all = found_within(&fixture, &[RefactoringKind::Move], Some(0));
     let titles: Vec<&str> = all.iter().map(|one| &*one.title).collect();
     assert!(
         titles.contains(&"Move `k` to data/common.yaml (changes not known for 3 of 3 nodes)"),

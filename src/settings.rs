@@ -26,7 +26,8 @@ pub use apply::{PublishTime, RunBackends};
 pub(crate) use effects::{SettingsFile, without_effect};
 pub(crate) use gather::READINGS;
 pub use gather::{
-    Opened, OpenedTwice, gather, of_environments, open, open_revisions, open_versions,
+    FolderReading, Opened, OpenedTwice, gather, of_environments, open, open_revisions,
+    open_versions,
 };
 pub use problem::SettingProblem;
 pub use reader::Origin;

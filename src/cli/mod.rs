@@ -104,6 +104,9 @@ pub enum Command {
     /// Report what edits change on the known nodes, between two revisions of git; exit 0 same, 1
     /// values differ, 2 could not run.
     Diff(Box<diff::DiffArguments>),
+    /// Print the commits at which the effective value of a key changed on the known nodes, the
+    /// newest first; exit 0, 2 could not run.
+    Log(Box<diff::log::LogArguments>),
     /// Print every finding; exit 0 clean, 1 findings that count, 2 could not run.
     Check(Box<CheckArguments>),
     /// List the nodes that are known, or the variables of one, with their sources.
@@ -384,6 +387,7 @@ pub fn run(command: Command, out: &mut dyn Write) -> Status {
         Command::Dump(arguments) => dump::run(&arguments, out),
         Command::Compare(arguments) => compare::run(&arguments, out),
         Command::Diff(arguments) => diff::run(&arguments, out),
+        Command::Log(arguments) => diff::log::run(&arguments, out),
         Command::Check(arguments) => check::run(&arguments, out),
         Command::Debug { aspect, file, root } => debug::run(aspect, &file, &root, out),
         Command::Nodes(arguments) => nodes::run(&arguments, out),

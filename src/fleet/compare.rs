@@ -10,8 +10,10 @@ mod answer;
 pub mod changes;
 pub mod edits;
 mod effort;
+pub mod history;
 mod keys;
 pub mod upgrade;
+mod whole;
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -1,6 +1,8 @@
 //! The sources of settings: the files of the folders and of the environments below them, and the
 //! user's settings, which win over both.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::effects::{SettingsFile, without_effect};
@@ -12,6 +14,7 @@ use crate::hiera::sources::Sources;
 use crate::puppet::LegacyFacts;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::environments::Environment;
+use crate::workspace::nodes::NodeSource;
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
 /// The longest settings file that is read, in bytes.
@@ -199,7 +202,37 @@ pub fn open_revisions(
     base: &dyn FileSystem,
     head: &dyn FileSystem,
 ) -> OpenedTwice {
-    read_again(open(folders, given, Vec::new(), head), None, base)
+    let mut reading = FolderReading::new(open(folders, given, Vec::new(), head));
+    let after = reading.opened.workspace.snapshot();
+    let before = reading.read(base);
+    OpenedTwice { head: reading.opened, after, before }
+}
+
+/// Folders that are read in one revision after the other, with the settings of the first reading
+/// and the nodes of the files that they name.
+#[derive(Debug)]
+pub struct FolderReading {
+    /// The folders as they were read last, with the settings.
+    pub opened: Opened,
+    known_sources: Arc<Vec<NodeSource>>,
+}
+
+impl FolderReading {
+    /// Takes the first reading.
+    pub fn new(opened: Opened) -> FolderReading {
+        let known_sources = opened.workspace.scan_request().known_sources;
+        FolderReading { opened, known_sources }
+    }
+
+    /// Reads the folders in another revision. Files with the stamps of the last reading are shared
+    /// with it.
+    pub fn read(&mut self, fs: &dyn FileSystem) -> Snapshot {
+        let workspace = &mut self.opened.workspace;
+        let mut scanned = scan::scan(&workspace.scan_request(), fs, &|_| {});
+        scanned.take_named_sources(&self.known_sources);
+        workspace.apply(Change::Scanned(Box::new(scanned)));
+        workspace.snapshot()
+    }
 }
 
 /// Reads folders as two versions of Puppet do, the settings of the first and of the second given.
@@ -225,21 +258,11 @@ pub fn open_versions(
     opened.workspace.apply(Change::Configure(after.clone().into()));
     let scanned = scan::scan(&opened.workspace.scan_request(), fs, &|_| {});
     opened.workspace.apply(Change::Scanned(Box::new(scanned)));
-    read_again(opened, Some(before), fs)
-}
-
-/// Reads folders that were read once more, with other settings if there are some.
-fn read_again(mut opened: Opened, settings: Option<Settings>, fs: &dyn FileSystem) -> OpenedTwice {
-    let after = opened.workspace.snapshot();
-    let known_sources = opened.workspace.scan_request().known_sources;
-    if let Some(settings) = settings {
-        opened.workspace.apply(Change::Configure(settings.workspace.into()));
-    }
-    let mut scanned = scan::scan(&opened.workspace.scan_request(), fs, &|_| {});
-    scanned.take_named_sources(&known_sources);
-    opened.workspace.apply(Change::Scanned(Box::new(scanned)));
-    let before = opened.workspace.snapshot();
-    OpenedTwice { head: opened, after, before }
+    let mut reading = FolderReading::new(opened);
+    let after = reading.opened.workspace.snapshot();
+    reading.opened.workspace.apply(Change::Configure(before.workspace.into()));
+    let before = reading.read(fs);
+    OpenedTwice { head: reading.opened, after, before }
 }
 
 /// Keeps the entries that concern some environment: folders of it that the disk refused to list,

@@ -1,6 +1,10 @@
 //! Revisions of a git repository, read from its objects without a checkout: the only user of the
 //! git library. Nothing of the repository runs, no filter, no hook and no driver.
 
+mod history;
+
+pub use history::{ChangedPath, GitCommit};
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -125,10 +129,12 @@ impl GitRepository {
             folders: BTreeMap::from([(self.mount.clone(), false)]),
             on_disk: BTreeMap::new(),
             pointers: Mutex::default(),
+            has_links: false,
             missing: Mutex::default(),
             repository: Mutex::new(self.inner),
         };
         let links = fs.list(revision.tree).map_err(|error| error.message().to_owned())?;
+        fs.has_links = !links.is_empty();
         fs.follow(links);
         Ok(fs)
     }
@@ -145,6 +151,7 @@ pub struct TreeFs {
     on_disk: BTreeMap<FilePath, DiskEntry>,
     /// Files that were read and are pointers to a store of large files.
     pointers: Mutex<BTreeSet<FilePath>>,
+    has_links: bool,
     /// Files whose content is not in the clone.
     missing: Mutex<BTreeSet<FilePath>>,
     repository: Mutex<git2::Repository>,
@@ -178,6 +185,11 @@ impl TreeFs {
     /// Returns the folder of the working tree.
     pub fn mount(&self) -> &FilePath {
         &self.mount
+    }
+
+    /// Whether a file or a folder is a link.
+    pub fn has_links(&self) -> bool {
+        self.has_links
     }
 
     /// Adds the files on disk below a folder that git ignores: they are in no revision, and count

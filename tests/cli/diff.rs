@@ -41,14 +41,14 @@ pub fn commit(root: &Path, message: &str) {
     git(root, &["commit", "-q", "--allow-empty", "-m", message]);
 }
 
-fn write(root: &Path, path: &str, text: &str) {
+pub fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
     std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
     std::fs::write(path, text).expect("it can be written");
 }
 
 /// A new repository with these files, committed.
-fn repository(name: &str, files: &[(&str, &str)]) -> PathBuf {
+pub fn repository(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let root = scratch(name);
     files.iter().for_each(|(path, text)| write(&root, path, text));
     git(&root, &["init", "-q", "-b", "main"]);
@@ -56,20 +56,20 @@ fn repository(name: &str, files: &[(&str, &str)]) -> PathBuf {
     root
 }
 
-const CONFIG: &str = "version: 5
+pub const CONFIG: &str = "version: 5
 hierarchy:
 - {name: Node, path: 'nodes/%{trusted.certname}.yaml'}
 - {name: Role, path: 'roles/%{role}.yaml'}
 - {name: Common, path: common.yaml}
 ";
-const FLEET: &str =
+pub const FLEET: &str =
     "{\"facts\":{},\"trusted\":{\"certname\":\"web-01\"},\"role\":\"web\",\"location\":\"osl\"}
 {\"facts\":{},\"trusted\":{\"certname\":\"web-02\"},\"role\":\"web\",\"location\":\"osl\"}
 {\"facts\":{},\"trusted\":{\"certname\":\"web-03\"},\"role\":\"web\",\"location\":\"bgo\"}
 {\"facts\":{},\"trusted\":{\"certname\":\"db-01\"},\"role\":\"db\",\"location\":\"bgo\"}
 ";
 
-fn small(name: &str) -> PathBuf {
+pub fn small(name: &str) -> PathBuf {
     repository(
         name,
         &[
@@ -295,7 +295,11 @@ fn forced(before: &Path, after: &Path) -> BTreeSet<Answer> {
 }
 
 /// Returns the strategies that calls name, and that of `lookup_options`.
-fn strategies(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<Option<Strategy>> {
+pub fn strategies(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    key: &str,
+) -> Vec<Option<Strategy>> {
     let mut all = vec![None];
     let index = snapshot.manifests(environment);
     for strategy in index.readers_of_key(key).filter_map(|call| asked_strategy(call.reader)) {
@@ -383,7 +387,7 @@ const FILES: [&str; 8] = [
     "common",
 ];
 
-fn write_fleet(root: &Path, random: &mut Random) {
+pub fn write_fleet(root: &Path, random: &mut Random) {
     write(root, "hiera.yaml", &config(&["node", "role", "os", "common"]));
     write(root, ".hiera-ls.yaml", "nodes: {sources: [scopes.jsonl]}\n");
     let mut fleet = String::new();
@@ -450,7 +454,7 @@ fn value(random: &mut Random) -> String {
 }
 
 /// Makes one to three random changes, and says which.
-fn change(root: &Path, random: &mut Random) -> String {
+pub fn change(root: &Path, random: &mut Random) -> String {
     let mut told = Vec::new();
     for _ in 0..1 + random.below(3) {
         let file = format!("data/{}.yaml", random.pick(&FILES));

@@ -10,6 +10,7 @@ mod diff;
 mod facts;
 mod fixes;
 mod fleet;
+mod history;
 mod hostile;
 mod keys;
 mod nodes;

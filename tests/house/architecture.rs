@@ -71,7 +71,7 @@ const HOMES: [(&str, &[&str]); 18] = [
     ("process::Command", &["backends/process.rs"]),
     ("println!", &["cli/"]),
     ("stderr!", &["cli/", "main.rs", "server/mod.rs"]),
-    ("git2::", &["workspace/git.rs"]),
+    ("git2::", &["workspace/git.rs", "workspace/git/"]),
     ("ropey", &["text/document.rs"]),
     ("serde_yaml", &["yaml/serde.rs", "fixture.rs"]),
     ("rsa::", &["eyaml/"]),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use super::Report;
-use super::model::{EnvironmentReport, Section};
+use super::model::{ChangedKey, EnvironmentReport, Section};
 use super::text::SHOWN_PARTS;
 use crate::text::escape::escape_terminal;
 
@@ -40,8 +40,17 @@ fn write_section(
     if section.keys.is_empty() {
         return writeln!(out, "  {}", escape_terminal(&one.quiet_reason(report, section)));
     }
+    write_keys(one, &section.keys, out)
+}
+
+/// Writes keys that change, each with its parts and nodes.
+pub(super) fn write_keys(
+    one: &EnvironmentReport<'_>,
+    keys: &[ChangedKey],
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
     let mut last: Option<BTreeSet<usize>> = None;
-    for key in &section.keys {
+    for key in keys {
         let title = key.title();
         let nodes = |nodes: &BTreeSet<usize>| match last.as_ref() == Some(nodes) {
             true if nodes.len() > 1 => format!("the same {}", nodes.len()),

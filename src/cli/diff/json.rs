@@ -58,7 +58,11 @@ fn environment_json(
         .changes
         .iter()
         .zip(&one.edits_of_changes)
-        .map(|(change, edits)| change_json(reporter, one, change, edits))
+        .map(|(change, edits)| {
+            let mut json = change_json(reporter, one, change);
+            json["edits"] = edits.as_slice().into();
+            json
+        })
         .collect();
     let names = |names: &[std::sync::Arc<str>]| -> Vec<String> {
         names.iter().map(ToString::to_string).collect()
@@ -78,11 +82,10 @@ fn environment_json(
     })
 }
 
-fn change_json(
+pub(super) fn change_json(
     reporter: &Reporter<'_>,
     one: &EnvironmentReport<'_>,
     change: &KeyChange,
-    edits: &[usize],
 ) -> Json {
     let masking = &reporter.masking;
     let is_hidden =
@@ -115,7 +118,6 @@ fn change_json(
     json!({
         "key": &*change.key,
         "strategies": strategies,
-        "edits": edits,
         "kind": ChangeKind::of_change(change).name(),
         "before": side(reporter.before, &change.before),
         "after": side(reporter.after, &change.after),

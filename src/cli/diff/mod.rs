@@ -6,6 +6,7 @@ mod github;
 mod html;
 mod human;
 mod json;
+pub(super) mod log;
 mod markdown;
 mod masking;
 mod model;
@@ -230,10 +231,10 @@ impl Sides {
         out: &mut dyn Write,
     ) -> Result<Status, Failure> {
         let files = self.before.files_changed(&self.after);
-        let is_chosen = self.chosen_nodes(arguments)?;
+        let is_chosen = self.chosen_nodes(arguments.nodes.as_deref())?;
         let changes = find_changes(&self.before, &self.after, &files, &is_chosen);
         let changes = changes.ok_or_else(|| Failure("the comparison was cancelled".into()))?;
-        let reporter = self.reporter(arguments);
+        let reporter = self.reporter(arguments.reveal, arguments.order);
         let report = |changes: EnvironmentChanges<'a>| {
             let sides = ((&self.before, changes.before), (&self.after, changes.after));
             let edits = find_edits(sides.0, sides.1, &files);
@@ -249,22 +250,26 @@ impl Sides {
         report.write(arguments, &reporter, out)
     }
 
-    fn reporter(&self, arguments: &DiffArguments) -> Reporter<'_> {
+    fn reporter(&self, reveals: bool, shows_order: bool) -> Reporter<'_> {
         Reporter {
             before: &self.before,
             after: &self.after,
             root: &self.root,
-            masking: Masking { snapshots: [&self.before, &self.after], reveals: arguments.reveal },
-            shows_order: arguments.order,
+            masking: Masking { snapshots: [&self.before, &self.after], reveals },
+            shows_order,
+            shows_places_after: false,
         }
     }
 
-    /// Returns whether the arguments choose a node.
+    /// Returns whether an argument chooses a node; without one all are chosen.
     ///
-    /// Errors: they choose none.
-    fn chosen_nodes(&self, arguments: &DiffArguments) -> Result<impl Fn(&Node) -> bool, Failure> {
+    /// Errors: it chooses none.
+    fn chosen_nodes(
+        &self,
+        choice: Option<&str>,
+    ) -> Result<impl Fn(&Node) -> bool + 'static, Failure> {
         let mut chosen = None;
-        if let Some(choice) = &arguments.nodes {
+        if let Some(choice) = choice {
             let mut names = std::collections::BTreeSet::new();
             let mut found = false;
             for (snapshot, environment) in [&self.after, &self.before]

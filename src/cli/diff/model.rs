@@ -91,6 +91,8 @@ pub(super) struct ChangedPart {
     /// Where the part before is written.
     pub(super) place: Option<String>,
     pub(super) after: String,
+    /// Where the part after is written, for reports that show that.
+    pub(super) place_after: Option<String>,
     pub(super) nodes: BTreeSet<usize>,
 }
 
@@ -151,6 +153,8 @@ pub(super) struct Reporter<'a> {
     pub(super) masking: Masking<'a>,
     /// Whether changes of the order of members are shown.
     pub(super) shows_order: bool,
+    /// Whether parts have their places after.
+    pub(super) shows_places_after: bool,
 }
 
 impl<'a> Reporter<'a> {
@@ -299,12 +303,16 @@ impl<'a> Reporter<'a> {
                 Some(_) if hidden => HIDDEN.to_owned(),
                 Some(value) => fold(self.masking.text(value), variables),
             };
-            let names = PlaceNames { snapshot: self.before, root: self.root };
+            let place = |snapshot: &Snapshot, value: Option<&Value>| {
+                let names = PlaceNames { snapshot, root: self.root };
+                value.and_then(|value| value.origin).map(|origin| names.place_name(origin))
+            };
             ChangedPart {
                 path: fold(path, variables),
                 before: text(before),
-                place: before.and_then(|value| value.origin).map(|origin| names.place_name(origin)),
+                place: place(self.before, before),
                 after: text(after),
+                place_after: place(self.after, after).filter(|_| self.shows_places_after),
                 nodes: change.nodes.clone(),
             }
         };
@@ -364,6 +372,9 @@ fn merged_parts(all: impl Iterator<Item = Vec<ChangedPart>>) -> Vec<ChangedPart>
                 known.nodes.extend(&part.nodes);
                 if known.place != part.place {
                     known.place = None;
+                }
+                if known.place_after != part.place_after {
+                    known.place_after = None;
                 }
             }
             None => drop(merged.insert(key, part)),

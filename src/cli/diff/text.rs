@@ -204,10 +204,13 @@ impl ChangedPart {
     /// Returns `path: before (place) -> after`.
     pub(super) fn change(&self) -> String {
         let path = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
-        let place = self.place.as_ref().map_or_else(String::new, |place| format!(" ({place})"));
+        let behind = |place: &Option<String>| {
+            place.as_ref().map_or_else(String::new, |place| format!(" ({place})"))
+        };
+        let (place, place_after) = (behind(&self.place), behind(&self.place_after));
         if self.before == self.after {
-            return format!("{path}{} changed", self.before);
+            return format!("{path}{} changed{place_after}", self.before);
         }
-        format!("{path}{}{place} -> {}", self.before, self.after)
+        format!("{path}{}{place} -> {}{place_after}", self.before, self.after)
     }
 }

@@ -32,10 +32,10 @@ pub(super) fn run(
     if let Some((_, fs)) = &tree.revision {
         super::note_unread(fs, &sides)?;
     }
-    let is_chosen = sides.chosen_nodes(arguments)?;
+    let is_chosen = sides.chosen_nodes(arguments.nodes.as_deref())?;
     let found = find_upgrade_changes(&sides.before, &sides.after, &is_chosen);
     let found = found.ok_or_else(|| Failure("the comparison was cancelled".into()))?;
-    let reporter = sides.reporter(arguments);
+    let reporter = sides.reporter(arguments.reveal, arguments.order);
     let reports: Vec<_> = found
         .into_iter()
         .map(|(changes, edits)| {

@@ -7,13 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::answer::{ComparedAnswer, NodeAnswers};
-use super::changes::{ComparedNodes, EnvironmentChanges, KeyChange, group_changes};
+use super::changes::{EnvironmentChanges, KeyChange};
 use super::edits::{Edit, EditKind};
+use super::whole::find_whole_changes;
 use super::{ComparedSide, environment_after};
 use crate::fleet::node_caches::NodeCaches;
-use crate::fleet::node_values::NodeValues;
-use crate::fleet::ways::ReadWay;
 use crate::hiera::config::{ConfigVersion, HieraConfig, Level, Locations, Template};
 use crate::hiera::data::Reference;
 use crate::hiera::error::{LookupError, LookupErrorKind};
@@ -42,11 +40,13 @@ pub fn find_upgrade_changes<'a>(
             ComparedSide { snapshot: before, environment, caches: &caches },
             ComparedSide { snapshot: after, environment: later, caches: &caches },
         );
-        let nodes = ComparedNodes::find((before, environment), (after, later), is_chosen);
-        let changes = changes_of_all_keys(sides, &nodes)?;
+        let keys: BTreeSet<&Arc<str>> = before.keys().keys().chain(after.keys().keys()).collect();
+        let keys = keys.into_iter().filter(|key| ***key != *LOOKUP_OPTIONS);
+        let keys: Vec<LookupKey> = keys.map(|key| LookupKey::of_root(key)).collect();
+        let changes = find_whole_changes((before, environment), (after, later), &keys, is_chosen)?;
         let mut causes = Causes { after: sides.1, found: static_causes(sides) };
-        changes.iter().for_each(|change| causes.complete(change));
-        all.push((nodes.into_changes((environment, later), changes), causes.found));
+        changes.changes.iter().for_each(|change| causes.complete(change));
+        all.push((changes, causes.found));
     }
     Some(all)
 }
@@ -79,48 +79,6 @@ pub fn causes_of_change(
     }
     let found = select(&|edit| edit.key.is_none());
     if found.is_empty() { (0..edits.len()).collect() } else { found }
-}
-
-/// Looks up each key in each way in which it is read, and once as the data say.
-fn changes_of_all_keys(
-    (before, after): (ComparedSide<'_>, ComparedSide<'_>),
-    nodes: &ComparedNodes<'_>,
-) -> Option<Vec<KeyChange>> {
-    let views = [before, after].map(|side| side.snapshot.view(side.environment));
-    let later: Vec<usize> = nodes.compared.iter().map(|node| nodes.later_number(*node)).collect();
-    let values = (
-        NodeValues::new(before.snapshot, before.environment, &views[0], &nodes.compared),
-        NodeValues::new(after.snapshot, after.environment, &views[1], &later),
-    );
-    let keys: BTreeSet<Arc<str>> = [before, after]
-        .into_iter()
-        .flat_map(|side| side.snapshot.keys().keys())
-        .filter(|key| ***key != *LOOKUP_OPTIONS)
-        .cloned()
-        .collect();
-    let mut changes = Vec::new();
-    for key in &keys {
-        if before.snapshot.cancel_token().is_cancelled() {
-            return None;
-        }
-        let root = LookupKey::of_root(key);
-        let mut of_key: Vec<KeyChange> = Vec::new();
-        for way in ReadWay::certain_ways(after.snapshot, after.environment, key) {
-            let answers = |values: &NodeValues<'_>, side: ComparedSide<'_>| {
-                let mut answers = NodeAnswers::default();
-                for group in values.answers(key, &|resolver| way.lookup(resolver, &root)) {
-                    let answer = ComparedAnswer::new(&group.resolution, side);
-                    answers.add(group.nodes, answer.with_lookup(group.resolution));
-                }
-                answers
-            };
-            let (old, new) = (answers(&values.0, before), answers(&values.1, after));
-            let pairs = nodes.compared.iter().copied().zip(later.iter().copied());
-            group_changes((key, &way), pairs, (&old, &new), &BTreeSet::new(), &mut of_key);
-        }
-        changes.extend(of_key);
-    }
-    Some(changes)
 }
 
 /// The causes of changes, found one after the other.

@@ -21,12 +21,13 @@ use repository::{CLASS, Pool, Repository};
 use server::{Server, uri};
 
 /// The commands that this suite asks, or that read no data.
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "server",
     "lookup",
     "dump",
     "compare",
     "diff",
+    "log",
     "check",
     "nodes",
     "config",
@@ -409,6 +410,14 @@ impl Asked {
         self.output(&["diff", "--format", format, "--reveal"], &repository.root, "", 1);
         let upgrade = ["diff", "--puppet-version", "7..9", "--format", format, "--reveal"];
         self.output(&upgrade, &repository.root, "", 1);
+        git(&["add", "-A"]);
+        let done = git(&["commit", "-q", "--allow-empty", "-m", "second"]);
+        assert_eq!(done.status, Some(0), "{}", done.stderr);
+        for _ in 0..3 {
+            let (key, format) = (random.pick(&repository.asked), random.pick(&["human", "json"]));
+            self.output(&["log", &key, "--format", format, "--reveal"], &repository.root, "", 1);
+        }
+        git(&["reset", "-q", "--soft", "HEAD~1"]);
     }
 
     /// Code actions at each key of the lines, and at several places of their values.

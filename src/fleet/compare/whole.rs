@@ -1,0 +1,98 @@
+//! Keys looked up for all nodes in two snapshots, as Puppet does: a file or a config that Puppet
+//! refuses fails all lookups of its readers.
+
+use std::collections::BTreeSet;
+
+use super::ComparedSide;
+use super::answer::{ComparedAnswer, NodeAnswers};
+use super::changes::{ComparedNodes, EnvironmentChanges, KeyChange, group_changes};
+use crate::fleet::node_caches::NodeCaches;
+use crate::fleet::node_values::NodeValues;
+use crate::fleet::ways::ReadWay;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{Context, Resolver};
+use crate::hiera::resolution::Resolution;
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+use crate::workspace::nodes::Node;
+
+/// An environment of a snapshot.
+pub(super) type Side<'a> = (&'a Snapshot, &'a Environment);
+
+/// Returns the changes of keys between an environment of two snapshots, for the nodes of both whose
+/// names `is_chosen` accepts: with each merge strategy that calls in code certainly name, and with
+/// that of the data. `None` when cancelled.
+pub(super) fn find_whole_changes<'a>(
+    before: Side<'a>,
+    after: Side<'a>,
+    keys: &[LookupKey],
+    is_chosen: &dyn Fn(&Node) -> bool,
+) -> Option<EnvironmentChanges<'a>> {
+    let nodes = ComparedNodes::find(before, after, is_chosen);
+    let views = [before, after].map(|(snapshot, environment)| snapshot.view(environment));
+    let later: Vec<usize> = nodes.compared.iter().map(|node| nodes.later_number(*node)).collect();
+    let values = (
+        NodeValues::new(before.0, before.1, &views[0], &nodes.compared),
+        NodeValues::new(after.0, after.1, &views[1], &later),
+    );
+    let mut changes = Vec::new();
+    for key in keys {
+        if before.0.cancel_token().is_cancelled() {
+            return None;
+        }
+        let root = key.root_text();
+        let name = if key.subkeys.is_empty() { root.clone() } else { key.text.clone() };
+        let mut of_key: Vec<KeyChange> = Vec::new();
+        for way in ReadWay::certain_ways(after.0, after.1, &root) {
+            let answers = |values: &NodeValues<'_>, side: Side<'_>| {
+                let mut answers = NodeAnswers::default();
+                for group in values.answers(&root, &|resolver| way.lookup(resolver, key)) {
+                    answers.add(group.nodes, compared_answer(group.resolution, side));
+                }
+                answers
+            };
+            let (old, new) = (answers(&values.0, before), answers(&values.1, after));
+            let pairs = nodes.compared.iter().copied().zip(later.iter().copied());
+            group_changes((&name, &way), pairs, (&old, &new), &BTreeSet::new(), &mut of_key);
+        }
+        changes.extend(of_key);
+    }
+    Some(nodes.into_changes((before.1, after.1), changes))
+}
+
+/// Returns the changes of a key for the nodes of an environment that the other revision does not
+/// have, where nothing is found; the environment is that of the revision after if `is_new`.
+pub(super) fn find_one_sided_changes<'a>(
+    side: Side<'a>,
+    key: &LookupKey,
+    is_new: bool,
+    is_chosen: &dyn Fn(&Node) -> bool,
+) -> EnvironmentChanges<'a> {
+    let nodes = ComparedNodes::find(side, side, is_chosen);
+    let view = side.0.view(side.1);
+    let values = NodeValues::new(side.0, side.1, &view, &nodes.compared);
+    let root = key.root_text();
+    let name = if key.subkeys.is_empty() { root.clone() } else { key.text.clone() };
+    let mut changes = Vec::new();
+    for way in ReadWay::certain_ways(side.0, side.1, &root) {
+        let (mut found, mut missing) = (NodeAnswers::default(), NodeAnswers::default());
+        for group in values.answers(&root, &|resolver| way.lookup(resolver, key)) {
+            let context = side.0.lookup_context(side.1, &view, &group.scope);
+            // There are no configs, and so no levels.
+            let nothing = Context { global: None, environment: None, ..context };
+            let resolution = way.lookup(&Resolver::new(nothing), &LookupKey::of_root(""));
+            missing.add(group.nodes.clone(), compared_answer(resolution, side));
+            found.add(group.nodes, compared_answer(group.resolution, side));
+        }
+        let (old, new) = if is_new { (&missing, &found) } else { (&found, &missing) };
+        let pairs = nodes.compared.iter().map(|node| (*node, *node));
+        group_changes((&name, &way), pairs, (old, new), &BTreeSet::new(), &mut changes);
+    }
+    nodes.into_changes((side.1, side.1), changes)
+}
+
+fn compared_answer(resolution: Resolution, (snapshot, environment): Side<'_>) -> ComparedAnswer {
+    let caches = NodeCaches::default();
+    let side = ComparedSide { snapshot, environment, caches: &caches };
+    ComparedAnswer::new(&resolution, side).with_lookup(resolution)
+}

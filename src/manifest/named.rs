@@ -1,7 +1,10 @@
 //! A list whose items are found by name in logarithmic time: a class may have hundreds of parameters,
 //! and each key of data asks for one.
 
+use std::hash::BuildHasher;
 use std::ops::{Deref, DerefMut};
+
+use foldhash::fast::FixedState;
 
 use crate::text::work::{Work, count_work};
 
@@ -15,35 +18,42 @@ pub trait HasName {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedList<T> {
     items: Vec<T>,
-    /// Their numbers in the order of their names.
-    by_name: Box<[u32]>,
+    /// The hashes of their names in order, each with the number of its item. A search reads a name
+    /// only where the hashes are equal: names lie scattered in memory.
+    by_hash: Box<[(u32, u32)]>,
 }
 
 impl<T: HasName> NamedList<T> {
     /// Returns the item of this name: the first, where the text has several.
     pub fn find(&self, name: &str) -> Option<&T> {
-        let at = self.by_name.partition_point(|number| {
+        let hash = hash_name(name);
+        let at = self.by_hash.partition_point(|(other, _)| {
             count_work(Work::Step);
-            self.items[*number as usize].name() < name
+            *other < hash
         });
-        let found = &self.items[*self.by_name.get(at)? as usize];
-        (found.name() == name).then_some(found)
+        let same = self.by_hash[at..].iter().take_while(|(other, _)| *other == hash);
+        let mut found = same.map(|(_, number)| &self.items[*number as usize]);
+        found.find(|item| item.name() == name)
     }
 }
 
 impl<T> Default for NamedList<T> {
     fn default() -> NamedList<T> {
-        NamedList { items: Vec::new(), by_name: Box::default() }
+        NamedList { items: Vec::new(), by_hash: Box::default() }
     }
 }
 
 impl<T: HasName> From<Vec<T>> for NamedList<T> {
     fn from(items: Vec<T>) -> NamedList<T> {
-        let mut by_name: Box<[u32]> = (0..items.len() as u32).collect();
-        by_name
-            .sort_by(|one, other| items[*one as usize].name().cmp(items[*other as usize].name()));
-        NamedList { items, by_name }
+        let hashed = items.iter().zip(0..).map(|(item, number)| (hash_name(item.name()), number));
+        let mut by_hash: Box<[(u32, u32)]> = hashed.collect();
+        by_hash.sort_unstable();
+        NamedList { items, by_hash }
     }
+}
+
+fn hash_name(name: &str) -> u32 {
+    FixedState::default().hash_one(name) as u32
 }
 
 impl<T> Deref for NamedList<T> {

@@ -112,8 +112,17 @@ pub(crate) fn finding_line(
     has_heading: bool,
     spans: &LineSpans<'_>,
 ) -> String {
+    line_at(finding, &spans.line_span(finding.span), (is_fixable, has_heading), spans)
+}
+
+fn line_at(
+    finding: &Finding,
+    span: &LineSpan,
+    (is_fixable, has_heading): (bool, bool),
+    spans: &LineSpans<'_>,
+) -> String {
     let paint = spans.paint;
-    let place = place_text(spans, finding.span, has_heading);
+    let place = place_text(spans, (finding.span, span), has_heading);
     let severity = paint.color(severity_ink(finding.severity), finding.severity.name());
     let message = escape_terminal(&finding.message);
     let code = paint.color(Ink::Dim, &format!("[{}]", finding.rule.code));
@@ -123,11 +132,14 @@ pub(crate) fn finding_line(
 }
 
 /// Returns a place with its link: `path:line:column`, or `line:column` below a heading.
-fn place_text(spans: &LineSpans<'_>, span: Span, has_heading: bool) -> String {
-    let LineSpan { path, line, column, .. } = spans.line_span(span);
+fn place_text(
+    spans: &LineSpans<'_>,
+    (span, LineSpan { path, line, column, .. }): (Span, &LineSpan),
+    has_heading: bool,
+) -> String {
     let place = match has_heading {
         true => format!("{line}:{column}"),
-        false => format!("{}:{line}:{column}", escape_terminal(&path)),
+        false => format!("{}:{line}:{column}", escape_terminal(path)),
     };
     let file = spans.snapshot.path_of(span.file).map_or("", FilePath::as_str);
     spans.paint.link(file, &spans.paint.color(Ink::Bold, &place))
@@ -150,13 +162,14 @@ pub(crate) fn write_finding(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let span = spans.line_span(finding.span);
-    writeln!(out, "{}", finding_line(finding, is_fixable, false, spans))?;
+    writeln!(out, "{}", line_at(finding, &span, (is_fixable, false), spans))?;
     if !spans.secret.may_hold_secret(finding.span) {
         write_line(&span, (spans.paint, severity_ink(finding.severity)), out)?;
     }
     for related in &finding.related {
-        let LineSpan { line, text, .. } = spans.line_span(related.span);
-        let place = place_text(spans, related.span, false);
+        let related_span = spans.line_span(related.span);
+        let place = place_text(spans, (related.span, &related_span), false);
+        let LineSpan { line, text, .. } = related_span;
         writeln!(out, "    {place}: {}", escape_terminal(&related.message))?;
         if related.is_quoted && line != span.line && !spans.secret.may_hold_secret(related.span) {
             let text = text.trim();

@@ -2,8 +2,9 @@
 //! ([`Snapshot::may_be_sensitive`]).
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use foldhash::HashMap;
 
 use crate::text::{FileId, Span, Text, TextRange};
 use crate::workspace::Snapshot;
@@ -12,6 +13,8 @@ use crate::workspace::Snapshot;
 pub(crate) struct SecretLines<'a> {
     snapshot: &'a Snapshot,
     known: RefCell<HashMap<FileId, Rc<Entries>>>,
+    /// Whether the values of root keys may be Sensitive. Many files have the same keys.
+    sensitive: RefCell<HashMap<Box<str>, bool>>,
 }
 
 /// The entries of a file.
@@ -26,7 +29,7 @@ struct Entries {
 impl<'a> SecretLines<'a> {
     /// Of the files of a snapshot.
     pub(crate) fn new(snapshot: &'a Snapshot) -> SecretLines<'a> {
-        SecretLines { snapshot, known: RefCell::default() }
+        SecretLines { snapshot, known: RefCell::default(), sensitive: RefCell::default() }
     }
 
     /// Whether the first line of a place may hold the value of a secret, or a part of it.
@@ -43,7 +46,16 @@ impl<'a> SecretLines<'a> {
         let above = above.checked_sub(1).and_then(|at| root_key(text, entries.begins[at]));
         text.slice(line_range).contains("PRIVATE KEY")
             || entries.secret.get(next).is_some_and(is_on_line)
-            || above.is_some_and(|key| self.snapshot.may_be_sensitive(&key))
+            || above.is_some_and(|key| self.may_be_sensitive(&key))
+    }
+
+    fn may_be_sensitive(&self, root: &str) -> bool {
+        if let Some(known) = self.sensitive.borrow().get(root) {
+            return *known;
+        }
+        let is_sensitive = self.snapshot.may_be_sensitive(root);
+        self.sensitive.borrow_mut().insert(root.into(), is_sensitive);
+        is_sensitive
     }
 
     /// Returns the entries of a file: each reaches to the next.
@@ -57,7 +69,7 @@ impl<'a> SecretLines<'a> {
                 .flat_map(|part| &part.data.members)
                 .filter_map(|(key, member)| {
                     let start = data.part_bytes(member.key_origin?)?.start;
-                    Some((start, self.snapshot.may_be_sensitive(key.as_str()?)))
+                    Some((start, self.may_be_sensitive(key.as_str()?)))
                 })
                 .collect();
             starts.sort_unstable();

@@ -194,6 +194,12 @@ impl Scope {
         self.rules = rules;
     }
 
+    /// Returns the scope without memory for further variables: a fleet has many.
+    pub fn shrink(mut self) -> Scope {
+        self.variables.shrink_to_fit();
+        self
+    }
+
     /// Returns the rules that derive variables from others.
     pub fn rules(&self) -> &[DeriveRule] {
         &self.rules

@@ -78,7 +78,7 @@ impl Parts {
             || self.whole.as_ref().is_some_and(|said| said.value.get("environment").is_some());
         Node {
             name: self.name.clone(),
-            scope: Arc::new(making.scope),
+            scope: Arc::new(making.scope.shrink()),
             source: self.main_source().clone(),
             environment: None,
             states_environment,

@@ -13,14 +13,14 @@ use super::sources::Sources;
 use crate::puppet::ruby::glob::exceeded_limit;
 use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::puppet::{PuppetVersion, Strict};
-use crate::text::{FilePath, Limit, Memo};
+use crate::text::{FilePath, Limit};
 
 mod decisive;
 pub mod located;
 mod variables;
 
 pub use decisive::{DecisiveVariables, write_value};
-use located::{LevelTarget, LocatedLevel, Location, Undetermined};
+use located::{CandidateFile, LevelTarget, LocatedLevel, Location, Undetermined};
 use variables::{Evaluated, Variables};
 
 impl Undetermined {
@@ -43,22 +43,6 @@ impl Undetermined {
             None => find().collect(),
         }
     }
-}
-
-/// The files that undetermined locations may name, by a location's pattern and a root key that they
-/// define.
-pub type SharedCandidates = Memo<(Arc<[PatternPiece]>, Arc<str>), Arc<[CandidateFile]>>;
-
-/// A file that an undetermined location may turn out to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CandidateFile {
-    /// The file.
-    pub path: FilePath,
-    /// The values that the unknown variables need for that; variables for which several values
-    /// would do are left out.
-    pub when: Bindings,
-    /// How many bytes of the location's path are literal.
-    pub literal_len: usize,
 }
 
 /// Returns the levels of a hierarchy with their locations in `scope`.

@@ -188,12 +188,13 @@ impl Viewer<'_> {
             LevelTarget::Uri(uri) => named(LocationState::Opaque, uri),
             LevelTarget::Nowhere => named(LocationState::Opaque, &level.backend.name),
             LevelTarget::Undetermined(undetermined) => {
-                let candidate = |found: crate::hiera::hierarchy::CandidateFile| CandidateView {
-                    name: self.names.short_path(&found.path).to_owned(),
-                    key: self.key_in(level, &found.path),
-                    file: found.path,
-                    when: found.when,
-                };
+                let candidate =
+                    |found: crate::hiera::hierarchy::located::CandidateFile| CandidateView {
+                        name: self.names.short_path(&found.path).to_owned(),
+                        key: self.key_in(level, &found.path),
+                        file: found.path,
+                        when: found.when,
+                    };
                 let candidates =
                     undetermined.candidate_files(&self.view).into_iter().map(candidate).collect();
                 LocationView {

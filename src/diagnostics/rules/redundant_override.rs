@@ -29,9 +29,6 @@ pub(crate) static RULE: Rule = Rule {
     check: Check::Entry(check),
 };
 
-/// The most lookups that compare the values of one entry. An entry that takes more is not reported.
-const MAX_LOOKUPS: usize = 100_000;
-
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for removable in removable_entries(context) {
         if removable.is_merged {
@@ -107,7 +104,7 @@ fn without_effect(context: &EntryContext<'_>, key: &str, span: Span) -> Option<S
     let trial = Finding::new(&RULE, span, "").fix(removal(key, span));
     let change = FixDrafter::new(snapshot).draft(&trial)?;
     let after = snapshot.after_change(&change)?;
-    let comparer = Comparer::new(snapshot, Effort::new(Some(MAX_LOOKUPS)));
+    let comparer = Comparer::new(snapshot, Effort::default());
     comparer.compare(&after, &change, &[]).filter(Comparison::is_neutral)?;
     Some(after)
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::hiera::config::{Level, Template};
-use crate::hiera::pattern::Pattern;
-use crate::text::FilePath;
+use crate::hiera::pattern::{Bindings, Pattern, PatternPiece};
+use crate::text::{FilePath, Memo};
 
 /// A level with its locations in one scope.
 #[derive(Clone, Debug)]
@@ -76,4 +76,20 @@ pub struct Undetermined {
     pub variables: Vec<String>,
     /// The paths that it may turn out to be; `None` when it is no file.
     pub pattern: Option<Pattern>,
+}
+
+/// The files that undetermined locations may name, by a location's pattern and a root key that they
+/// define.
+pub type SharedCandidates = Memo<(Arc<[PatternPiece]>, Arc<str>), Arc<[CandidateFile]>>;
+
+/// A file that an undetermined location may turn out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CandidateFile {
+    /// The file.
+    pub path: FilePath,
+    /// The values that the unknown variables need for that; variables for which several values
+    /// would do are left out.
+    pub when: Bindings,
+    /// How many bytes of the location's path are literal.
+    pub literal_len: usize,
 }

@@ -7,7 +7,7 @@ use crate::hiera::config::{Backend, BackendKind, DataReader, Layer, Level, Locat
 use crate::hiera::data::{DataFile, FileRefusal, ProblemKind};
 use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::hiera::eyaml::has_encrypted_text;
-use crate::hiera::hierarchy::CandidateFile;
+use crate::hiera::hierarchy::located::CandidateFile;
 use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location, Undetermined};
 use crate::hiera::resolution::{Outcome, Unevaluated, Unsettled};
 use crate::puppet::Strict;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::location::has_key_from;
 use super::{LOOKUP_OPTIONS, Resolver, layers_of};
 use crate::hiera::config::{DataReader, Layer, Level};
-use crate::hiera::hierarchy::CandidateFile;
+use crate::hiera::hierarchy::located::CandidateFile;
 use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
 use crate::hiera::lookup_options::{LookupOptions, OptionsEntry};
 use crate::hiera::resolution::{MergeSource, Resolution, Unsettled};

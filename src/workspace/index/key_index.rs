@@ -10,7 +10,7 @@ use super::options_memo::OptionsMemo;
 use super::readings::Readings;
 use super::siblings::Siblings;
 use crate::hiera::data::{DataFile, FileRefusal, Part};
-use crate::hiera::hierarchy::SharedCandidates;
+use crate::hiera::hierarchy::located::SharedCandidates;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::work::{self, Work};
 use crate::text::{FilePath, Memo};

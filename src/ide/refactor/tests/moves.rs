@@ -240,7 +240,7 @@ fn plain_text_does_not_leave_a_file_of_secrets() {
 }
 
 #[test]
-fn nodes_beyond_the_time_are_counted_in_the_title() {
+fn nodes_beyond_the_effort_are_counted_in_the_title() {
     let text = format!("{FLEET}#- /data/roles/web.yaml\n$0k: 1\n#- /data/common.yaml\nx: 1\n");
     let fixture = Fixture::new(&text);
     let all = found_within(&fixture, &[RefactoringKind::Move], Some(0));

@@ -4,8 +4,8 @@
 import * as path from "node:path";
 import { commands, Disposable, EventEmitter, window, workspace } from "vscode";
 import type { ExtensionContext, LogOutputChannel } from "vscode";
-import { LanguageClient, State } from "vscode-languageclient/node";
-import type { ClientCapabilities, FeatureState, LanguageClientOptions, StaticFeature } from "vscode-languageclient/node";
+import { ErrorAction, LanguageClient, State } from "vscode-languageclient/node";
+import type { ClientCapabilities, ErrorHandler, FeatureState, LanguageClientOptions, StaticFeature } from "vscode-languageclient/node";
 import { Doubles } from "./doubles";
 import { CONFIG, environmentOf, environments, isWithin, selector } from "./environments";
 import { findProgram, NoProgram } from "./program";
@@ -139,6 +139,7 @@ export class Server implements Disposable {
   }
 
   private newClient(program: Program): LanguageClient {
+    let restarts: ErrorHandler | undefined;
     const options: LanguageClientOptions = {
       documentSelector: selector(this.roots),
       outputChannel: this.output,
@@ -150,6 +151,11 @@ export class Server implements Disposable {
       diagnosticCollectionProvider: new Doubles(() => {
         this.walkthrough.done("mended");
       }),
+      errorHandler: {
+        // A server that dies while the client writes breaks the pipe before its end is known. By default the client stops for good then.
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => (restarts ??= client.createDefaultErrorHandler()).closed(),
+      },
       middleware: {
         provideHover: async (document, position, token, next) => {
           const hover = await next(document, position, token);

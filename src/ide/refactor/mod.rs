@@ -31,7 +31,7 @@ use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 
 /// How many times as many lookups the refactorings of a `hiera.yaml` have.
-pub const CONFIG_SHARE: usize = 10;
+pub const CONFIG_SHARE: usize = 2;
 
 /// A refactoring, or the reason why it cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,9 @@ use crate::text::{FilePosition, SourceChange, Text, TextRange};
 use crate::workspace::Snapshot;
 
 /// The most lookups that compare values to state the effect of the refactorings of a place.
-const MAX_COMPARED_LOOKUPS: usize = 2_000;
+const MAX_COMPARED_LOOKUPS: usize = 8_000;
+/// The same where no user asks, but the editor by itself while the cursor moves.
+const MAX_LOOKUPS_UNASKED: usize = 2_000;
 
 /// Returns the quick fixes for the findings in a range, each with the diagnostics that the client
 /// has of its finding, the refactorings there, and the evaluations of the key there; of all those of
@@ -68,7 +70,7 @@ fn find_actions(
         range,
         creates_files: client.features.creates_files,
         is_by_user,
-        lookups: Some(MAX_COMPARED_LOOKUPS),
+        lookups: Some(if is_by_user { MAX_COMPARED_LOOKUPS } else { MAX_LOOKUPS_UNASKED }),
         kinds: &|kind| is_wanted(&action_kind(kind)),
     };
     let found = find_refactorings(snapshot, request).into_iter();

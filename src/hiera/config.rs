@@ -112,6 +112,16 @@ pub struct Level {
 }
 
 impl Level {
+    /// Returns the texts that may have tokens: the datadir, the locations, and the variable that
+    /// mapped paths read.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        let variable = match &self.locations {
+            Locations::Mapped { variable, .. } => Some(variable),
+            _ => None,
+        };
+        [&self.datadir].into_iter().chain(self.locations.templates()).chain(variable)
+    }
+
     /// Returns the error of a call of this level's built-in function: a function of the wrong kind
     /// gets other arguments than it takes; `yaml_data` and similar functions need a path and take
     /// no options, `eyaml_lookup_key` needs a path.

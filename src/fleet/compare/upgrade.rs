@@ -12,7 +12,7 @@ use super::edits::{Edit, EditKind};
 use super::whole::find_whole_changes;
 use super::{ComparedSide, environment_after};
 use crate::fleet::node_caches::NodeCaches;
-use crate::hiera::config::{ConfigVersion, HieraConfig, Level, Locations, Template};
+use crate::hiera::config::{ConfigVersion, HieraConfig, Level, Template};
 use crate::hiera::data::Reference;
 use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::hiera::key::LookupKey;
@@ -171,8 +171,7 @@ fn failing_configs((before, after): (ComparedSide<'_>, ComparedSide<'_>)) -> Vec
 }
 
 fn legacy_facts_of_config(config: &HieraConfig) -> Vec<Edit> {
-    let templates =
-        config.levels().flat_map(|level| templates_of(level).map(move |it| (level, it)));
+    let templates = config.levels().flat_map(|level| level.templates().map(move |it| (level, it)));
     let edit = |(level, template): (&Arc<Level>, &Template)| {
         let facts = legacy_facts_in(&template.text);
         (!facts.is_empty()).then(|| Edit {
@@ -220,15 +219,6 @@ fn legacy_facts_of_data(side: ComparedSide<'_>, path: &FilePath) -> Vec<Edit> {
     let mut edits: Vec<Edit> = of_keys.into_iter().map(edit).collect();
     edits.sort_by_key(|edit| edit.span.map(|span| side.snapshot.span_bytes(span).start));
     edits
-}
-
-/// Returns the texts of a level that may have tokens.
-fn templates_of(level: &Level) -> impl Iterator<Item = &Template> {
-    let variable = match &level.locations {
-        Locations::Mapped { variable, .. } => Some(variable),
-        _ => None,
-    };
-    [&level.datadir].into_iter().chain(level.locations.templates()).chain(variable)
 }
 
 /// Returns the legacy facts in the tokens of a text, as written, with the structured ones.

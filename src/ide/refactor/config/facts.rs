@@ -1,7 +1,6 @@
 //! Names the structured facts in the place of legacy ones in the texts of a `hiera.yaml`.
 
 use super::ConfigFile;
-use crate::hiera::config::{Level, Locations, Template};
 use crate::ide::refactor::Draft;
 use crate::ide::refactor::facts::{Legacy, legacy_fact, title_for, title_for_all};
 use crate::text::{TextEdit, TextRange};
@@ -27,7 +26,7 @@ impl ConfigFile<'_> {
     fn legacy_facts(&self) -> Vec<Legacy> {
         let levels = self.config.levels();
         let mut all: Vec<Legacy> = levels
-            .flat_map(|level| level_templates(level))
+            .flat_map(|level| level.templates())
             .filter_map(|template| template.span)
             .flat_map(|span| self.legacy_in(self.snapshot.span_bytes(span)))
             .collect();
@@ -51,13 +50,4 @@ impl ConfigFile<'_> {
         }
         found
     }
-}
-
-/// Returns the texts of a level that may have tokens.
-fn level_templates(level: &Level) -> impl Iterator<Item = &Template> {
-    let variable = match &level.locations {
-        Locations::Mapped { variable, .. } => Some(variable),
-        _ => None,
-    };
-    [&level.datadir].into_iter().chain(level.locations.templates()).chain(variable)
 }

@@ -247,6 +247,33 @@ fn each_node_of_a_group_has_the_answer_of_its_own_lookup() {
 }
 
 #[test]
+fn nodes_with_other_options_are_in_other_groups() {
+    let text = "
+#- levels Role Common
+#- node a role=web how=first
+#- node b role=web how=unique
+#- node c role=web how=first
+#- /data/roles/web.yaml
+lookup_options: {k0: {merge: '%{how}'}}
+k0: [1]
+#- /data/common.yaml
+k0: [2]
+";
+    let (groups, lookups) = compare(text, 0);
+    assert!(groups < lookups, "a and c are in one group");
+}
+
+#[test]
+fn a_node_without_the_variable_of_a_path_is_no_reader() {
+    let fixture = Fixture::new("#- levels Role Common\n#- /data/roles/web.yaml\nk: 1\n");
+    let environment = &fixture.snapshot.environments().all[0];
+    let path = crate::text::FilePath::new("/data/roles/web.yaml");
+    let without = Scope::new_closed("a", []);
+    assert!(!fixture.snapshot.may_read(environment, &without, &path));
+    assert!(fixture.snapshot.may_read(environment, &Scope::open("a"), &path));
+}
+
+#[test]
 fn readers_of_a_file_are_the_nodes_that_may_read_it() {
     let mut possible = 0;
     for seed in 1..=20 {

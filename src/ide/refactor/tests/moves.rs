@@ -212,10 +212,12 @@ fn the_file_of_a_glob_with_the_most_siblings_is_preferred() {
 }
 
 #[test]
-fn a_key_moves_to_a_file_that_more_nodes_read() {
-    let node = "#- /data/nodes/a1.yaml\n$0web::port: 1\n#- /data/roles/api.yaml\nweb::x: 1\n#- /data/common.yaml\nx: 1\n";
-    let all = titles(node);
-    assert!(all.iter().any(|title| title.contains("to data/roles/api.yaml")), "{all:?}");
+fn a_key_moves_to_a_file_that_some_of_its_nodes_and_others_read() {
+    let text = "#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Role, path: 'roles/%{role}.yaml'}\n- {name: OS, path: 'os/%{os}.yaml'}\n- {name: Common, path: common.yaml}\n#- node a1 role=api os=RedHat\n#- node a2 role=api os=Debian\n#- node d1 role=db os=Debian\n#- /data/os/Debian.yaml\nweb::x: 1\n#- /data/roles/api.yaml\n$0web::port: 1\nl: 1\n#- /data/common.yaml\nx: 1\n";
+    let fixture = Fixture::new(text);
+    let all = found(&fixture, &[RefactoringKind::Move]);
+    let titles: Vec<&str> = all.iter().map(|one| &*one.title).collect();
+    assert!(titles.iter().any(|title| title.contains(" to data/os/Debian.yaml")), "{titles:?}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub use gather::{
     open_versions,
 };
 pub use problem::SettingProblem;
-pub use reader::Origin;
+pub use reader::{GivenSettings, Origin};
 
 pub use crate::workspace::kinds::SETTINGS_FILE as FILE_NAME;
 

@@ -32,7 +32,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::disk::{FileSystem, OsFs, Unlisted, UnlistedReason};
 use crate::hiera::resolution::Unapplied;
-use crate::settings::{self, Origin, SettingProblem, Settings};
+use crate::settings::{self, GivenSettings, Origin, SettingProblem, Settings};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
 use crate::workspace::environments::Environment;
@@ -586,7 +586,8 @@ fn open(
     let given = command_settings(arguments, given, &root)?;
     let unsaved = unsaved.map(|(path, text)| Change::Open(path, text));
     let opened = progress::while_reading(&root, || {
-        let (given, unsaved) = ([(given.into(), Origin::User)], unsaved.into_iter().collect());
+        let (given, unsaved) =
+            ([GivenSettings::new(given.into(), Origin::User)], unsaved.into_iter().collect());
         settings::open(vec![root.clone()], &given, unsaved, &OsFs)
     });
     for problem in opened.problems.iter().filter(|problem| problem.file.is_none()) {

@@ -1,6 +1,6 @@
 //! Handlers by themselves: what a message has changed when the next one begins.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tower_lsp::lsp_types as lsp;
 use tower_lsp::{ClientSocket, LspService};
 
@@ -8,7 +8,7 @@ use super::capabilities::Features;
 use super::session::{ServerHandle, Shared};
 use super::{RoutedServer, dispatch, handlers};
 use crate::server::transport::Outlet;
-use crate::settings::Origin;
+use crate::settings::{GivenSettings, Origin};
 
 /// Returns a server whose client has these features.
 fn server(features: Features) -> (LspService<RoutedServer>, ClientSocket) {
@@ -20,7 +20,7 @@ fn server(features: Features) -> (LspService<RoutedServer>, ClientSocket) {
     })
 }
 
-fn all_settings(server: &ServerHandle) -> Vec<(Value, Origin)> {
+fn all_settings(server: &ServerHandle) -> Vec<GivenSettings> {
     server.shared.with(|state| state.client_settings.all_settings())
 }
 
@@ -35,7 +35,7 @@ async fn pushed_settings_are_taken_before_the_next_message_begins() {
         let settings = json!({"hiera": section.clone()});
         let params = lsp::DidChangeConfigurationParams { settings };
         handlers::documents::did_change_configuration(server, params);
-        assert_eq!(all_settings(server), [(section, Origin::Editor)]);
+        assert_eq!(all_settings(server), [GivenSettings::new(section, Origin::Editor)]);
     }
     assert_eq!(server.shared.disk.asked_count(), 3, "each push is applied by a reading");
 }

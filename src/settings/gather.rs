@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::effects::{SettingsFile, without_effect};
 use super::problem::SettingProblem;
-use super::reader::Origin;
+use super::reader::GivenSettings;
 use super::{FILE_NAME, Settings};
 use crate::disk::{FileSystem, ReadError, Unlisted, UnlistedReason};
 use crate::hiera::sources::Sources;
@@ -28,10 +26,11 @@ pub(crate) const READINGS: usize = 3;
 ///
 /// The file of a folder holds for the whole folder. The file of an environment further down wins
 /// over it, for this environment and for the settings of an environment: rules, nodes, the version
-/// of Puppet, the places of its modules and its data. `given` wins over both.
+/// of Puppet, the places of its modules and its data. `given` wins over both; those of a folder hold
+/// for its environments, where there are several folders.
 pub fn gather(
     snapshot: &Snapshot,
-    given: &[(Value, Origin)],
+    given: &[GivenSettings],
     fs: &dyn FileSystem,
 ) -> (Settings, Vec<SettingProblem>) {
     let folders = snapshot.folders();
@@ -59,16 +58,19 @@ pub fn gather(
         Some((folder.clone(), String::from_utf8_lossy(&bytes).into_owned()))
     };
     let of_folders: Vec<(FilePath, String)> = folders.iter().filter_map(&mut file_of).collect();
-    let with_given = |files: &[&(FilePath, String)]| {
+    let with_given = |files: &[&(FilePath, String)], of: Option<&FilePath>| {
         let mut settings = Settings::default();
         let mut problems = Vec::new();
         files.iter().for_each(|(folder, text)| {
             problems.extend(settings.apply_file(text, folder, folders));
         });
-        given.iter().for_each(|(value, origin)| problems.extend(settings.apply(value, *origin)));
+        given
+            .iter()
+            .filter(|given| given.folder.is_none() || given.folder.as_ref() == of)
+            .for_each(|given| problems.extend(settings.apply(&given.value, given.origin)));
         (settings, problems)
     };
-    let (mut settings, mut problems) = with_given(&of_folders.iter().collect::<Vec<_>>());
+    let (mut settings, mut problems) = with_given(&of_folders.iter().collect::<Vec<_>>(), None);
     let mut of_environments: Vec<(FilePath, String)> = Vec::new();
     for environment in &snapshot.environments().all {
         let root = &environment.root;
@@ -86,7 +88,8 @@ pub fn gather(
             continue;
         }
         let above = of_folders.iter().find(|(of, _)| of == folder);
-        let (its, found) = with_given(&above.into_iter().chain(&own).collect::<Vec<_>>());
+        let (its, found) =
+            with_given(&above.into_iter().chain(&own).collect::<Vec<_>>(), Some(folder));
         let own_file = root.join(FILE_NAME);
         problems.extend(
             found
@@ -154,7 +157,7 @@ pub struct Opened {
 /// editor holds.
 pub fn open(
     folders: Vec<FilePath>,
-    given: &[(Value, Origin)],
+    given: &[GivenSettings],
     before: Vec<Change>,
     fs: &dyn FileSystem,
 ) -> Opened {
@@ -198,7 +201,7 @@ pub struct OpenedTwice {
 /// of the files that they name: a change of the fleet is no change of data.
 pub fn open_revisions(
     folders: Vec<FilePath>,
-    given: &[(Value, Origin)],
+    given: &[GivenSettings],
     base: &dyn FileSystem,
     head: &dyn FileSystem,
 ) -> OpenedTwice {
@@ -240,7 +243,7 @@ impl FolderReading {
 /// unless settings say that they are included.
 pub fn open_versions(
     folders: Vec<FilePath>,
-    given: [&[(Value, Origin)]; 2],
+    given: [&[GivenSettings]; 2],
     fs: &dyn FileSystem,
 ) -> OpenedTwice {
     let mut opened = open(folders, given[1], Vec::new(), fs);
@@ -285,13 +288,14 @@ mod tests {
     use crate::diagnostics::{Severity, check_all};
     use crate::disk::MemoryFs;
     use crate::hiera::scope::Variable;
+    use crate::settings::Origin;
 
     const CONFIG: &str = "version: 5\nhierarchy: [{name: Role, path: 'roles/%{role}.yaml'}, {name: Common, path: common.yaml}]\n";
     /// A file with one finding.
     const DATA: &str = "a: \"%{alias('b')} x\"\nb: 1\n";
 
     /// A folder with two environments; `more` are further files.
-    fn opened(more: &[(&str, &str)], given: &[(Value, Origin)]) -> Opened {
+    fn opened(more: &[(&str, &str)], given: &[GivenSettings]) -> Opened {
         let fs = MemoryFs::new();
         for root in ["/code/environments/production", "/code/environments/test"] {
             fs.write(&format!("{root}/hiera.yaml"), CONFIG);
@@ -378,8 +382,8 @@ mod tests {
                 "rules: {alias-not-whole-value: hint}\npathMappings: {/srv: data}\n",
             ),
         ];
-        let given =
-            [(serde_json::json!({"rules": {"alias-not-whole-value": "info"}}), Origin::Editor)];
+        let rules = serde_json::json!({"rules": {"alias-not-whole-value": "info"}});
+        let given = [GivenSettings::new(rules, Origin::Editor)];
         let opened = opened(&files, &given);
         assert!(severities(&opened).iter().all(|(_, severity)| *severity == Severity::Info));
         let config =
@@ -395,6 +399,25 @@ mod tests {
                 .environments
                 .contains_key(&FilePath::new("/code/environments/production"))
         );
+    }
+
+    #[test]
+    fn a_folder_has_the_settings_that_are_given_for_it() {
+        let fs = MemoryFs::new();
+        for root in ["/one", "/other"] {
+            fs.write(&format!("{root}/hiera.yaml"), CONFIG);
+            fs.write(&format!("{root}/data/common.yaml"), DATA);
+        }
+        let rules = serde_json::json!({"rules": {"alias-not-whole-value": "hint"}});
+        let given = GivenSettings {
+            folder: Some(FilePath::new("/other")),
+            ..GivenSettings::new(rules, Origin::Editor)
+        };
+        let folders = ["/one", "/other"].map(FilePath::new).to_vec();
+        let opened = open(folders, &[given], Vec::new(), &fs);
+        let of_all: Vec<_> =
+            severities(&opened).into_iter().map(|(_, severity)| severity).collect();
+        assert_eq!(of_all, [Severity::Error, Severity::Hint]);
     }
 
     #[test]

@@ -21,6 +21,24 @@ pub enum Origin {
     User,
 }
 
+/// Settings that a client or the command line gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenSettings {
+    /// The settings, a hash.
+    pub value: Value,
+    /// Their origin.
+    pub origin: Origin,
+    /// The folder of the workspace that they hold for; `None` for all folders.
+    pub folder: Option<FilePath>,
+}
+
+impl GivenSettings {
+    /// Returns settings that hold for all folders.
+    pub fn new(value: Value, origin: Origin) -> GivenSettings {
+        GivenSettings { value, origin, folder: None }
+    }
+}
+
 /// Reads the settings of one origin, and collects their problems.
 pub(super) struct SettingsReader<'a> {
     origin: Origin,

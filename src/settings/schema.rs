@@ -21,6 +21,8 @@ pub struct Setting {
     pub meaning: &'static str,
     /// The origins that may set it.
     pub who: Who,
+    /// Whether each environment, and each folder of an editor, may have a value of its own.
+    pub per_environment: bool,
 }
 
 /// The type of a setting's value.
@@ -73,6 +75,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "which Puppet to agree with: 7, 8, or 9 for OpenVox 9",
         who: Who::Anybody,
+        per_environment: true,
     },
     Setting {
         name: "puppet.strict",
@@ -81,6 +84,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("that of the version"),
         meaning: "Puppet's setting `strict`: `off`, `warning` or `error`",
         who: Who::Anybody,
+        per_environment: true,
     },
     Setting {
         name: "puppet.includeLegacyFacts",
@@ -89,6 +93,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("those that the sources of nodes have"),
         meaning: "whether nodes have legacy facts such as `osfamily`, as Puppet's setting `include_legacy_facts` decides for agents since version 8: `false` leaves them out of all facts, `true` keeps them in `hiera-ls diff --puppet-version 7..8`, too",
         who: Who::Anybody,
+        per_environment: true,
     },
     Setting {
         name: "environment",
@@ -97,6 +102,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "the environment's name, where its folder does not tell",
         who: Who::Anybody,
+        per_environment: true,
     },
     Setting {
         name: "hieraConfig",
@@ -105,6 +111,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "the file that configures an environment",
         who: Who::EditorBeyondTheRepository,
+        per_environment: false,
     },
     Setting {
         name: "globalHieraConfig",
@@ -113,6 +120,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "the global layer's `hiera.yaml`, of version 3 or 5; Puppet's defaults where there is no such file (editor only)",
         who: Who::EditorBeyondTheRepository,
+        per_environment: false,
     },
     Setting {
         name: "modulePath",
@@ -121,6 +129,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("environment.conf, else `modules`, `site`, `site-modules`"),
         meaning: "folders of modules",
         who: Who::EditorBeyondTheRepository,
+        per_environment: true,
     },
     Setting {
         name: "pathMappings",
@@ -129,6 +138,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("none"),
         meaning: "deployed paths to paths here, relative to the settings file: `\"/etc/puppetlabs/code/environments/%{environment}\": \".\"`",
         who: Who::EditorBeyondTheRepository,
+        per_environment: true,
     },
     Setting {
         name: "backends",
@@ -137,6 +147,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("none"),
         meaning: "what functions of your own read, as `yaml_data` and `json_data` do, for the `path` of a level and a part of a key, its namespace (before its first `::`) or its class (`a/b` of `a::b::c`): `{\"t::expand\": {files: [\"%{path}.yaml\", \"%{path}/%{namespace}.yaml\", \"%{path}/%{class}.yaml\"]}}`",
         who: Who::Anybody,
+        per_environment: true,
     },
     Setting {
         name: "nodes.sources",
@@ -145,6 +156,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("none"),
         meaning: "globs of files with nodes: `facter --json`, `facter --yaml`, `puppet facts`, whole scopes, JSON lines",
         who: Who::EditorBeyondTheRepository,
+        per_environment: true,
     },
     Setting {
         name: "nodes.derive",
@@ -153,6 +165,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("none"),
         meaning: "variables from others: `{from: trusted.certname, match: '^(?<role>[a-z]+)-'}`",
         who: Who::Anybody,
+        per_environment: true,
     },
     Setting {
         name: "nodes.default",
@@ -161,6 +174,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "the certname whose values are shown",
         who: Who::Anybody,
+        per_environment: true,
     },
     Setting {
         name: "nodes.infer",
@@ -169,6 +183,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("all of them"),
         meaning: "how nodes become known without `nodes.sources`: `fileNames` (the files of a node level), `nameParts` (parts of nodes' names that are values of variables), `rspec` (`spec/hosts`), `bolt` (inventories), `nodeBlocks` (of manifests), `facts` (facts files, factsets), `classifier` (its YAML), `puppetdb` (its dumps), `kinds` (of what stays unknown, the values that files are named after); an empty list switches all of them off",
         who: Who::Anybody,
+        per_environment: true,
     },
     Setting {
         name: "eyaml.decrypt",
@@ -177,6 +192,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "decrypt values of eyaml with the user's keys (`initializationOptions` only, like all of `eyaml`)",
         who: Who::User,
+        per_environment: false,
     },
     Setting {
         name: "eyaml.reveal",
@@ -185,6 +201,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "show what was decrypted; without it, hover masks it",
         who: Who::User,
+        per_environment: false,
     },
     Setting {
         name: "eyaml.privateKey",
@@ -193,6 +210,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("that of `hiera.yaml`"),
         meaning: "the private key, a PEM file by its absolute path",
         who: Who::User,
+        per_environment: false,
     },
     Setting {
         name: "eyaml.publicKey",
@@ -201,6 +219,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("that of `hiera.yaml`"),
         meaning: "the public key, likewise",
         who: Who::User,
+        per_environment: false,
     },
     Setting {
         name: "eyaml.keyFolders",
@@ -209,6 +228,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("none"),
         meaning: "folders outside the repository in which `hiera.yaml` may name keys",
         who: Who::User,
+        per_environment: false,
     },
     Setting {
         name: "runBackends.enabled",
@@ -217,6 +237,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "offer to evaluate a key with the functions of levels that hiera-ls cannot evaluate itself: they run with the user's rights, each time at the user's request (`initializationOptions` only, like all of `runBackends`)",
         who: Who::User,
+        per_environment: false,
     },
     Setting {
         name: "runBackends.ruby",
@@ -225,6 +246,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("that of Puppet's packages, else `ruby`"),
         meaning: "the Ruby that has Puppet: its absolute path, or its name",
         who: Who::User,
+        per_environment: false,
     },
     Setting {
         name: "runBackends.functions",
@@ -233,6 +255,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("all of them"),
         meaning: "the functions that may run",
         who: Who::User,
+        per_environment: false,
     },
     Setting {
         name: "runBackends.passEnv",
@@ -241,6 +264,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("none"),
         meaning: "environment variables that functions see beside the usual ones, such as `VAULT_TOKEN`",
         who: Who::User,
+        per_environment: false,
     },
     Setting {
         name: "runBackends.timeout",
@@ -249,6 +273,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "how long a function may work on one call, in seconds",
         who: Who::User,
+        per_environment: false,
     },
     Setting {
         name: "checkThirdPartyModules",
@@ -257,6 +282,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "check the data of modules that a Puppetfile installs, and of those below `vendor` or `r10k_modules`, too",
         who: Who::Anybody,
+        per_environment: false,
     },
     Setting {
         name: "rules",
@@ -265,6 +291,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("the rule's own"),
         meaning: "for a rule's code `off`, `hint`, `info`, `warning` or `error`: `{unknown-key: off}`",
         who: Who::Anybody,
+        per_environment: true,
     },
     Setting {
         name: "preset",
@@ -273,6 +300,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "the rules that are on where `rules` gives no severity: `minimal` (what breaks), `recommended`, or `strict` (all)",
         who: Who::Anybody,
+        per_environment: false,
     },
     Setting {
         name: "ignore",
@@ -281,6 +309,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "findings to accept by files: a glob below the environment's folder, with the codes of rules: `{'data/legacy/**/*.yaml': 'unread-key, unknown-key'}`",
         who: Who::Anybody,
+        per_environment: true,
     },
     Setting {
         name: "diagnostics.run",
@@ -289,6 +318,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "when an editor is told of findings: `onType`, `onSave` (nothing is told of a file while it is not saved; its text counts for other files) or `off`",
         who: Who::Anybody,
+        per_environment: false,
     },
     Setting {
         name: "inlayHints.tokenValues",
@@ -297,6 +327,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "show the value of each token behind it, where it is settled for the node or file",
         who: Who::Anybody,
+        per_environment: false,
     },
     Setting {
         name: "inlayHints.parameterTypes",
@@ -305,6 +336,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "show the type that a class wants behind each key",
         who: Who::Anybody,
+        per_environment: false,
     },
     Setting {
         name: "codeLens.overrides",
@@ -313,6 +345,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "show above a key which files it overrides, which override it, and whether it is redundant",
         who: Who::Anybody,
+        per_environment: false,
     },
     Setting {
         name: "codeLens.readers",
@@ -321,6 +354,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "show above a key the class, the calls and the keys that read it",
         who: Who::Anybody,
+        per_environment: false,
     },
     Setting {
         name: "codeLens.nodes",
@@ -329,6 +363,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "show at the top of a file how many of the known nodes read it",
         who: Who::Anybody,
+        per_environment: false,
     },
     Setting {
         name: "maxFileSize",
@@ -337,6 +372,7 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: None,
         meaning: "the longest file that is read, in bytes",
         who: Who::Anybody,
+        per_environment: false,
     },
 ];
 

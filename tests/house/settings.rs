@@ -99,6 +99,7 @@ fn the_schema_of_the_settings_file_has_the_settings_of_the_schema() {
 fn property(setting: &Setting) -> Value {
     let mut property = json_schema(setting);
     property["scope"] = match setting.who {
+        Who::Anybody if setting.per_environment => "resource",
         Who::Anybody => "window",
         Who::EditorBeyondTheRepository => "machine-overridable",
         Who::User => "machine",

@@ -167,7 +167,7 @@ export class Server implements Disposable {
             // What makes a new client is no news for the old one, which would complain that it has ended.
             if (this.leaving !== client) await next(sections);
           },
-          configuration: (params) => params.items.map((item) => (item.section === SECTION ? this.settings.answer() : null)),
+          configuration: (params) => params.items.map((item) => (item.section === SECTION ? this.settings.answer(item.scopeUri) : null)),
         },
       },
     };

@@ -2,7 +2,7 @@
  * The settings that the server gets: only those that the user has set. Defaults are the server's own: sent along, they would
  * win over the repository's `.hiera-ls.yaml`.
  */
-import { workspace } from "vscode";
+import { Uri, workspace } from "vscode";
 
 export const SECTION = "hiera";
 
@@ -28,9 +28,9 @@ export class Settings {
     this.shared = names(({ scope }) => scope !== "machine");
   }
 
-  /** What the server asks for. */
-  answer(): Record<string, unknown> {
-    const configuration = workspace.getConfiguration(SECTION);
+  /** What the server asks for: the settings of a folder, or without one those that hold for all folders. */
+  answer(folder?: string): Record<string, unknown> {
+    const configuration = workspace.getConfiguration(SECTION, folder === undefined ? null : Uri.parse(folder));
     const set = this.shared.filter((name) => {
       const found = configuration.inspect(name);
       return [found?.globalValue, found?.workspaceValue, found?.workspaceFolderValue].some((value) => value !== undefined);

@@ -28,7 +28,7 @@ use crate::disk::FileSystem;
 use crate::fleet::compare::changes::{EnvironmentChanges, find_changes};
 use crate::fleet::compare::edits::find_edits;
 use crate::fleet::node_values::NodeValues;
-use crate::settings::{OpenedTwice, Origin, open_revisions};
+use crate::settings::{GivenSettings, OpenedTwice, Origin, open_revisions};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::git::{GitRepository, GitRevision, TreeFs, WorkingTreeFs};
@@ -168,7 +168,12 @@ impl Sides {
     ) -> Result<Sides, Failure> {
         let given = command_settings(&arguments.root, ArgumentSettings::new(), &root)?;
         let opened = super::progress::while_reading(&root, || {
-            open_revisions(vec![root.clone()], &[(given.into(), Origin::User)], base, head)
+            open_revisions(
+                vec![root.clone()],
+                &[GivenSettings::new(given.into(), Origin::User)],
+                base,
+                head,
+            )
         });
         let sides = Sides::from_opened(root, opened);
         if sides.is_empty() {

@@ -9,7 +9,7 @@ use crate::cli::{
 use crate::disk::{FileSystem, OsFs};
 use crate::fleet::compare::upgrade::{causes_of_change, find_upgrade_changes};
 use crate::puppet::PuppetVersion;
-use crate::settings::{Origin, open_versions};
+use crate::settings::{GivenSettings, Origin, open_versions};
 use crate::text::FilePath;
 use crate::workspace::git::{GitRepository, GitRevision, TreeFs};
 
@@ -110,7 +110,7 @@ fn open(
             ..arguments.root.clone()
         };
         let given = command_settings(&root_arguments, ArgumentSettings::new(), &root)?;
-        Ok::<_, Failure>([(given.into(), Origin::User)])
+        Ok::<_, Failure>([GivenSettings::new(given.into(), Origin::User)])
     };
     let given = (given(versions[0])?, given(versions[1])?);
     let opened = crate::cli::progress::while_reading(&root, || {

@@ -105,6 +105,10 @@ pub(in crate::server) fn did_change_workspace_folders(
         state.workspace.folders().to_vec()
     });
     server.shared.disk.ask_reading();
+    if server.shared.with(|state| state.features.configuration) {
+        // Each folder may have settings of its own.
+        tokio::spawn(scanner::pull_settings(server.client.clone(), server.shared.clone(), None));
+    }
     // The user removed the folder: its code must not run on.
     let shared = server.shared.clone();
     tokio::spawn(async move {

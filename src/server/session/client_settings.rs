@@ -3,7 +3,23 @@
 
 use serde_json::Value;
 
-use crate::settings::{self, Origin};
+use crate::settings::{self, GivenSettings, Origin};
+use crate::text::FilePath;
+
+/// The answer of a client to the request for its settings.
+#[derive(Default)]
+pub(in crate::server) struct SettingsAnswer {
+    /// The section that holds for all folders.
+    pub(in crate::server) section: Option<Value>,
+    /// The sections of single folders of the workspace.
+    pub(in crate::server) of_folders: Vec<(FilePath, Value)>,
+}
+
+impl SettingsAnswer {
+    fn has_section(&self) -> bool {
+        self.section.as_ref().is_some_and(Value::is_object)
+    }
+}
 
 /// The settings of the client.
 #[derive(Default)]
@@ -12,6 +28,8 @@ pub(in crate::server) struct ClientSettings {
     initialization_options: Option<Value>,
     /// Settings that came later; they win.
     section: Option<Value>,
+    /// The sections of folders of the workspace that differ from `section`.
+    of_folders: Vec<(FilePath, Value)>,
     /// Whether those were asked for: clients that push theirs may have nothing to answer with.
     were_pulled: bool,
 }
@@ -23,11 +41,16 @@ impl ClientSettings {
         ClientSettings { initialization_options, ..ClientSettings::default() }
     }
 
-    /// Returns all of them with their origins; the later win.
-    pub(in crate::server) fn all_settings(&self) -> Vec<(Value, Origin)> {
-        let options = self.initialization_options.iter().map(|value| (value, Origin::User));
-        let section = self.section.iter().map(|value| (value, Origin::Editor));
-        options.chain(section).map(|(value, origin)| (value.clone(), origin)).collect()
+    /// Returns all of them; the later win.
+    pub(in crate::server) fn all_settings(&self) -> Vec<GivenSettings> {
+        let given = |value: &Value, origin| GivenSettings::new(value.clone(), origin);
+        let options = self.initialization_options.iter().map(|value| given(value, Origin::User));
+        let section = self.section.iter().map(|value| given(value, Origin::Editor));
+        let of_folders = self.of_folders.iter().map(|(folder, value)| GivenSettings {
+            folder: Some(folder.clone()),
+            ..given(value, Origin::Editor)
+        });
+        options.chain(section).chain(of_folders).collect()
     }
 
     /// Takes the settings that the client answered with when asked, or else those that it pushed;
@@ -35,11 +58,11 @@ impl ClientSettings {
     pub(in crate::server) fn take_settings(
         &mut self,
         pushed: Option<&Value>,
-        answer: Option<Value>,
+        answer: Option<SettingsAnswer>,
     ) -> bool {
         let pushed = pushed.filter(|pushed| settings::client_section(pushed).is_some());
         match (pushed, answer) {
-            (Some(pushed), answer) if !answer.as_ref().is_some_and(Value::is_object) => {
+            (Some(pushed), answer) if !answer.as_ref().is_some_and(SettingsAnswer::has_section) => {
                 self.take_pushed(pushed);
                 true
             }
@@ -54,19 +77,26 @@ impl ClientSettings {
     fn take_pushed(&mut self, settings: &Value) {
         if let Some(section) = settings::client_section(settings) {
             self.section = Some(section.clone()).filter(Value::is_object);
+            self.of_folders.clear();
             self.were_pulled = false;
         }
     }
 
-    /// Takes the section that the client answered with; returns whether it is new. An answer
+    /// Takes the sections that the client answered with; returns whether they are new. An answer
     /// without a section removes the previous one.
-    fn take_answer(&mut self, section: Value) -> bool {
-        let section = Some(section).filter(Value::is_object);
-        if section.is_none() && !self.were_pulled {
+    fn take_answer(&mut self, answer: SettingsAnswer) -> bool {
+        let has_section = answer.has_section();
+        if !has_section && !self.were_pulled {
             return false;
         }
         self.were_pulled = true;
-        std::mem::replace(&mut self.section, section.clone()) != section
+        let section = answer.section.filter(|_| has_section);
+        // Most clients have one set of settings, and answer with it for each folder.
+        let mut of_folders = answer.of_folders;
+        of_folders.retain(|(_, value)| value.is_object() && Some(value) != section.as_ref());
+        let is_new = (&self.section, &self.of_folders) != (&section, &of_folders);
+        (self.section, self.of_folders) = (section, of_folders);
+        is_new
     }
 }
 
@@ -76,6 +106,10 @@ mod tests {
 
     use super::*;
 
+    fn answer(section: Value) -> SettingsAnswer {
+        SettingsAnswer { section: Some(section), of_folders: Vec::new() }
+    }
+
     #[test]
     fn pushed_and_pulled_settings() {
         let mut client = ClientSettings::default();
@@ -84,9 +118,12 @@ mod tests {
         client.take_pushed(&json!({"yaml": {}}));
         client.take_pushed(&Value::Null);
         assert_eq!(client.section, Some(rules.clone()), "what is not for us changes nothing");
-        assert!(!client.take_answer(Value::Null), "a client that pushes may have no answer");
-        assert!(!client.take_answer(rules.clone()), "it is what was pushed");
-        assert!(client.take_answer(Value::Null));
+        assert!(
+            !client.take_answer(answer(Value::Null)),
+            "a client that pushes may have no answer"
+        );
+        assert!(!client.take_answer(answer(rules.clone())), "it is what was pushed");
+        assert!(client.take_answer(answer(Value::Null)));
         assert_eq!(client.section, None);
         client.take_pushed(&rules);
         assert_eq!(client.section, Some(rules));
@@ -96,12 +133,35 @@ mod tests {
     fn an_answer_counts_more_than_what_was_pushed() {
         let mut client = ClientSettings::default();
         let (all, set) = (json!({"hiera": {"rules": {}, "eyaml": {}}}), json!({"rules": {}}));
-        assert!(client.take_settings(Some(&all), Some(set.clone())));
+        assert!(client.take_settings(Some(&all), Some(answer(set.clone()))));
         assert_eq!(client.section, Some(set), "the defaults are not the user's");
-        assert!(client.take_settings(Some(&all), Some(Value::Null)), "a client may only push");
+        assert!(
+            client.take_settings(Some(&all), Some(answer(Value::Null))),
+            "a client may only push"
+        );
         assert_eq!(client.section, Some(all["hiera"].clone()));
         assert!(!client.take_settings(Some(&json!({"yaml": {}})), None));
         assert!(!client.take_settings(None, None));
-        assert!(client.take_settings(Some(&Value::Null), Some(json!({}))), "a request to ask");
+        assert!(
+            client.take_settings(Some(&Value::Null), Some(answer(json!({})))),
+            "a request to ask"
+        );
+    }
+
+    #[test]
+    fn sections_of_folders_are_kept_where_they_differ() {
+        let mut client = ClientSettings::default();
+        let (all, own) = (json!({"puppet": {}}), json!({"puppet": {"version": 7}}));
+        let [one, other] = ["/one", "/other"].map(FilePath::new);
+        let of_folders = vec![(one.clone(), own.clone()), (other, all.clone())];
+        let sections =
+            || SettingsAnswer { section: Some(all.clone()), of_folders: of_folders.clone() };
+        assert!(client.take_settings(None, Some(sections())));
+        assert!(!client.take_settings(None, Some(sections())), "the same answer");
+        let of_one = GivenSettings { value: own, origin: Origin::Editor, folder: Some(one) };
+        let of_all = GivenSettings::new(all.clone(), Origin::Editor);
+        assert_eq!(client.all_settings(), [of_all.clone(), of_one]);
+        assert!(client.take_settings(None, Some(answer(all.clone()))), "the folder has none now");
+        assert_eq!(client.all_settings(), [of_all]);
     }
 }

@@ -24,7 +24,24 @@ pub(in crate::server) struct Folders {
     left_out: usize,
 }
 
+/// A folder of the client, which may have settings of its own there.
+pub(in crate::server) struct SettingScope {
+    /// The folder as the client lists it.
+    pub(in crate::server) listed: FilePath,
+    /// The environment that it stands for.
+    pub(in crate::server) environment: FilePath,
+}
+
 impl Folders {
+    /// Returns the folders that the client is asked for the settings of.
+    pub(in crate::server) fn setting_scopes(&self) -> Vec<SettingScope> {
+        let scope = |listed: &FilePath| {
+            let environment = self.whole.get(listed)?.clone();
+            Some(SettingScope { listed: listed.clone(), environment })
+        };
+        self.listed.iter().filter_map(scope).collect()
+    }
+
     /// Returns the folders that the client has, as it lists them.
     pub(in crate::server) fn listed(&self) -> &[FilePath] {
         &self.listed

@@ -10,11 +10,13 @@ use tower_lsp::lsp_types as lsp;
 use tower_lsp::lsp_types::notification::Progress as ProgressNotification;
 use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 
-use super::folders::MAX_FOLDERS;
+use super::client_settings::SettingsAnswer;
+use super::folders::{MAX_FOLDERS, SettingScope};
 use super::refresh::ask_for_views;
 use super::state::{ServerState, Shared};
 use crate::disk::OsFs;
 use crate::hiera::config::formats::BUILT_INS;
+use crate::server::to_lsp;
 use crate::server::transport::wait_answer;
 use crate::settings::{READINGS, Settings, gather, of_environments};
 use crate::text::FilePath;
@@ -147,16 +149,32 @@ pub(in crate::server) async fn pull_settings(
     shared: Arc<Shared>,
     pushed: Option<serde_json::Value>,
 ) {
-    let answer = match shared.with(|state| state.features.configuration) {
-        true => {
-            let item = lsp::ConfigurationItem { scope_uri: None, section: Some("hiera".into()) };
-            let asking = async move { client.configuration(vec![item]).await };
-            let sections = wait_answer(asking, PATIENCE).await.and_then(|sections| sections.ok());
-            sections.and_then(|mut sections| sections.pop())
-        }
+    let (can_ask, folders) =
+        shared.with(|state| (state.features.configuration, state.folders.setting_scopes()));
+    let answer = match can_ask {
+        true => ask_settings(client, folders).await,
         false => None,
     };
     shared.take_settings(pushed.as_ref(), answer);
+}
+
+/// Asks the client for its settings, and for those of each of several folders; `None` where it does
+/// not answer in time.
+async fn ask_settings(client: Client, folders: Vec<SettingScope>) -> Option<SettingsAnswer> {
+    let item = |scope: Option<&FilePath>| lsp::ConfigurationItem {
+        scope_uri: scope.and_then(to_lsp::file_uri),
+        section: Some("hiera".into()),
+    };
+    let items = match &folders[..] {
+        // One folder has the settings of all.
+        [only] => vec![item(Some(&only.listed))],
+        all => [None].into_iter().chain(all.iter().map(|it| Some(&it.listed))).map(item).collect(),
+    };
+    let asking = async move { client.configuration(items).await };
+    let mut sections = wait_answer(asking, PATIENCE).await?.ok()?.into_iter();
+    let section = sections.next();
+    let environments = folders.into_iter().map(|folder| folder.environment);
+    Some(SettingsAnswer { section, of_folders: environments.zip(sections).collect() })
 }
 
 /// Puts the settings of all places together and reports new problems with them; returns whether the

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tower_lsp::lsp_types as lsp;
 
-use super::client_settings::ClientSettings;
+use super::client_settings::{ClientSettings, SettingsAnswer};
 use super::disk_scans::DiskScans;
 use super::findings::FindingsStore;
 use super::folders::Folders;
@@ -114,7 +114,11 @@ impl Shared {
 
     /// Takes settings that the client pushed, and its answer when it was asked for them. A new
     /// reading of the folders applies them.
-    pub(in crate::server) fn take_settings(&self, pushed: Option<&Value>, answer: Option<Value>) {
+    pub(in crate::server) fn take_settings(
+        &self,
+        pushed: Option<&Value>,
+        answer: Option<SettingsAnswer>,
+    ) {
         let is_new = self.with(|state| state.client_settings.take_settings(pushed, answer));
         if is_new || pushed.is_some() {
             self.disk.ask_reading();

@@ -728,6 +728,10 @@ const scenarios = {
   async "several folders"() {
     const [one, other] = [repository("several/one"), repository("several/other")];
     edit(other, NODE, "keepalive: 75", "keepalive: 99");
+    // The same finding in both; the settings of one folder switch its rule off.
+    for (const folder of [one, other]) edit(folder, NODE, "keepalive: ", 'timeout: "%{lookup(\'timoeut\')}"\n    keepalive: ');
+    fs.mkdirSync(path.join(other, ".vscode"));
+    fs.writeFileSync(path.join(other, ".vscode/settings.json"), JSON.stringify({ "hiera.rules": { "unknown-key": "off" } }));
     const folders = [one, other].map((folder) => ({ path: path.basename(folder) }));
     const workspace = path.join(OUT, "folders/several/both.code-workspace");
     fs.writeFileSync(workspace, JSON.stringify({ folders }));
@@ -743,6 +747,11 @@ const scenarios = {
         const hover = await window.hover();
         check(hover.includes(`keepalive: ${keepalive}`), `a file of the folder ${name} has the values of that folder`, hover);
       }
+      const problems = await until("a finding", async () => {
+        const found = await window.problems();
+        return found.length > 0 && found;
+      });
+      check(problems.length === 1, "the settings of one folder switch a rule off in that folder alone", problems);
       await window.screenshot("several-folders");
     });
   },

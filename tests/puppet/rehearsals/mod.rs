@@ -14,7 +14,7 @@ use hiera_ls::fleet::compare::upgrade::{causes_of_change, find_upgrade_changes};
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{Context, LOOKUP_OPTIONS, Resolver};
 use hiera_ls::puppet::Value as PuppetValue;
-use hiera_ls::settings::{Origin, open, open_versions};
+use hiera_ls::settings::{GivenSettings, Origin, open, open_versions};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::Snapshot;
 use serde_json::{Map, Value, json};
@@ -31,8 +31,8 @@ const LEGACY: [&str; 4] = ["hostname", "ipaddress", "operatingsystem", "osfamily
 /// A node and a root key.
 type Answer = (String, String);
 
-fn settings(major: u8) -> [(Value, Origin); 1] {
-    [(json!({"puppet": {"version": major}}), Origin::User)]
+fn settings(major: u8) -> [GivenSettings; 1] {
+    [GivenSettings::new(json!({"puppet": {"version": major}}), Origin::User)]
 }
 
 /// Returns the answers that the rehearsal calls different. Each has a cause with words.

@@ -21,7 +21,7 @@ use crate::cli::{
 use crate::disk::{MemoryFs, OsFs};
 use crate::fleet::compare::history::{find_key_changes, may_change};
 use crate::hiera::key::LookupKey;
-use crate::settings::{self, FolderReading, Origin};
+use crate::settings::{self, FolderReading, GivenSettings, Origin};
 use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
 use crate::workspace::Snapshot;
@@ -44,7 +44,7 @@ pub(in crate::cli) fn run(
     let commits = repository.first_parents(&from, until.as_ref())?;
     let given = command_settings(&arguments.root, ArgumentSettings::new(), &root)?;
     let opened = progress::while_reading(&root, || {
-        let given = [(given.into(), Origin::User)];
+        let given = [GivenSettings::new(given.into(), Origin::User)];
         settings::open(vec![root.clone()], &given, Vec::new(), &OsFs)
     });
     for problem in &opened.problems {

@@ -37,7 +37,14 @@ def project(name):
 
 
 class Registry(http.server.BaseHTTPRequestHandler):
+    def do_HEAD(self):
+        self.answer()
+
     def do_GET(self):
+        self.wfile.write(self.answer())
+
+    def answer(self):
+        """Sends the headers, and returns the body."""
         path = urllib.parse.unquote(self.path)
         kind, body = "application/octet-stream", None
         if path.startswith("/files/"):
@@ -53,7 +60,7 @@ class Registry(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body or b"")))
         self.end_headers()
-        self.wfile.write(body or b"")
+        return body or b""
 
     def log_message(self, *_):
         pass

@@ -102,6 +102,7 @@ const scenarios = {
     await within(host, async () => {
       const folder = repository("control-repo");
       const window = await host.open(folder);
+      const { page } = window;
 
       // The picture of the README, about as large as it is shown. The line is low in the window, so that what is above the hover is seen, too.
       await window.resize(1180, 525);
@@ -124,12 +125,15 @@ const scenarios = {
       const hover = await window.hover();
       const wanted = ["node web-01.oslo.example.net", "keepalive: 75", "merged deep", "from 3 files: Node, Role, Common", "# Role"];
       check(wanted.every((text) => hover.includes(text)), "the hover shows the effective value with its levels", hover);
+      await window.frame(3500);
       await window.screenshot("hover");
 
       await window.go(COMMON, ...place(folder, COMMON, "ntp_servers"));
+      await window.frame(1500);
       const definition = await window.definition();
       const at = (file) => `${file}:${place(folder, file, "ntp_servers:").join(":")}`;
       check(definition === at("data/sites/oslo/network.yaml"), "F12 on an alias lands in the file and line of its key", definition);
+      await window.frame(2000);
       await window.screenshot("definition");
 
       await window.go(COMMON, ...place(folder, COMMON, "%{alias('ntp_servers')}"));
@@ -138,6 +142,8 @@ const scenarios = {
       check(problem.includes("`alias` is only permitted") && problem.includes("line 76") && problem.includes("hiera-ls"), "a broken alias is in Problems", problem);
       await until("the underline", () => window.page.locator(".squiggly-error").first().isVisible());
       check(true, "and is underlined");
+      await page.mouse.move(20, 450); // Over a tab it would show the file's path on this machine.
+      await window.frame(2500);
       await window.screenshot("broken-alias");
       await window.go(COMMON, 76, place(folder, COMMON, "%{alias('ntp_servers')}")[1] + "pool ".length);
       await window.press(...Array(5).fill("Backspace"));
@@ -151,6 +157,7 @@ const scenarios = {
       await window.page.locator(`.statusbar-item[id="${EXTENSION}.node"]`).click();
       const picks = await until("the nodes", async () => ((await window.picks()).length >= 4 ? window.picks() : undefined));
       check(picks.some((pick) => pick.includes("web-01.kyoto.example.net")), "the node's entry opens a picker", picks);
+      await window.frame(1500);
       await window.screenshot("picker");
       await window.pick("web-01.kyoto.example.net");
       await until("the node in the status bar", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
@@ -160,6 +167,7 @@ const scenarios = {
         return hover.includes("node web-01.kyoto.example.net") ? hover : undefined;
       });
       check(followed.includes("kissaten.example.net") && !followed.includes("butikk"), "the hover follows the node", followed);
+      await window.frame(3500);
 
       const levels = await until("the levels of the other node and key", async () => {
         const rows = await window.rows("Hierarchy");
@@ -180,6 +188,8 @@ const scenarios = {
       const tabs = await window.page.locator(".tab .tab-label").evaluateAll((tabs) => tabs.map((tab) => tab.textContent));
       await window.screenshot("explained");
       check(tabs.includes("profile::web::vhosts explained") && story.includes("node web-01.kyoto"), "the story of the lookup is a document", [tabs, story]);
+      await page.mouse.move(20, 450); // Over a tab it would show the file's path on this machine.
+      await window.frame(3500);
       await window.command("Hiera: Show Effective Data of the Node");
       const data = await until("the data", async () => ((await window.text(1)).includes("# node web-01.kyoto") ? window.text(1) : undefined));
       check(data.includes("\nchrony::servers:") || data.includes("chrony::"), "the effective data of the node is a document", data);

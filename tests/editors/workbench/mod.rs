@@ -11,6 +11,7 @@ use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 use crate::support;
 use crate::support::npm::{self, PLAYWRIGHT, chromium};
+use crate::support::python;
 
 /// VS Code 1.139, as its server and web workbench.
 const CODE_SERVER: &str = "code-server@4.139.1";
@@ -109,6 +110,31 @@ fn play(scenario: &str, folder: &str) {
     );
     assert!(run.stdout.contains(&format!("# {scenario}\n")), "{}", run.stdout);
     eprint!("{}", run.stdout);
+    let frames = out.join("moving");
+    if frames.is_dir() {
+        write_moving_picture(&frames);
+    }
+}
+
+/// Joins the frames of a scenario, whose names end with their milliseconds, to the picture that
+/// moves in the extension's page.
+fn write_moving_picture(frames: &Path) {
+    const SCRIPT: &str = r#"
+import pathlib, sys
+from PIL import Image
+folder, out = sys.argv[1:]
+files = sorted(pathlib.Path(folder).iterdir())
+images = [Image.open(file).convert("RGB").resize((1120, 700), Image.LANCZOS) for file in files]
+images = [image.quantize(128, dither=Image.Dither.NONE) for image in images]
+times = [int(file.stem.split("-")[1]) for file in files]
+images[0].save(out, save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True)
+"#;
+    let interpreter = python::with_packages("vscode", "pillow", "pillow==12.0.0\n");
+    let mut join = Command::new(interpreter.expect("Pillow is installed"));
+    join.args(["-c", SCRIPT]).arg(frames);
+    join.arg(support::in_package("editors/vscode/media/tour.gif"));
+    let joined = support::run(&mut join, "");
+    assert_eq!(joined.status, Some(0), "{}", joined.stderr);
 }
 
 /// The tools and the packages of the extension, made once; or why there are none.

@@ -148,6 +148,15 @@ export class Window {
     if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, `picture-${name}.png`), path.resolve(import.meta.dirname, `../../../editors/vscode/walkthrough/${name}.png`));
   }
 
+  /** The next part of the moving picture, where pictures are recorded: the window, for so many milliseconds. */
+  async frame(milliseconds) {
+    if (!process.env.HIERA_LS_RECORD) return;
+    const folder = path.join(OUT, "moving");
+    fs.mkdirSync(folder, { recursive: true });
+    const number = String(fs.readdirSync(folder).length).padStart(2, "0");
+    await this.screenshot(`moving/${number}-${milliseconds}`);
+  }
+
   async resize(width, height) {
     await this.page.setViewportSize({ width, height });
     await this.page.waitForTimeout(500);

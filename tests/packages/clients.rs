@@ -117,6 +117,16 @@ fn npx_runs_the_package() {
     assert_main_job(&mut npx);
 }
 
+/// A command that runs as root, as those that install packages for a whole system do.
+fn root_command(program: &str) -> Command {
+    let is_root = succeed(Command::new("id").arg("-u")).trim() == "0";
+    let mut command = Command::new(if is_root { program } else { "sudo" });
+    if !is_root {
+        command.arg(program);
+    }
+    command
+}
+
 #[test]
 fn dpkg_installs_and_removes_the_package() {
     let Some(folder) = packages() else { return };
@@ -127,7 +137,7 @@ fn dpkg_installs_and_removes_the_package() {
     std::fs::write(root.join("var/lib/dpkg/status"), "").expect("a file can be written");
     // The root has no package with the C library of the tests' program.
     let dpkg = |arguments: &[&str]| {
-        let mut command = Command::new("dpkg");
+        let mut command = root_command("dpkg");
         command.arg(format!("--root={}", root.display())).arg("--force-depends").args(arguments);
         succeed(&mut command)
     };
@@ -154,7 +164,7 @@ fn rpm_installs_and_removes_the_package() {
     let Some(folder) = packages() else { return };
     let root = support::scratch("packages-rpm");
     let rpm =
-        |arguments: &[&str]| succeed(Command::new("rpm").arg("--root").arg(&root).args(arguments));
+        |arguments: &[&str]| succeed(root_command("rpm").arg("--root").arg(&root).args(arguments));
     let file = package(folder, ".rpm");
     rpm(&["--install", "--nodeps", "--ignoresize", &file.to_string_lossy()]);
     assert_main_job(&mut Command::new(root.join("usr/bin/hiera-ls")));

@@ -3,8 +3,8 @@
 //! program prints.
 //!
 //! The packages hold the program of the tests, so that nothing is built a second time. That program
-//! needs a C library, which the released one does not; docs/packaging.md has what was seen of that
-//! one. dpkg and rpm install as root only. Runs where `HIERA_LS_REQUIRE` names packages.
+//! needs a C library, which the released one does not; `.ci/try-packages` installs that one.
+//! dpkg and rpm install as root. Runs where `HIERA_LS_REQUIRE` names packages.
 #![cfg(unix)]
 
 #[path = "../support/mod.rs"]

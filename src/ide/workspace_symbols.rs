@@ -109,7 +109,11 @@ web: 1
 ";
 
     fn check(query: &str, expected: Expect) {
-        let fixture = Fixture::new(DATA);
+        check_in(DATA, query, expected);
+    }
+
+    fn check_in(data: &str, query: &str, expected: Expect) {
+        let fixture = Fixture::new(data);
         let mut lines = String::new();
         for found in workspace_symbols(&fixture.snapshot, query) {
             let place = Span::in_file(found.place.file, fixture.snapshot.span_bytes(found.place));
@@ -142,6 +146,35 @@ web: 1
             "#]],
         );
         check("nothing", expect![""]);
+    }
+
+    /// A folder that a level names in letters is no value of another level's variable.
+    #[test]
+    fn the_level_of_a_file_is_the_one_with_the_fewest_variables() {
+        let data = "
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Roles of a site, path: '%{site}/roles/%{role}.yaml'}
+  - {name: Roles, path: 'common/roles/%{role}.yaml'}
+  - {name: Site, path: '%{site}/%{site}.yaml'}
+  - {name: Common, path: common/common.yaml}
+#- /data/common/roles/api.yaml
+k: 1
+#- /data/common/common.yaml
+k: 2
+#- /data/oslo/roles/api.yaml
+k: 3
+";
+        check_in(
+            data,
+            "k",
+            expect![[r#"
+                k in Common · data/common/common.yaml
+                k in Roles · data/common/roles/api.yaml
+                k in Roles of a site · data/oslo/roles/api.yaml
+            "#]],
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod arguments;
 mod baseline;
 mod fix;
+mod since;
 
 pub use arguments::CheckArguments;
 
@@ -47,6 +48,9 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
         target.opened.snapshot = fix::write_ignores(arguments, &target, reason)?;
     }
     let mut findings = target.find(arguments, &target.opened.snapshot);
+    if let Some(revision) = &arguments.since {
+        since::remove_older(revision, arguments, &mut target, &mut findings)?;
+    }
     if let Some(baseline) = baseline {
         baseline.accept(arguments, &target, &mut findings)?;
     }
@@ -154,9 +158,10 @@ fn open_standard_input(arguments: &CheckArguments, path: FilePath) -> Result<Che
         // As in an editor: other YAML is none of our business, and the folders around it are not
         // read.
         let folder = path.parent().unwrap_or_else(|| path.clone());
-        let snapshot = Workspace::new(WorkspaceConfig::default(), Vec::new()).snapshot();
+        let workspace = Workspace::new(WorkspaceConfig::default(), Vec::new());
         let opened = Opened {
-            snapshot,
+            snapshot: workspace.snapshot(),
+            workspace,
             settings: Settings::default(),
             root: folder,
             problems: Vec::new(),

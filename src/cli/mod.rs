@@ -36,7 +36,7 @@ use crate::settings::{self, GivenSettings, Origin, SettingProblem, Settings};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
 use crate::workspace::environments::Environment;
-use crate::workspace::{Change, Snapshot, scan};
+use crate::workspace::{Change, Snapshot, Workspace, scan};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -427,6 +427,7 @@ fn note_unapplied(conversions: &[Unapplied]) {
 
 /// A workspace that was read for one command.
 struct Opened {
+    workspace: Workspace,
     snapshot: Snapshot,
     settings: Settings,
     root: FilePath,
@@ -607,8 +608,8 @@ fn open(
     for (path, error) in snapshot.source_errors() {
         print_note(&format!("{path}: no nodes read from it: {error}"));
     }
-    let (settings, problems) = (opened.settings, opened.problems);
-    Ok(Opened { snapshot, settings, root, problems, lacks_folders })
+    let settings::Opened { workspace, settings, problems, .. } = opened;
+    Ok(Opened { workspace, snapshot, settings, root, problems, lacks_folders })
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::puppet::LegacyFacts;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::NodeSource;
-use crate::workspace::{Change, Snapshot, Workspace, scan};
+use crate::workspace::{Change, Snapshot, Workspace, WorkspaceConfig, scan};
 
 /// The longest settings file that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
@@ -189,8 +189,8 @@ pub fn open(
 /// Folders read twice.
 #[derive(Debug)]
 pub struct OpenedTwice {
-    /// The folders as they are after, with the settings then.
-    pub head: Opened,
+    /// The problems of the settings.
+    pub problems: Vec<SettingProblem>,
     /// The folders after.
     pub after: Snapshot,
     /// The folders before. Files whose stamps are the same are shared.
@@ -205,36 +205,39 @@ pub fn open_revisions(
     base: &dyn FileSystem,
     head: &dyn FileSystem,
 ) -> OpenedTwice {
-    let mut reading = FolderReading::new(open(folders, given, Vec::new(), head));
-    let after = reading.opened.workspace.snapshot();
-    let before = reading.read(base);
-    OpenedTwice { head: reading.opened, after, before }
+    let Opened { workspace, problems, .. } = open(folders, given, Vec::new(), head);
+    let after = workspace.snapshot();
+    let before = FolderReading::new(workspace).read(base);
+    OpenedTwice { problems, after, before }
 }
 
 /// Folders that are read in one revision after the other, with the settings of the first reading
 /// and the nodes of the files that they name.
 #[derive(Debug)]
 pub struct FolderReading {
-    /// The folders as they were read last, with the settings.
-    pub opened: Opened,
+    workspace: Workspace,
     known_sources: Arc<Vec<NodeSource>>,
 }
 
 impl FolderReading {
     /// Takes the first reading.
-    pub fn new(opened: Opened) -> FolderReading {
-        let known_sources = opened.workspace.scan_request().known_sources;
-        FolderReading { opened, known_sources }
+    pub fn new(workspace: Workspace) -> FolderReading {
+        let known_sources = workspace.scan_request().known_sources;
+        FolderReading { workspace, known_sources }
     }
 
     /// Reads the folders in another revision. Files with the stamps of the last reading are shared
     /// with it.
     pub fn read(&mut self, fs: &dyn FileSystem) -> Snapshot {
-        let workspace = &mut self.opened.workspace;
-        let mut scanned = scan::scan(&workspace.scan_request(), fs, &|_| {});
+        let mut scanned = scan::scan(&self.workspace.scan_request(), fs, &|_| {});
         scanned.take_named_sources(&self.known_sources);
-        workspace.apply(Change::Scanned(Box::new(scanned)));
-        workspace.snapshot()
+        self.workspace.apply(Change::Scanned(Box::new(scanned)));
+        self.workspace.snapshot()
+    }
+
+    /// Puts other settings in force for the readings from here on.
+    fn configure(&mut self, config: WorkspaceConfig) {
+        self.workspace.apply(Change::Configure(config.into()));
     }
 }
 
@@ -246,10 +249,10 @@ pub fn open_versions(
     given: [&[GivenSettings]; 2],
     fs: &dyn FileSystem,
 ) -> OpenedTwice {
-    let mut opened = open(folders, given[1], Vec::new(), fs);
-    let snapshot = opened.workspace.snapshot();
-    let (mut before, _) = gather(&snapshot, given[0], fs);
-    let after = &mut opened.settings.workspace;
+    let Opened { mut workspace, mut settings, problems, .. } =
+        open(folders, given[1], Vec::new(), fs);
+    let (mut before, _) = gather(&workspace.snapshot(), given[0], fs);
+    let after = &mut settings.workspace;
     let (old, new) = (before.workspace.common.puppet.major, after.common.puppet.major);
     for (one, other, config) in [(new, old, &mut *after), (old, new, &mut before.workspace)] {
         if one >= 8 && other < 8 {
@@ -258,14 +261,14 @@ pub fn open_versions(
                 .for_each(|it| it.puppet.legacy_facts = LegacyFacts::LeftOut);
         }
     }
-    opened.workspace.apply(Change::Configure(after.clone().into()));
-    let scanned = scan::scan(&opened.workspace.scan_request(), fs, &|_| {});
-    opened.workspace.apply(Change::Scanned(Box::new(scanned)));
-    let mut reading = FolderReading::new(opened);
-    let after = reading.opened.workspace.snapshot();
-    reading.opened.workspace.apply(Change::Configure(before.workspace.into()));
+    workspace.apply(Change::Configure(settings.workspace.into()));
+    let scanned = scan::scan(&workspace.scan_request(), fs, &|_| {});
+    workspace.apply(Change::Scanned(Box::new(scanned)));
+    let after = workspace.snapshot();
+    let mut reading = FolderReading::new(workspace);
+    reading.configure(before.workspace);
     let before = reading.read(fs);
-    OpenedTwice { head: reading.opened, after, before }
+    OpenedTwice { problems, after, before }
 }
 
 /// Keeps the entries that concern some environment: folders of it that the disk refused to list,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use super::diff::{commit, git};
 use super::support::{copy, in_package, random, random::Random, scratch};
 use super::{CONFIG, at, repo};
 
@@ -187,4 +188,54 @@ fn comments_are_written_with_their_reason() {
     assert!(out.contains("[unused-ignore] [*]"), "{out}");
     at(&root, &["check", "--fix"], "");
     assert_eq!(fs::read_to_string(root.join("data/common.yaml")).unwrap(), "a: 1\n");
+}
+
+/// The key that a change removes is read by a line that the change does not touch.
+#[test]
+fn findings_since_a_revision_are_those_that_a_change_causes_anywhere() {
+    let root = grown_repository("cli-since");
+    let (common, role) = (root.join("data/common.yaml"), root.join("data/roles/web.yaml"));
+    let read = |path: &Path| fs::read_to_string(path).unwrap();
+    let reader = "fresh: \"%{lookup('old_shared')}\"\n";
+    fs::write(&common, read(&common) + "old_shared: x\n").unwrap();
+    fs::write(&role, read(&role) + reader).unwrap();
+    git(&root, &["init", "--quiet"]);
+    commit(&root, "a grown repository");
+    let since = |revision: &str| check_strictly(&root, &["--since", revision]);
+
+    let moved = read(&common).replace("old_lost", &format!("{}old_lost", "# a line\n".repeat(40)));
+    fs::write(&common, &moved).unwrap();
+    let (status, out, told) = since("HEAD");
+    assert_eq!(status, 0, "{out}");
+    assert!(told.contains("findings of HEAD: ") && told.contains(" left, 0 gone"), "{told}");
+
+    fs::write(&common, moved.replace("old_shared: x\n", "").replace("nowhere_at_all", "company"))
+        .unwrap();
+    let (status, out, told) = since("HEAD");
+    assert_eq!(status, 1);
+    let line = read(&role).lines().count();
+    let found: Vec<&str> = out.lines().filter(|line| line.contains(": warning: ")).collect();
+    assert!(
+        found.len() == 1 && found[0].starts_with(&format!("data/roles/web.yaml:{line}:")),
+        "{out}"
+    );
+    assert!(told.contains(" left, 1 gone"), "{told}");
+    assert_eq!(since("HEAD...").1, out, "HEAD is the merge base");
+
+    commit(&root, "the key is gone");
+    assert_eq!(since("HEAD").0, 0);
+    assert_eq!(since("HEAD~1").1, out);
+
+    let (status, _, told) = since("no-such-branch");
+    assert!(status == 2 && told.contains("no-such-branch"), "{told}");
+}
+
+#[test]
+fn findings_since_a_revision_need_a_git_repository() {
+    let root = std::env::temp_dir().join(format!("hiera-ls-since-{}", std::process::id()));
+    fs::create_dir_all(&root).unwrap();
+    fs::write(root.join("hiera.yaml"), "version: 5\n").unwrap();
+    let (status, _, told) = check_strictly(&root, &["--since", "HEAD"]);
+    fs::remove_dir_all(&root).unwrap();
+    assert!(status == 2 && told.contains("git"), "{told}");
 }

@@ -66,6 +66,10 @@ pub struct CheckArguments {
     /// Write comments that accept all findings, each with this reason, and report what is left.
     #[arg(long, value_name = "REASON", conflicts_with_all = ["stdin", "diff"])]
     pub(super) add_ignore: Option<String>,
+    /// Report only the findings that the tree of this git revision has not, wherever they are: also
+    /// those that a change causes in other files. `NAME...` is the merge base of NAME and HEAD.
+    #[arg(long, value_name = "REV", conflicts_with_all = ["stdin", "fixing", "add_ignore", "write_baseline", "prune_baseline"])]
+    pub(super) since: Option<String>,
     /// Do not report the findings that are in this file. Its entries are known by rule, file and key:
     /// lines may move.
     #[arg(long, value_name = "FILE", conflicts_with = "stdin")]

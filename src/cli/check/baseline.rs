@@ -13,11 +13,32 @@ use crate::disk::{FileSystem as _, OsFs, write_text};
 use crate::text::FilePath;
 use crate::workspace::WorkspaceConfig;
 
+/// How many findings have an identity.
+pub(super) type IdentityCounts = BTreeMap<FindingIdentity, usize>;
+
+/// Removes the findings that are counted; `identities` are those of the findings, in their order.
+/// Returns the counts that fit no finding.
+pub(super) fn remove_counted(
+    counts: &IdentityCounts,
+    identities: &[FindingIdentity],
+    findings: &mut Vec<Finding>,
+) -> IdentityCounts {
+    let mut left = counts.clone();
+    let mut identities = identities.iter();
+    findings.retain(|_| {
+        let known = identities.next().and_then(|identity| left.get_mut(identity));
+        let is_known = known.as_ref().is_some_and(|count| **count > 0);
+        known.into_iter().for_each(|count| *count = count.saturating_sub(1));
+        !is_known
+    });
+    left.retain(|_, count| *count > 0);
+    left
+}
+
 /// The accepted findings.
 pub(super) struct Baseline {
     path: FilePath,
-    /// How many findings have an identity.
-    counts: BTreeMap<FindingIdentity, usize>,
+    counts: IdentityCounts,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +88,7 @@ impl Baseline {
                 file.version
             )));
         }
-        let mut counts: BTreeMap<FindingIdentity, usize> = BTreeMap::new();
+        let mut counts = IdentityCounts::new();
         for BaselineEntry { file, rule, key, count } in file.findings {
             *counts.entry(FindingIdentity { file, rule, key }).or_default() += count;
         }
@@ -103,15 +124,8 @@ impl Baseline {
             findings.clear();
             return Ok(());
         }
-        let mut left = self.counts.clone();
-        let mut identities = identities.iter();
-        findings.retain(|_| {
-            let known = identities.next().and_then(|identity| left.get_mut(identity));
-            let is_known = known.as_ref().is_some_and(|count| **count > 0);
-            known.into_iter().for_each(|count| *count = count.saturating_sub(1));
-            !is_known
-        });
-        left.retain(|identity, count| *count > 0 && is_seen(identity));
+        let mut left = remove_counted(&self.counts, &identities, findings);
+        left.retain(|identity, _| is_seen(identity));
         let unused: usize = left.values().sum();
         if unused == 0 {
             return Ok(());

@@ -65,13 +65,26 @@ pub(super) fn run(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Stat
 }
 
 /// The two revisions of a comparison.
-struct Revisions {
-    base: GitRevision,
+pub(super) struct Revisions {
+    /// The revision before.
+    pub(super) base: GitRevision,
     /// `None` for the working tree.
     head: Option<GitRevision>,
 }
 
 impl Revisions {
+    /// Returns a revision and the working tree; `NAME...` starts at its merge base with `HEAD`.
+    pub(super) fn base_and_worktree(name: &str, root: &FilePath) -> Result<Revisions, Failure> {
+        let repository = GitRepository::discover(root)?;
+        let base = match name.strip_suffix("...") {
+            Some(name) => {
+                repository.merge_base(&repository.resolve(name)?, &repository.resolve("HEAD")?)?
+            }
+            None => repository.resolve(name)?,
+        };
+        Ok(Revisions { base, head: None })
+    }
+
     /// Returns the revisions that the arguments name. The base is by default the merge base of the
     /// head and the branch that the current one follows, else `HEAD`; `A...B` as base and head
     /// starts at their merge base.
@@ -115,7 +128,7 @@ impl Revisions {
 
     /// Returns the files of the base. Beside the working tree, files that git ignores are those on
     /// disk on both sides; between two revisions they are on none.
-    fn base_tree(&self, root: &FilePath) -> Result<TreeFs, Failure> {
+    pub(super) fn base_tree(&self, root: &FilePath) -> Result<TreeFs, Failure> {
         let mut tree = GitRepository::discover(root)?.into_tree(&self.base)?;
         if self.head.is_none() {
             let ignored = tree.add_ignored(root, &walk_limits(Vec::new()));
@@ -133,11 +146,7 @@ impl Revisions {
 ///
 /// Errors: contents are missing in a partial clone.
 fn note_unread(tree: &TreeFs, sides: &Sides) -> Result<(), Failure> {
-    if let Some(path) = tree.missing().first() {
-        return Err(Failure(format!(
-            "{path} is not in this partial clone: git fetch --refetch --no-filter, or clone without --filter"
-        )));
-    }
+    require_contents(tree)?;
     for path in tree.pointers() {
         let path = sides.short_path(&path);
         print_note(&format!(
@@ -151,6 +160,18 @@ fn note_unread(tree: &TreeFs, sides: &Sides) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuses a tree that was read in part.
+///
+/// Errors: contents are missing in a partial clone.
+pub(super) fn require_contents(tree: &TreeFs) -> Result<(), Failure> {
+    match tree.missing().first() {
+        Some(path) => Err(Failure(format!(
+            "{path} is not in this partial clone: git fetch --refetch --no-filter, or clone without --filter"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Both revisions, read.
@@ -187,7 +208,7 @@ impl Sides {
 
     /// Takes what was read, and notes what could not be.
     fn from_opened(root: FilePath, opened: OpenedTwice) -> Sides {
-        for problem in &opened.head.problems {
+        for problem in &opened.problems {
             print_note(&problem.to_string());
         }
         for (path, error) in opened.after.source_errors() {

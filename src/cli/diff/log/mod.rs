@@ -14,7 +14,7 @@ use chrono::{DateTime, FixedOffset};
 use serde_json::json;
 
 use super::model::{EnvironmentReport, Reporter};
-use super::{Sides, human, json};
+use super::{Sides, human, json, require_contents};
 use crate::cli::{
     ArgumentSettings, Failure, Status, command_settings, find_root, print_note, progress,
 };
@@ -24,10 +24,10 @@ use crate::hiera::key::LookupKey;
 use crate::settings::{self, FolderReading, GivenSettings, Origin};
 use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
-use crate::workspace::Snapshot;
 use crate::workspace::git::{ChangedPath, GitCommit, GitRepository, GitRevision};
 use crate::workspace::kinds::FileKind;
 use crate::workspace::overview::Overview;
+use crate::workspace::{Snapshot, WorkspaceConfig};
 
 /// How many digits of a commit's id people see.
 const SHORT_ID: usize = 9;
@@ -55,7 +55,8 @@ pub(in crate::cli) fn run(
         key: asked,
         root,
         repository,
-        reading: FolderReading::new(opened),
+        config: opened.settings.workspace,
+        reading: FolderReading::new(opened.workspace),
         has_links: false,
         shown: 0,
         is_chosen: false,
@@ -85,6 +86,8 @@ struct HistoryWalk<'a> {
     key: LookupKey,
     root: FilePath,
     repository: GitRepository,
+    /// The settings of all revisions.
+    config: WorkspaceConfig,
     reading: FolderReading,
     /// Whether the revision that was read last has links: a file may have several paths then.
     has_links: bool,
@@ -161,20 +164,15 @@ impl HistoryWalk<'_> {
         let tree = GitRepository::discover(&self.root)?.into_tree(revision)?;
         let snapshot = self.reading.read(&tree);
         self.has_links = tree.has_links();
-        match tree.missing().first() {
-            Some(path) => Err(Failure(format!(
-                "{path} is not in this partial clone: git fetch --refetch --no-filter, or clone without --filter"
-            ))),
-            None => Ok(snapshot),
-        }
+        require_contents(&tree)?;
+        Ok(snapshot)
     }
 
     /// Whether a change of a file may change an answer: a level reads it, or its name says that it is
     /// a config, or data or code of the folder.
     fn may_matter(&self, path: &FilePath, snapshot: &Snapshot) -> bool {
-        let config = &self.reading.opened.settings.workspace;
         let environments = &snapshot.environments().all;
-        let is_named = match FileKind::of_path(path, config) {
+        let is_named = match FileKind::of_path(path, &self.config) {
             FileKind::HieraConfig => true,
             FileKind::Other => false,
             _ => path.is_within(&self.root),

@@ -1,0 +1,44 @@
+//! `check --since`: the findings that the working tree has and a revision has not. The findings of
+//! two trees are compared, not lines: a change may cause a finding in another file.
+
+use super::baseline::{IdentityCounts, remove_counted};
+use super::{CheckArguments, CheckTarget};
+use crate::cli::diff::{Revisions, require_contents};
+use crate::cli::{Failure, print_note, progress};
+use crate::diagnostics::{Finding, FindingIdentity};
+use crate::settings::FolderReading;
+use crate::workspace::{Snapshot, Workspace, WorkspaceConfig};
+
+/// Removes the findings that the tree of a revision has, too, with the settings and the nodes of
+/// the working tree. A note states their number.
+///
+/// Errors: the folder is in no git repository, there is no such revision, or the clone lacks files
+/// of the revision.
+pub(super) fn remove_older(
+    revision: &str,
+    arguments: &CheckArguments,
+    target: &mut CheckTarget,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Failure> {
+    let root = target.opened.root.clone();
+    let revisions = Revisions::base_and_worktree(revision, &root)?;
+    let tree = revisions.base_tree(&root)?;
+    let unread = Workspace::new(WorkspaceConfig::default(), Vec::new());
+    let mut reading = FolderReading::new(std::mem::replace(&mut target.opened.workspace, unread));
+    let before = progress::while_reading(&root, || reading.read(&tree));
+    require_contents(&tree)?;
+    let identities = |snapshot: &Snapshot, findings: &[Finding]| {
+        let identity = |finding| FindingIdentity::new(snapshot, finding, &root);
+        findings.iter().map(identity).collect::<Vec<_>>()
+    };
+    let mut counts = IdentityCounts::new();
+    for identity in identities(&before, &target.find(arguments, &before)) {
+        *counts.entry(identity).or_default() += 1;
+    }
+    let number = findings.len();
+    let known = identities(&target.opened.snapshot, findings);
+    let gone: usize = remove_counted(&counts, &known, findings).values().sum();
+    let older = number - findings.len();
+    print_note(&format!("findings of {revision}: {older} left, {gone} gone"));
+    Ok(())
+}

@@ -21,8 +21,7 @@ pub(super) fn remove_older(
     findings: &mut Vec<Finding>,
 ) -> Result<(), Failure> {
     let root = target.opened.root.clone();
-    let revisions = Revisions::base_and_worktree(revision, &root)?;
-    let tree = revisions.base_tree(&root)?;
+    let tree = Revisions::base_and_worktree(revision, &root)?.base_tree(&root)?;
     let unread = Workspace::new(WorkspaceConfig::default(), Vec::new());
     let mut reading = FolderReading::new(std::mem::replace(&mut target.opened.workspace, unread));
     let before = progress::while_reading(&root, || reading.read(&tree));

@@ -66,8 +66,7 @@ pub(super) fn run(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Stat
 
 /// The two revisions of a comparison.
 pub(super) struct Revisions {
-    /// The revision before.
-    pub(super) base: GitRevision,
+    base: GitRevision,
     /// `None` for the working tree.
     head: Option<GitRevision>,
 }

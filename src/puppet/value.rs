@@ -465,8 +465,17 @@ impl Key {
         }
     }
 
-    fn is_live(&self) -> bool {
-        self.as_str().is_some_and(|text| text.contains("%{"))
+    /// Whether it contains a token: in its text, or in a part of the list or hash that an alias has
+    /// made of it.
+    pub fn is_live(&self) -> bool {
+        match &self.data {
+            Data::String(text) => text.contains("%{"),
+            Data::Array(items) => items.iter().any(Value::is_live),
+            Data::Hash(hash) => {
+                hash.iter().any(|(key, member)| key.is_live() || member.value.is_live())
+            }
+            _ => false,
+        }
     }
 
     fn is_legal(&self) -> bool {

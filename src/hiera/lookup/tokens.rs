@@ -75,11 +75,10 @@ impl Resolver<'_> {
             Data::Hash(hash) => {
                 let mut out = Hash::with_capacity_and_hasher(hash.len(), Default::default());
                 for (key, member) in hash.iter() {
-                    let key = match key.as_str().filter(|text| text.contains("%{")) {
-                        Some(_) => {
-                            Key::from(self.interpolate(inv, &key.to_value(member.key_origin))?)
-                        }
-                        None => key.clone(),
+                    let key = if key.is_live() {
+                        Key::from(self.interpolate(inv, &key.to_value(member.key_origin))?)
+                    } else {
+                        key.clone()
                     };
                     let value = self.interpolate(inv, &member.value)?;
                     out.insert(key, Member { key_origin: member.key_origin, value });

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 pub use nodes::{NodeColumn, NodesReading, Reads};
-use nodes::{NodesByValue, plain_value};
+use nodes::{NodesByValue, Step, most_certain, plain_value};
 
 use super::cache::LevelMemo;
 use super::environments::{Environment, Reach};
 use super::nodes::node::Node;
 use super::snapshot::Snapshot;
 use super::view::EnvironmentView;
-use crate::hiera::config::{ConfigVersion, HieraConfig};
-use crate::hiera::hierarchy::located::LevelTarget;
+use crate::hiera::config::{ConfigVersion, HieraConfig, Level, Locations};
+use crate::hiera::hierarchy::located::{LevelTarget, Location};
 use crate::hiera::hierarchy::{locate_levels, write_value};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::PatternMatch;
@@ -27,13 +27,15 @@ use crate::text::FilePath;
 pub(super) struct FileReaders<'a> {
     environment: &'a Environment,
     path: &'a FilePath,
-    routes: Vec<Route<'a>>,
+    /// The levels of the routes, each once, with their configs.
+    levels: Vec<(&'a HieraConfig, &'a Arc<Level>)>,
+    routes: Vec<Route>,
 }
 
 /// A location that can name the file.
-struct Route<'a> {
-    config: &'a HieraConfig,
-    reach: &'a Reach,
+struct Route {
+    /// The number of its level.
+    level: usize,
     /// The values that variables must have for that, as far as their texts alone decide it.
     needs: Vec<(LookupKey, String)>,
 }
@@ -41,20 +43,29 @@ struct Route<'a> {
 impl<'a> FileReaders<'a> {
     /// Returns the routes to name the file at `path`.
     pub(super) fn new_readers(environment: &'a Environment, path: &'a FilePath) -> FileReaders<'a> {
-        let route = |reach: &'a Reach| {
-            let (_, config) = environment.all_configs().find(|(layer, _)| *layer == reach.layer)?;
-            Some(Route { config, reach, needs: needed_variables(config, reach, path) })
-        };
-        let routes = |fits: &dyn Fn(&Reach) -> bool| {
-            environment.reach.iter().filter(|reach| fits(reach)).filter_map(route).collect()
-        };
-        let mut found: Vec<Route<'_>> = routes(&|reach| reach.pattern.can_name(path.as_str()));
+        let mut readers = FileReaders { environment, path, levels: Vec::new(), routes: Vec::new() };
+        readers.add_routes(|reach| reach.pattern.can_name(path.as_str()));
         // Detours lead to most files, and hardly a node takes them: they count where there is no
         // other route.
-        if found.is_empty() {
-            found = routes(&|reach| reach.pattern.can_lead_to(path.as_str()));
+        if readers.routes.is_empty() {
+            readers.add_routes(|reach| reach.pattern.can_lead_to(path.as_str()));
         }
-        FileReaders { environment, path, routes: found }
+        readers
+    }
+
+    fn add_routes(&mut self, fits: impl Fn(&Reach) -> bool) {
+        let environment = self.environment;
+        for reach in environment.reach.iter().filter(|reach| fits(reach)) {
+            let config = environment.all_configs().find(|(layer, _)| *layer == reach.layer);
+            let Some((_, config)) = config else { continue };
+            let known = self.levels.iter().position(|(_, level)| Arc::ptr_eq(level, &reach.level));
+            let level = known.unwrap_or_else(|| {
+                self.levels.push((config, &reach.level));
+                self.levels.len() - 1
+            });
+            let needs = needed_variables(config, reach, self.path);
+            self.routes.push(Route { level, needs });
+        }
     }
 
     /// Returns the numbers of the environment's nodes that may read it, in order: of a fleet, most
@@ -80,78 +91,92 @@ impl<'a> FileReaders<'a> {
         found
     }
 
-    /// Returns the memos of the levels of its routes, which are levels of configs of the
-    /// environment.
-    fn route_levels(&self) -> Vec<Arc<LevelMemo>> {
-        let memo =
-            |route: &Route<'_>| self.environment.cache.level_memo(route.config, &route.reach.level);
-        self.routes.iter().filter_map(memo).collect()
+    /// Returns the memos of its levels, which are levels of configs of the environment.
+    fn level_memos(&self) -> Vec<Arc<LevelMemo>> {
+        let memo = |(config, level): &(&HieraConfig, &Arc<Level>)| {
+            self.environment.cache.level_memo(config, level)
+        };
+        self.levels.iter().filter_map(memo).collect()
     }
 
     /// Whether a node with this scope reads it; `None` where it does not.
     pub(super) fn is_read_by(&self, scope: &Scope, view: &EnvironmentView<'_>) -> Option<Reads> {
-        self.way_of(scope, view).map(|(reads, _)| reads)
+        most_certain(&self.way_of(scope, view))
     }
 
-    /// Returns the same with the number of the first route that the node takes.
-    pub(super) fn way_of(
-        &self,
-        scope: &Scope,
-        view: &EnvironmentView<'_>,
-    ) -> Option<(Reads, usize)> {
+    /// Returns all locations by which a node with this scope reads the file, in the order in which
+    /// the node reads them; empty for a node that does not read it.
+    ///
+    /// A hash merge reads a file as often as locations name it, and its list fails the merge where
+    /// it is read twice, so that the first location alone does not tell what a node gets.
+    fn way_of(&self, scope: &Scope, view: &EnvironmentView<'_>) -> Vec<Step> {
         let environment = self.environment.name.as_str();
         let is_elsewhere = matches!(scope.get("environment"), Variable::Known(name) if name.to_text() != environment);
         if is_elsewhere && !self.environment.may_hold_others() {
-            return None;
+            return Vec::new();
         }
-        let routes = self.routes.iter().enumerate();
-        let mut way = None;
-        for (number, route) in routes.filter(|(_, route)| route.may_be_taken(scope)) {
-            match self.is_taken(route, scope, view) {
-                Some(Reads::Certainly) => return Some((Reads::Certainly, number)),
-                other => way = way.or(other.map(|reads| (reads, number))),
+        let mut steps = Vec::new();
+        for (number, level) in self.levels.iter().enumerate() {
+            if self.routes.iter().any(|route| route.level == number && route.may_be_taken(scope)) {
+                self.add_steps(number, level, scope, view, &mut steps);
             }
         }
-        way
+        steps
     }
 
-    fn is_taken(
+    fn add_steps(
         &self,
-        route: &Route<'_>,
+        number: usize,
+        (config, level): &(&'a HieraConfig, &'a Arc<Level>),
+        scope: &Scope,
+        view: &EnvironmentView<'_>,
+        steps: &mut Vec<Step>,
+    ) {
+        let located = locate_levels(config, std::slice::from_ref(*level), scope, view, None);
+        let located = located.unwrap_or_default();
+        let locations = located.iter().flat_map(|level| level.locations.iter());
+        for (position, location) in locations.enumerate() {
+            let Some(reads) = self.is_at(location, scope, view) else { continue };
+            steps.push(Step { level: number, rank: rank_of(level, location, position), reads });
+        }
+    }
+
+    /// Whether the location is the file; `None` where it is not.
+    fn is_at(
+        &self,
+        location: &Location,
         scope: &Scope,
         view: &EnvironmentView<'_>,
     ) -> Option<Reads> {
-        let located = locate_levels(
-            route.config,
-            std::slice::from_ref(&route.reach.level),
-            scope,
-            view,
-            None,
-        )
-        .unwrap_or_default();
-        let places = || located.iter().flat_map(|level| level.locations.iter()).map(|it| &it.place);
-        if places().any(
-            |place| matches!(place, LevelTarget::File { path: found, .. } if found == self.path),
-        ) {
-            return Some(Reads::Certainly);
+        match &location.place {
+            LevelTarget::File { path, .. } if path == self.path => Some(Reads::Certainly),
+            LevelTarget::Undetermined(undetermined) => {
+                let (pattern, path) = (undetermined.pattern.as_ref()?, self.path.as_str());
+                let is_nested = || !view.is_named_plainly(self.path);
+                let found = pattern
+                    .bind(path)
+                    .or_else(|| pattern.bind_nested(path).filter(|_| is_nested()))?;
+                scope.may_have(found.bindings()).then_some(Reads::Possibly)
+            }
+            _ => None,
         }
-        let may_be = |place: &LevelTarget| match place {
-            LevelTarget::Undetermined(undetermined) => undetermined
-                .pattern
-                .as_ref()
-                .and_then(|pattern| {
-                    let path = self.path.as_str();
-                    let is_nested = || !view.is_named_plainly(self.path);
-                    pattern.bind(path).or_else(|| pattern.bind_nested(path).filter(|_| is_nested()))
-                })
-                .is_some_and(|found| scope.may_have(found.bindings())),
-            _ => false,
-        };
-        places().any(may_be).then_some(Reads::Possibly)
     }
 }
 
-impl Route<'_> {
+/// Returns the number of a location among those of its level that does not depend on files beside
+/// the one at hand: that of the template, and where an array of the node or braces decide the order,
+/// the position.
+fn rank_of(level: &Level, location: &Location, position: usize) -> usize {
+    let (Locations::Globs(templates) | Locations::ByKey(_, templates)) = &level.locations else {
+        return position;
+    };
+    let template = location.template.as_ref().map(|template| &template.text);
+    let has_braces = template.is_some_and(|text| text.replace("%{", "").contains('{'));
+    let number = templates.iter().position(|known| Some(&known.text) == template);
+    number.filter(|_| !has_braces).unwrap_or(templates.len() + position)
+}
+
+impl Route {
     /// Whether no variable speaks against it.
     fn may_be_taken(&self, scope: &Scope) -> bool {
         !self
@@ -211,22 +236,27 @@ impl Snapshot {
                 (self.view(environment), FileReaders::new_readers(environment, path));
             let nodes = self.nodes_of(environment);
             let mut found = NodesReading::default();
-            let levels = readers.route_levels();
+            let levels = readers.level_memos();
             let classes: Vec<&NodeColumn> =
                 levels.iter().map(|level| self.node_classes(environment, level)).collect();
             // One node of each class is asked.
-            let mut known: HashMap<Vec<u32>, Option<(Reads, usize)>> = HashMap::default();
+            let mut known: HashMap<Vec<u32>, Option<(Reads, u32)>> = HashMap::default();
+            let mut ways = HashMap::default();
             let mut class = Vec::new();
             for number in readers.candidate_nodes(nodes) {
                 class.clear();
                 class.extend(classes.iter().map(|column| column.number_of(number)));
                 let way = known.get(&class).copied().unwrap_or_else(|| {
-                    let way = readers.way_of(&nodes[number].scope, &view);
+                    let steps = readers.way_of(&nodes[number].scope, &view);
+                    let way = most_certain(&steps).map(|reads| {
+                        let next = ways.len() as u32;
+                        (reads, *ways.entry(steps).or_insert(next))
+                    });
                     known.insert(class.clone(), way);
                     way
                 });
-                if let Some((reads, route)) = way {
-                    found.add_node(number, reads, route);
+                if let Some((reads, way)) = way {
+                    found.add_node(number, reads, way);
                 }
             }
             environment.cache.share_readers(found)

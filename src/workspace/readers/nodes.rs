@@ -11,12 +11,29 @@ use crate::puppet::Value;
 use crate::workspace::nodes::node::Node;
 
 /// Whether a node reads a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reads {
     /// Its known variables decide that it does.
     Certainly,
     /// Variables that are unknown decide it.
     Possibly,
+}
+
+/// A location by which a node reads a file.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Step {
+    /// The number of the level among those that can name the file.
+    pub level: usize,
+    /// The number of the location in its level.
+    pub rank: usize,
+    /// Whether it is certain.
+    pub reads: Reads,
+}
+
+/// Whether the locations name a file certainly; `None` where there is no location.
+pub(super) fn most_certain(steps: &[Step]) -> Option<Reads> {
+    let certain = steps.iter().map(|step| step.reads).find(|reads| *reads == Reads::Certainly);
+    certain.or_else(|| steps.first().map(|step| step.reads))
 }
 
 /// The nodes that read a file: their numbers among the nodes of an environment, in order.
@@ -26,8 +43,8 @@ pub struct NodesReading {
     pub certainly: Vec<usize>,
     /// Nodes for which unknown variables decide it.
     pub possibly: Vec<usize>,
-    /// All of them with a number for the way in which each reads it: by which location, and whether
-    /// that is certain.
+    /// All of them with a number for the way in which each reads it: by which locations, and which
+    /// of these are certain.
     ways: Vec<(u32, u32)>,
 }
 
@@ -51,12 +68,13 @@ impl NodesReading {
         self.ways.len() != count || self.ways.iter().any(|(_, way)| Some(*way) != first)
     }
 
-    /// Adds a node behind all others, with the number of the location by which it reads the file.
-    pub(super) fn add_node(&mut self, node: usize, reads: Reads, route: usize) {
-        let is_certain = reads == Reads::Certainly;
-        let list = if is_certain { &mut self.certainly } else { &mut self.possibly };
-        list.push(node);
-        self.ways.push((node as u32, route as u32 * 2 + u32::from(is_certain)));
+    /// Adds a node behind all others, with the number of the way in which it reads the file.
+    pub(super) fn add_node(&mut self, node: usize, reads: Reads, way: u32) {
+        match reads {
+            Reads::Certainly => self.certainly.push(node),
+            Reads::Possibly => self.possibly.push(node),
+        }
+        self.ways.push((node as u32, way));
     }
 }
 

@@ -121,7 +121,7 @@ mod tests {
     pub(super) fn applied(text: &str) -> (Settings, Vec<String>) {
         let mut settings = Settings::default();
         let problems = settings
-            .apply_file(text, &FilePath::new("/repo"), &[])
+            .apply_file(text, &FilePath::new("/repo"), &[FilePath::new("/repo")])
             .iter()
             .map(ToString::to_string)
             .collect();
@@ -225,6 +225,37 @@ mod tests {
             assert!(!schema::is_known(unknown), "{unknown}");
         }
         assert!(schema::is_known("nodes") && schema::is_known("rules.unknown-key"));
+    }
+
+    #[test]
+    fn the_file_of_an_environment_has_the_settings_of_environments_alone() {
+        let text = "preset: strict\ninlayHints: {tokenValues: false}\ncodeLens: {overrides: false}\nhieraConfig: h.yaml\nmaxFileSize: 10\n\
+                    diagnostics: {run: onSave}\ncheckThirdPartyModules: true\nmodulePath: [parts]\nrules: {unknown-key: off}\n";
+        let folder = FilePath::new("/code/environments/test");
+        let mut settings = Settings::default();
+        let problems = settings.apply_file(text, &folder, &[FilePath::new("/code")]);
+        let message = "holds for all environments: only the settings file of the opened folder may have it";
+        assert!(problems.iter().all(|problem| problem.message == message), "{problems:?}");
+        let mut keys: Vec<&str> = problems.iter().map(|problem| &*problem.key).collect();
+        keys.sort_unstable();
+        assert_eq!(
+            keys,
+            [
+                "checkThirdPartyModules",
+                "codeLens.overrides",
+                "diagnostics.run",
+                "hieraConfig",
+                "inlayHints.tokenValues",
+                "maxFileSize",
+                "preset"
+            ]
+        );
+        let mut expected = Settings::default();
+        expected.workspace.common = settings.workspace.common.clone();
+        expected.rules.severities = settings.rules.severities.clone();
+        assert_eq!(settings, expected);
+        assert_eq!(settings.workspace.common.module_path, Some(vec!["parts".to_owned()]));
+        assert!(!settings.rules.severities.is_empty());
     }
 
     #[test]

@@ -71,8 +71,14 @@ impl<'a> SettingsReader<'a> {
         self.origin
     }
 
+    /// Whether the settings are in the file of an environment below the opened folder.
+    fn is_of_environment(&self) -> bool {
+        self.folder.is_some_and(|folder| !self.workspace.contains(folder))
+    }
+
     /// Calls `each` for the members of a hash that are in the schema, and reports the others, as
-    /// well as those for which `each` returns `false`. Members that are `null` are skipped.
+    /// well as those for which `each` returns `false`, and those of the whole workspace in the file
+    /// of an environment. Members that are `null` are skipped.
     pub(super) fn read_members(
         &mut self,
         key: &str,
@@ -85,6 +91,10 @@ impl<'a> SettingsReader<'a> {
         };
         for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
             let full = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+            if self.is_of_environment() && schema::is_of_workspace(&full) {
+                self.report(&full, "holds for all environments: only the settings file of the opened folder may have it");
+                continue;
+            }
             let is_known =
                 schema::is_known(&full) || (key.is_empty() && CLIENT_KEYS.contains(&name.as_str()));
             if !is_known || !each(self, name, value) {

@@ -390,6 +390,12 @@ pub fn is_known(name: &str) -> bool {
     })
 }
 
+/// Whether a dotted name is a setting that a repository may have and that all environments share.
+pub(super) fn is_of_workspace(name: &str) -> bool {
+    let setting = SCHEMA.iter().find(|setting| setting.name == name);
+    setting.is_some_and(|setting| setting.who != Who::User && !setting.per_environment)
+}
+
 /// Returns the known name that an unknown dotted name is probably a misspelling of.
 pub fn nearest_to(name: &str) -> Option<String> {
     let (above, last) = name.rsplit_once('.').map_or(("", name), |(above, last)| (above, last));

@@ -121,7 +121,7 @@ impl Session {
     pub fn new(files: &BTreeMap<String, String>) -> Session {
         let mut settings = Settings::default();
         if let Some(text) = files.get(FILE_NAME) {
-            settings.apply_file(text, &FilePath::new(ROOT), &[]);
+            settings.apply_file(text, &FilePath::new(ROOT), &[FilePath::new(ROOT)]);
         }
         let config = settings.workspace;
         let (fs, workspace) = anew(&config, files);

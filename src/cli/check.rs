@@ -62,6 +62,7 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
         has_statistics: arguments.statistics,
         least,
         paint: arguments.color.paint(),
+        files: target.files().count(),
     };
     report::write(options, &findings, snapshot, root, out)?;
     Ok(match lacks_folders {
@@ -106,11 +107,18 @@ impl CheckTarget {
                     || found.governs_file(path)
             })
         };
-        let paths = snapshot.files().map(|file| &file.path);
-        for path in paths.filter(|path| is_checked(path) && self.covers_path(path)) {
+        for path in self.files().filter(|path| is_checked(path)) {
             writeln!(out, "{}", escape_terminal(path.relative_to(root).unwrap_or(path.as_str())))?;
         }
         Ok(Status::Good)
+    }
+
+    /// Returns the files whose findings are wanted: the one on standard input, those of the paths, or
+    /// all.
+    fn files(&self) -> impl Iterator<Item = &FilePath> {
+        let is_unsaved = |path: &FilePath| self.unsaved.as_ref().is_none_or(|it| it == path);
+        let paths = self.opened.snapshot.files().map(|file| &file.path);
+        paths.filter(move |path| is_unsaved(path) && self.covers_path(path))
     }
 
     /// Whether the findings in a file are wanted.

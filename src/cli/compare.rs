@@ -30,8 +30,8 @@ pub struct CompareArguments {
     /// The two nodes.
     #[arg(value_name = "NODE", num_args = 2, required = true)]
     nodes: Vec<String>,
-    /// Only keys that this glob matches.
-    #[arg(long, value_name = "GLOB")]
+    /// Only these keys: names and globs with commas between them.
+    #[arg(long, value_name = "KEYS")]
     keys: Option<String>,
     /// For people, or a line of JSON each.
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = ["human", "json"])]

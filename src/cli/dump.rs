@@ -1,5 +1,6 @@
 //! `hiera-ls dump`: all effective data of a node, or of many, by the data's own merge strategies.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use crate::hiera::scope::Scope;
 use crate::ide::phrases::PlaceNames;
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::escape::{escape_terminal, terminal_lines};
+use crate::text::similar::suggestion;
 use crate::workspace::environments::Environment;
 
 /// The arguments of `dump`.
@@ -29,8 +31,8 @@ pub struct DumpArguments {
     /// Many nodes: `all`, names and globs with commas between them, or @FILE with one a line.
     #[arg(long, value_name = "NODES", conflicts_with = "node")]
     nodes: Option<String>,
-    /// Only keys that this glob matches.
-    #[arg(long, value_name = "GLOB")]
+    /// Only these keys: names and globs with commas between them.
+    #[arg(long, value_name = "KEYS")]
     keys: Option<String>,
     /// How to print the data [default: yaml; with --nodes: jsonl].
     #[arg(long, value_name = "FORMAT")]
@@ -90,15 +92,27 @@ pub(super) fn run(arguments: &DumpArguments, out: &mut dyn Write) -> Result<Stat
     Ok(Status::Good)
 }
 
-/// Returns the root keys that files of the workspace define, in order, as far as a glob matches
-/// them.
-pub(super) fn keys_to_print(opened: &Opened, glob: Option<&str>) -> Result<Vec<Arc<str>>, Failure> {
-    let glob = glob.map(glob_regex).transpose()?;
-    let is_asked = |key: &&Arc<str>| {
-        ***key != *LOOKUP_OPTIONS
-            && glob.as_ref().is_none_or(|glob| glob.is_match(&key.to_lowercase()))
-    };
-    Ok(opened.snapshot.keys().keys().filter(is_asked).cloned().collect())
+/// Returns the root keys that files of the workspace define, in order, as far as one of the keys or
+/// globs with commas between them matches.
+///
+/// Errors: a key or glob that matches no key.
+pub(super) fn keys_to_print(opened: &Opened, keys: Option<&str>) -> Result<Vec<Arc<str>>, Failure> {
+    let index = opened.snapshot.keys();
+    let all = index.keys().filter(|key| ***key != *LOOKUP_OPTIONS);
+    let Some(keys) = keys else { return Ok(all.cloned().collect()) };
+    let all: Vec<&Arc<str>> = all.collect();
+    let mut chosen: BTreeSet<&Arc<str>> = BTreeSet::new();
+    for part in keys.split(',').map(str::trim) {
+        let glob = glob_regex(part)?;
+        let mut found =
+            all.iter().copied().filter(|key| glob.is_match(&key.to_lowercase())).peekable();
+        if found.peek().is_none() {
+            let hint = suggestion(part, all.iter().map(|key| &***key));
+            return Err(Failure(format!("no file defines a key '{part}'{hint}")));
+        }
+        chosen.extend(found);
+    }
+    Ok(chosen.into_iter().cloned().collect())
 }
 
 struct Dump<'a> {

@@ -13,11 +13,12 @@ use super::{
     explain, note_unapplied, open, print_note,
 };
 use crate::backends::{BackendsConfig, Functions, Permit};
-use crate::cli::settled::note_unsettled;
+use crate::cli::settled::{note_unknown, note_unsettled};
 use crate::disk::{FileSystem, OsFs};
 use crate::eyaml::EnvironmentKeys;
 use crate::hiera::backends::Backends;
 use crate::hiera::eyaml::Decryptor;
+use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::hiera::request::LookupRequest;
@@ -29,8 +30,10 @@ use crate::puppet::types;
 use crate::puppet::value::{Hash, Value};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
+use crate::text::similar::suggestion;
+use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::nodes::{from_json, read_values, scope_of, scope_of_name};
+use crate::workspace::nodes::{from_json, read_values, scope_of_name, scopes_of};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let request = read_request(arguments)?;
@@ -193,16 +196,18 @@ fn print_single(
     let options = print_options(arguments);
     let names = PlaceNames { snapshot: &opened.snapshot, root: &opened.root };
     let mut unsettled = Vec::new();
+    let mut unknown = BTreeSet::new();
     let answer = resolver.answer_telling(request, &mut |_, resolution| {
         note_unapplied(&resolution.unapplied_conversions);
         unsettled.extend(resolution.unsettled_levels.iter().cloned());
+        unknown.extend(resolution.reads.unknown.iter().cloned());
     });
     let asked: Vec<String> = request.names.iter().map(|name| format!("'{name}'")).collect();
     let asked = asked.join(", ");
     let Some(answer) = answer.map_err(|error| Failure(error.print_message(&options)))? else {
         let subject = format!("did not find a value for {asked}");
         if unsettled.is_empty() {
-            print_note(&subject);
+            print_note(&format!("{subject}{}", nearest_key(&request.names, &opened.snapshot)));
             return Ok(Status::Bad);
         }
         let subject = format!("{subject}; levels that could not be evaluated may have one");
@@ -211,6 +216,9 @@ fn print_single(
     };
     let subject = format!("levels that could not be evaluated may change the value of {asked}");
     note_unsettled(&subject, &unsettled, &names);
+    if unsettled.is_empty() {
+        note_unknown(&unknown, &asked);
+    }
     match arguments.render_as.unwrap_or(Render::Yaml) {
         Render::S => writeln!(out, "{}", print::print_text(&answer.value, &options))?,
         Render::Json => writeln!(out, "{}", print::print_json(&answer.value, &options))?,
@@ -222,6 +230,17 @@ fn print_single(
         Render::Yaml => write!(out, "{}", print::print_yaml(&answer.value, &options))?,
     }
     Ok(Status::Good)
+}
+
+/// Returns a question with the key that one of these names is probably a misspelling of; empty where
+/// no file defines a similar one.
+fn nearest_key(names: &[String], snapshot: &Snapshot) -> String {
+    let keys = snapshot.keys();
+    let roots = names.iter().filter_map(|name| Some(LookupKey::parse(name).ok()?.root_text()));
+    roots
+        .filter(|root| keys.definitions(root).is_empty())
+        .map(|root| suggestion(&root, keys.keys().map(|key| &**key)))
+        .collect()
 }
 
 /// Whether the file and line of each leaf is written: for people, not for programs.
@@ -326,9 +345,10 @@ fn choose_scopes(
     }
     match &arguments.node {
         Some(node) => {
+            let hint = suggestion(node, scopes.iter().map(|(name, _)| name.as_str()));
             let of_node: Vec<_> = scopes.into_iter().filter(|(name, _)| name == node).collect();
             if of_node.is_empty() {
-                Err(Failure(format!("{file} holds no scope of the node '{node}'")))
+                Err(Failure(format!("{file} holds no scope of the node '{node}'{hint}")))
             } else {
                 Ok(of_node)
             }
@@ -352,7 +372,7 @@ fn read_scopes(
     let read = |file: &str| -> Result<Vec<Value>, Failure> {
         let path = absolute_path(file)?;
         let bytes =
-            OsFs.read(&path, u64::MAX).map_err(|error| Failure(format!("{path}: {error:?}")))?;
+            OsFs.read(&path, u64::MAX).map_err(|error| Failure(format!("{path}: {error}")))?;
         let text =
             String::from_utf8(bytes).map_err(|_| Failure(format!("{path}: it is not UTF-8")))?;
         read_values(&path, &text).map_err(|error| Failure(format!("{path}: {error}")))
@@ -377,18 +397,15 @@ fn read_scopes(
         return choose_scopes(scopes, arguments, file);
     }
     if let Some(file) = &arguments.facts {
-        let one = |value: Value| {
-            let hash =
-                value.as_hash().ok_or_else(|| Failure(format!("{file}: facts must be a hash")))?;
-            let stem = FilePath::new(file).name().split('.').next().unwrap_or_default().to_owned();
-            let (certname, mut scope) =
-                scope_of(hash, arguments.node.as_deref(), &stem, &name, puppet)
-                    .map_err(|error| Failure(format!("{file}: {error}")))?;
+        let values = read(file)?;
+        let stem = FilePath::new(file).name().split('.').next().unwrap_or_default().to_owned();
+        let scopes = scopes_of(&values, arguments.node.as_deref(), &stem, &name, puppet)
+            .map_err(|error| Failure(format!("{file}: {error}")))?;
+        let derive = |(certname, mut scope): (String, Scope)| {
             scope.derive(rules.clone());
-            Ok((certname, Arc::new(scope)))
+            (certname, Arc::new(scope))
         };
-        let scopes: Vec<(String, Arc<Scope>)> =
-            read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
+        let scopes = scopes.into_iter().map(derive).collect();
         return choose_scopes(scopes, arguments, file);
     }
     Ok(vec![find_scope(opened, environment, arguments.node.as_deref(), &name)?])
@@ -409,15 +426,15 @@ pub(super) fn find_scope(
     let wanted = node.or(config.nodes.default.as_deref());
     match wanted.map(|wanted| (wanted, find(wanted))) {
         Some((_, Some(node))) => Ok((node.name.to_string(), node.scope_in(name))),
-        Some((wanted, None)) if known.iter().any(|node| node.is_given) => {
-            let known: Vec<&str> = known.iter().take(10).map(|node| &*node.name).collect();
-            Err(Failure(format!(
-                "no facts are known of the node '{wanted}'; known are {}",
-                known.join(", ")
-            )))
-        }
+        Some((wanted, None)) if known.iter().any(|node| node.is_given) => Err(Failure(format!(
+            "no facts are known of the node '{wanted}'{}; `hiera-ls nodes` lists those that are known",
+            suggestion(wanted, known.iter().map(|node| &*node.name))
+        ))),
         Some((wanted, None)) => {
-            print_note(&format!("no facts are known of the node '{wanted}': only its name is"));
+            print_note(&format!(
+                "no facts are known of the node '{wanted}': only its name is{}",
+                suggestion(wanted, known.iter().chain(kinds).map(|node| &*node.name))
+            ));
             let mut scope = scope_of_name(wanted, name, config.puppet);
             scope.derive(config.nodes.derive.clone());
             Ok((wanted.to_owned(), Arc::new(scope)))

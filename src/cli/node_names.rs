@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::{Failure, absolute_path};
 use crate::disk::{FileSystem as _, OsFs};
+use crate::text::similar::suggestion;
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::Node;
 
@@ -40,8 +41,9 @@ pub(super) fn choose_nodes(
         let mut found = nodes.iter().enumerate().filter(is_it).map(|(number, _)| number).peekable();
         if found.peek().is_none() {
             return Err(Failure(format!(
-                "no node of environment {} is named '{pattern}'; `hiera-ls nodes` lists those that are known",
-                environment.name
+                "no node of environment {} is named '{pattern}'{}; `hiera-ls nodes` lists those that are known",
+                environment.name,
+                suggestion(&pattern, nodes.iter().map(|node| &*node.name))
             )));
         }
         chosen.extend(found);

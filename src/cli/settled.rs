@@ -1,5 +1,7 @@
 //! Answers that are not settled: which levels could not be evaluated, for people on stderr.
 
+use std::collections::BTreeSet;
+
 use super::print_note;
 use crate::hiera::resolution::{Unevaluated, UnsettledLevel};
 use crate::ide::phrases::{PlaceNames, level_title, why_unevaluated};
@@ -28,4 +30,18 @@ pub(super) fn note_unsettled(subject: &str, levels: &[UnsettledLevel], names: &P
         lines.push("  --run-backends runs functions, which are code of the repository".into());
     }
     print_note(&lines.join("\n"));
+}
+
+/// Says which variables are unknown whose tokens may stand in a value, if there are any.
+pub(super) fn note_unknown(variables: &BTreeSet<String>, asked: &str) {
+    let names: Vec<&str> = variables.iter().map(String::as_str).collect();
+    let (subject, verb) = match names[..] {
+        [] => return,
+        [_] => ("the variable", "is"),
+        _ => ("the variables", "are"),
+    };
+    print_note(&format!(
+        "{subject} {} {verb} unknown, so that tokens stay in the value of {asked}\n  name a node with --node, or its facts with --facts",
+        names.join(", ")
+    ));
 }

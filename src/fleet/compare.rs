@@ -12,6 +12,8 @@ pub mod edits;
 mod effort;
 pub mod history;
 mod keys;
+mod nodes;
+pub mod refused;
 pub mod upgrade;
 mod whole;
 

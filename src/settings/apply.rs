@@ -234,7 +234,8 @@ mod tests {
         let folder = FilePath::new("/code/environments/test");
         let mut settings = Settings::default();
         let problems = settings.apply_file(text, &folder, &[FilePath::new("/code")]);
-        let message = "holds for all environments: only the settings file of the opened folder may have it";
+        let message =
+            "holds for all environments: only the settings file of the opened folder may have it";
         assert!(problems.iter().all(|problem| problem.message == message), "{problems:?}");
         let mut keys: Vec<&str> = problems.iter().map(|problem| &*problem.key).collect();
         keys.sort_unstable();

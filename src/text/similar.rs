@@ -8,6 +8,12 @@ pub fn nearest_name<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) ->
     nearest_within(word, names, (word.chars().count() / 3).clamp(1, 3))
 }
 
+/// Returns the end of a message about a name that is not known: a question with the nearest known
+/// name; empty where no name is near.
+pub fn suggestion<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest_name(word, names).map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
+}
+
 /// Returns the name that is nearest to `word`, with at most so many wrong letters.
 pub fn nearest_within<'a>(
     word: &str,

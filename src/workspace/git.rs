@@ -88,7 +88,12 @@ impl GitRepository {
             Err(_) if self.inner.is_shallow() => Err(format!(
                 "revision '{name}' is not in this shallow clone: git fetch --depth=1 origin {name}, or fetch all with git fetch --unshallow"
             )),
-            Err(error) => Err(format!("no revision '{name}': {}", error.message())),
+            Err(_) if self.inner.is_empty().unwrap_or(false) => {
+                Err("the repository has no commit yet, so that there is nothing to compare".into())
+            }
+            Err(_) => Err(format!(
+                "no revision '{name}' is in this repository; `git branch --all` and `git tag` list names, and a remote branch may have to be fetched"
+            )),
         }
     }
 

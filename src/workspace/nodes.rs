@@ -20,7 +20,7 @@ mod values;
 pub use build::literal_scope;
 pub use kinds::same_fact;
 pub use node::{Kinds, Node};
-pub use read::{scope_of, scope_of_name};
+pub use read::{scope_of_name, scopes_of};
 pub use source::{NodeSource, SaidAs, VariableSource, VariableSources};
 pub use steps::{InferStep, Steps};
 pub use values::{from_json, read_values};

@@ -189,13 +189,38 @@ fn what_fails_comes_first_and_a_broken_file_is_named() {
         first.starts_with("  ! asks  '80' (data/common.yaml:2) -> the lookup fails: "),
         "{out}"
     );
-    write(&root, "data/roles/web.yaml", "port: [\n");
+    // What can be read of a file that Puppet refuses is no value.
+    write(&root, "data/roles/web.yaml", "port: 1\nother: [\n");
+    write(&root, "data/common.yaml", "port: 2\n");
     let (status, out, _) = at(&root, &["diff"], "");
     assert_eq!(status, 1);
+    let sections: Vec<&str> = out.split("\n\n").skip(1).collect();
+    assert_eq!(
+        sections[0],
+        "data/roles/web.yaml  cannot be parsed any more\n  ! all lookups fail    3 nodes: web-[01-03]"
+    );
     assert!(
-        out.contains("cannot be parsed any more: each lookup of its readers fails in Puppet"),
+        sections[1].starts_with("data/common.yaml:2  1 entry edited, 3 removed\n")
+            && !sections[1].contains("web-"),
         "{out}"
     );
+    assert!(sections[2].starts_with("lookups fail for a broken file on 3 of 4 nodes; "), "{out}");
+    let (_, json, _) = at(&root, &["diff", "--format", "json"], "");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let refused = &json["environments"][0]["refused"][0];
+    assert_eq!((refused["kind"].as_str(), refused["count"].as_u64()), (Some("broken"), Some(3)));
+    let (_, out, _) = at(&root, &["diff", "--format", "github"], "");
+    assert!(out.starts_with("::warning file=data/roles/web.yaml::! all lookups fail"), "{out}");
+    let (status, _, _) = at(&root, &["diff", "--fail-on", "error"], "");
+    assert_eq!(status, 1);
+    commit(&root, "broken");
+    write(&root, "data/roles/web.yaml", "port: 1\n");
+    let (_, out, _) = at(&root, &["diff"], "");
+    assert!(
+        out.contains("data/roles/web.yaml  can be parsed again\n  + all lookups failed before    3 nodes: web-[01-03]\n"),
+        "{out}"
+    );
+    assert!(out.contains("\n0 keys change on 0 of 4 nodes (0 values, 1 edit)"), "{out}");
 }
 
 #[test]

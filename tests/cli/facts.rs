@@ -224,3 +224,36 @@ fn an_environment_without_hiera_yaml_is_asked_for_its_modules_data() {
     assert_eq!(lookup("app::nope").0, 1);
     assert_eq!(lookup("k").0, 1);
 }
+
+#[test]
+fn a_node_of_a_file_with_many_has_its_own_facts() {
+    let root = repo(
+        "cli-facts-of-many",
+        &[
+            ("hiera.yaml", CONFIG.1),
+            ("data/common.yaml", "k: '%{facts.q}'\n"),
+            (
+                "pdb.json",
+                r#"[{"certname": "a", "name": "q", "value": "A"}, {"certname": "b", "name": "q", "value": "B"}]"#,
+            ),
+            (
+                "fleet.jsonl",
+                "{\"certname\": \"a\", \"facts\": {\"q\": \"A\"}}\n{\"certname\": \"b\", \"facts\": {\"q\": \"B\"}}\n",
+            ),
+            ("one.yaml", "q: O"),
+        ],
+    );
+    for (file, node, expected) in [
+        ("pdb.json", "a", "A\n"),
+        ("pdb.json", "b", "B\n"),
+        ("fleet.jsonl", "a", "A\n"),
+        ("fleet.jsonl", "b", "B\n"),
+        ("one.yaml", "z", "O\n"),
+    ] {
+        let (_, out, err) = at(&root, &["lookup", "--facts", file, "--node", node, "k"], "");
+        assert_eq!((out.as_str(), err.as_str()), (expected, ""), "{file} {node}");
+    }
+    let (status, _, err) =
+        at(&root, &["lookup", "--facts", "fleet.jsonl", "--node", "web-b", "k"], "");
+    assert!(status == 2 && err.contains("holds no scope of the node 'web-b'"), "{err}");
+}

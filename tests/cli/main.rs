@@ -13,6 +13,7 @@ mod fleet;
 mod history;
 mod hostile;
 mod keys;
+mod names;
 mod nodes;
 mod reports;
 mod secrets;

@@ -18,7 +18,7 @@ fn layouts_for_people_have_the_same_findings() {
          data/common.yaml:3:11: error: duplicate key 'b' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]\n\
          data/common.yaml:4:1: warning: 'c::d:e' is not 'c::d::e': with one colon no class parameter asks for it [single-colon-key]\n\
          2 files checked: 1 error, 2 warnings\n\
-         [*] 1 fixable with --fix; 1 more with --unsafe-fixes: values change, or a comment goes\n\
+         [*] 1 fixable with --fix; with --unsafe-fixes also 1 that changes values\n\
          hiera.yaml governs 1 data file; no nodes\n"
     );
     let grouped = check(&["--format", "grouped"]);

@@ -42,10 +42,15 @@ pub(super) fn run(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Stat
     let sides = Sides::open(arguments, root, (&before, &after))?;
     let commits = [("before".to_owned(), None), ("after".to_owned(), None)];
     writeln!(out, "diff --hiera {}", crate::text::escape::escape_terminal(path))?;
-    sides.write_between(arguments, (old_name(old), old_name(new)), &commits, out)?;
+    sides.write_between(
+        arguments,
+        (side_name(old, "the old text"), side_name(new, "the new text")),
+        &commits,
+        out,
+    )?;
     Ok(Status::Good)
 }
 
-fn old_name(given: &str) -> &str {
-    if given == NOTHING { "no file" } else { "the file" }
+fn side_name<'a>(given: &str, name: &'a str) -> &'a str {
+    if given == NOTHING { "no file" } else { name }
 }

@@ -11,10 +11,11 @@ use crate::text::escape::{workflow_message, workflow_property};
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> std::io::Result<()> {
     for one in report.reports {
         for section in &one.sections {
-            let is_grave = section
-                .keys
-                .iter()
-                .any(|key| matches!(key.kind, ChangeKind::Error | ChangeKind::Lost));
+            let is_grave = one.refused_file(section).is_some_and(|file| file.is_after)
+                || section
+                    .keys
+                    .iter()
+                    .any(|key| matches!(key.kind, ChangeKind::Error | ChangeKind::Lost));
             let level = if is_grave { "warning" } else { "notice" };
             let mut files = std::collections::BTreeSet::new();
             for number in &section.edits {
@@ -24,7 +25,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> std::io::Result
                 }
                 let (path, line) = one.place(report, edit);
                 let message = match section.keys.is_empty() {
-                    true => one.quiet_reason(report, section),
+                    true => one.effect_phrase(report, section),
                     false => {
                         let keys: Vec<String> =
                             section.keys.iter().take(10).map(|key| key.title()).collect();

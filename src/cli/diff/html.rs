@@ -47,10 +47,14 @@ fn write_section(
     let (place, what) = head.split_once("  ").unwrap_or((&head, ""));
     let (place, what) = (html_text(place), html_text(what));
     if section.keys.is_empty() {
-        let reason = html_text(&one.quiet_reason(report, section));
+        let effect = html_text(&one.effect_phrase(report, section));
+        let class = match one.refused_file(section) {
+            Some(_) => "",
+            None => " class=\"quiet\"",
+        };
         return writeln!(
             out,
-            "<section class=\"quiet\"><h3><code>{place}</code> <span>{what}</span></h3><p>{reason}</p></section>"
+            "<section{class}><h3><code>{place}</code> <span>{what}</span></h3><p>{effect}</p></section>"
         );
     }
     let nodes = count_phrase(section.nodes().len(), one.noun());

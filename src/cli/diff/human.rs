@@ -38,7 +38,7 @@ fn write_section(
 ) -> std::io::Result<()> {
     writeln!(out, "\n{}", escape_terminal(&one.head(report, section)))?;
     if section.keys.is_empty() {
-        return writeln!(out, "  {}", escape_terminal(&one.quiet_reason(report, section)));
+        return writeln!(out, "  {}", escape_terminal(&one.effect_phrase(report, section)));
     }
     write_keys(one, &section.keys, out)
 }

@@ -67,6 +67,17 @@ fn environment_json(
     let names = |names: &[std::sync::Arc<str>]| -> Vec<String> {
         names.iter().map(ToString::to_string).collect()
     };
+    let refused = changes.refused.iter().map(|file| {
+        let names = PlaceNames { snapshot: reporter.after, root: reporter.root };
+        let nodes: Vec<&str> = file.nodes.iter().map(|node| &*changes.nodes[*node].name).collect();
+        json!({
+            "file": names.short_path(&file.path),
+            "kind": if file.is_after { "broken" } else { "mended" },
+            "module": file.module.as_deref(),
+            "nodes": nodes,
+            "count": nodes.len(),
+        })
+    });
     json!({
         "environment": changes.after.name,
         "nodes": {
@@ -78,6 +89,7 @@ fn environment_json(
             "removed": names(&changes.removed),
         },
         "edits": one.edits.iter().map(edit).collect::<Vec<_>>(),
+        "refused": refused.collect::<Vec<_>>(),
         "changes": all,
     })
 }

@@ -54,7 +54,7 @@ pub(super) fn write(report: &Report<'_>, most: usize, out: &mut dyn Write) -> st
 fn section_text(report: &Report<'_>, one: &EnvironmentReport<'_>, section: &Section) -> String {
     let head = one.head(report, section);
     if section.keys.is_empty() {
-        let reason = one.quiet_reason(report, section);
+        let reason = one.effect_phrase(report, section);
         return format!("\n{}: {}\n", markdown_code(&head), escape_markdown(&reason));
     }
     let nodes = count_phrase(section.nodes().len(), one.noun());

@@ -30,6 +30,7 @@ use crate::fleet::compare::edits::find_edits;
 use crate::fleet::node_values::NodeValues;
 use crate::settings::{GivenSettings, OpenedTwice, Origin, open_revisions};
 use crate::text::FilePath;
+use crate::text::similar::suggestion;
 use crate::workspace::Snapshot;
 use crate::workspace::git::{GitRepository, GitRevision, TreeFs, WorkingTreeFs};
 use crate::workspace::nodes::Node;
@@ -308,7 +309,12 @@ impl Sides {
                 }
             }
             if !found {
-                return Err(Failure(format!("no node is named '{choice}'")));
+                let known = [&self.after, &self.before].into_iter().flat_map(|side| {
+                    let all = side.environments().all.iter();
+                    all.flat_map(move |one| NodeValues::all_nodes(side, one).0)
+                });
+                let hint = suggestion(choice, known.map(|node| &*node.name));
+                return Err(Failure(format!("no node is named '{choice}'{hint}")));
             }
             chosen = Some(names);
         }
@@ -347,12 +353,7 @@ impl Report<'_> {
     }
 
     fn status(&self, arguments: &DiffArguments) -> Status {
-        let mut kinds = self
-            .reports
-            .iter()
-            .flat_map(|one| &one.sections)
-            .flat_map(|one| &one.keys)
-            .map(|key| key.kind);
+        let mut kinds = self.reports.iter().flat_map(EnvironmentReport::change_kinds);
         let fails = match (&arguments.fail_on[..], arguments.exit_zero) {
             (_, true) => false,
             ([], false) => kinds.next().is_some(),
@@ -361,16 +362,14 @@ impl Report<'_> {
         if fails { Status::Bad } else { Status::Good }
     }
 
-    /// Whether any key changes.
+    /// Whether any answer changes.
     fn has_changes(&self) -> bool {
-        self.reports
-            .iter()
-            .any(|report| report.sections.iter().any(|section| !section.keys.is_empty()))
+        self.reports.iter().any(|report| report.change_kinds().next().is_some())
     }
 
     /// Whether a lookup fails afterwards, or finds nothing any more.
     fn has_losses(&self) -> bool {
-        let keys = self.reports.iter().flat_map(|one| &one.sections).flat_map(|one| &one.keys);
-        keys.into_iter().any(|key| matches!(key.kind, ChangeKind::Error | ChangeKind::Lost))
+        let mut kinds = self.reports.iter().flat_map(EnvironmentReport::change_kinds);
+        kinds.any(|kind| matches!(kind, ChangeKind::Error | ChangeKind::Lost))
     }
 }

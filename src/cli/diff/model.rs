@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use super::masking::{HIDDEN, Masking};
 use crate::fleet::compare::changes::{EnvironmentChanges, KeyChange};
 use crate::fleet::compare::edits::{Edit, EditKind};
+use crate::fleet::compare::refused::RefusedFile;
 use crate::fleet::leaves::{PathStep, leaf_differences, path_text};
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::{Scope, Variable};
@@ -145,6 +146,30 @@ pub(super) struct EnvironmentReport<'a> {
     pub(super) edits_of_changes: Vec<Vec<usize>>,
 }
 
+impl EnvironmentReport<'_> {
+    /// Returns the file that a section is about, where all lookups of some nodes fail for it in one
+    /// revision.
+    pub(super) fn refused_file(&self, section: &Section) -> Option<&RefusedFile> {
+        let edit = &self.edits[*section.edits.first().filter(|_| section.keys.is_empty())?];
+        let mut refused = self.changes.refused.iter();
+        refused.find(|file| {
+            let kind = if file.is_after { EditKind::Broken } else { EditKind::Mended };
+            edit.kind == kind && edit.path == file.path && !file.nodes.is_empty()
+        })
+    }
+
+    /// Returns the kind of each change, those of refused files among them.
+    pub(super) fn change_kinds(&self) -> impl Iterator<Item = ChangeKind> {
+        self.sections.iter().flat_map(|section| {
+            let of_file = self.refused_file(section).map(|file| match file.is_after {
+                true => ChangeKind::Error,
+                false => ChangeKind::Mended,
+            });
+            section.keys.iter().map(|key| key.kind).chain(of_file)
+        })
+    }
+}
+
 /// Makes reports.
 pub(super) struct Reporter<'a> {
     pub(super) before: &'a Snapshot,
@@ -199,7 +224,11 @@ impl<'a> Reporter<'a> {
             quiet.entry(place(&number)).or_default().push(number);
         }
         sections.extend(quiet.into_values().map(|edits| Section { edits, keys: Vec::new() }));
-        EnvironmentReport { changes, edits, sections, edits_of_changes }
+        let mut report = EnvironmentReport { changes, edits, sections, edits_of_changes };
+        let mut sections = std::mem::take(&mut report.sections);
+        sections.sort_by_key(|section| report.refused_file(section).is_none());
+        report.sections = sections;
+        report
     }
 
     /// Returns the numbers of the edits that cause a change: those of the keys that it depends on, in
@@ -232,10 +261,8 @@ impl<'a> Reporter<'a> {
         let has_key =
             |edit: &Edit| edit.key.as_ref().is_some_and(|key| change.causes.contains(key));
         let found = select(&|edit| has_key(edit) && is_read(edit));
-        let of_files = |edit: &Edit| {
-            matches!(edit.kind, EditKind::Options | EditKind::Broken | EditKind::Mended)
-        };
-        let found = if found.is_empty() { select(&of_files) } else { found };
+        let is_of_options = |edit: &Edit| edit.kind == EditKind::Options;
+        let found = if found.is_empty() { select(&is_of_options) } else { found };
         let found =
             if found.is_empty() { select(&|edit| edit.kind == EditKind::Config) } else { found };
         let found = if found.is_empty() { select(&has_key) } else { found };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Report;
-use super::model::{ChangedKey, ChangedPart, EnvironmentReport, Section};
+use super::model::{ChangeKind, ChangedKey, ChangedPart, EnvironmentReport, Section};
 use crate::cli::node_names::name_ranges;
 use crate::fleet::compare::edits::{Edit, EditKind};
 use crate::ide::phrases::PlaceNames;
@@ -96,9 +96,7 @@ impl EnvironmentReport<'_> {
         let has = |kind| edits.iter().any(|edit| edit.kind == kind);
         what.extend(has(EditKind::Options).then(|| "lookup_options edited".to_owned()));
         what.extend(has(EditKind::Config).then(|| "hierarchy edited".to_owned()));
-        what.extend(has(EditKind::Broken).then(|| {
-            "cannot be parsed any more: each lookup of its readers fails in Puppet".to_owned()
-        }));
+        what.extend(has(EditKind::Broken).then(|| "cannot be parsed any more".to_owned()));
         what.extend(has(EditKind::Mended).then(|| "can be parsed again".to_owned()));
         let files: BTreeSet<_> = edits.iter().map(|edit| &edit.path).collect();
         let more = match files.len() - 1 {
@@ -108,8 +106,22 @@ impl EnvironmentReport<'_> {
         format!("{place}  {}{more}", what.join(if notes.is_empty() { ", " } else { "; " }))
     }
 
-    /// Returns why edits change nothing.
-    pub(super) fn quiet_reason(&self, report: &Report<'_>, section: &Section) -> String {
+    /// Returns the effect of a section without keys: lookups that fail for a refused file, or why
+    /// the edits change nothing.
+    pub(super) fn effect_phrase(&self, report: &Report<'_>, section: &Section) -> String {
+        let Some(file) = self.refused_file(section) else {
+            return self.quiet_reason(report, section);
+        };
+        let kind = if file.is_after { ChangeKind::Error } else { ChangeKind::Mended };
+        let subject = match &file.module {
+            Some(module) => format!("all lookups of keys of the module '{module}'"),
+            None => "all lookups".to_owned(),
+        };
+        let verb = if file.is_after { "fail" } else { "failed before" };
+        format!("{} {subject} {verb}    {}", kind.sign(), self.nodes_phrase(&file.nodes))
+    }
+
+    fn quiet_reason(&self, report: &Report<'_>, section: &Section) -> String {
         let Some(edit) = section.edits.first().map(|number| &self.edits[*number]) else {
             return "nothing changes".into();
         };
@@ -152,7 +164,8 @@ impl EnvironmentReport<'_> {
         let nodes: BTreeSet<usize> = self.sections.iter().flat_map(Section::nodes).collect();
         let values: usize =
             self.sections.iter().flat_map(|one| &one.keys).map(|key| key.nodes.len()).sum();
-        let quiet = self.sections.iter().filter(|one| one.keys.is_empty());
+        let is_quiet = |one: &&Section| one.keys.is_empty() && self.refused_file(one).is_none();
+        let quiet = self.sections.iter().filter(is_quiet);
         let quiet: usize = quiet.map(|one| one.edits.len()).sum();
         let mut more = vec![count_phrase(values, "value"), count_phrase(self.edits.len(), "edit")];
         if quiet > 0 {
@@ -170,11 +183,18 @@ impl EnvironmentReport<'_> {
         }
         let verb = if keys.len() == 1 { "changes" } else { "change" };
         let noun = if self.changes.are_kinds { "kinds of nodes" } else { "nodes" };
+        let all = self.changes.compared.len();
+        let refused = self.sections.iter().filter_map(|section| self.refused_file(section));
+        let failing: BTreeSet<usize> =
+            refused.filter(|file| file.is_after).flat_map(|file| &file.nodes).copied().collect();
+        let fails = match failing.len() {
+            0 => String::new(),
+            count => format!("lookups fail for a broken file on {count} of {all} {noun}; "),
+        };
         format!(
-            "{} {verb} on {} of {} {noun} ({})",
+            "{fails}{} {verb} on {} of {all} {noun} ({})",
             count_phrase(keys.len(), "key"),
             nodes.len(),
-            self.changes.compared.len(),
             more.join(", ")
         )
     }

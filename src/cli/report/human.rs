@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use crate::diagnostics::fix::FixDrafter;
 use crate::diagnostics::render::{LineSpans, finding_line, write_finding};
+use crate::diagnostics::rule::Safety;
 use crate::diagnostics::{Finding, Severity};
 use crate::text::escape::escape_terminal;
 use crate::text::paint::Ink;
@@ -22,7 +23,7 @@ pub(super) enum Layout {
 
 pub(super) fn write(
     layout: Layout,
-    findings: &[Finding],
+    (findings, files): (&[Finding], usize),
     spans: &LineSpans<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -34,12 +35,18 @@ pub(super) fn write(
             .is_some_and(|cause| by_cause.contains_key(&(finding.rule.code, cause)))
     };
     let mut drafter = FixDrafter::new(spans.snapshot);
-    let (mut safe, mut others) = (0, 0);
+    let mut counts = FixCounts::default();
     let mut heading = None;
     for finding in findings {
         let is_safe = drafter.is_safe(finding);
-        safe += usize::from(is_safe);
-        others += usize::from(!is_safe && drafter.draft(finding).is_some());
+        match &finding.fix {
+            _ if is_safe => counts.safe += 1,
+            Some(fix) if drafter.draft(finding).is_some() => match fix.safety {
+                Safety::ChangesValues => counts.changing += 1,
+                Safety::KeepsValues => counts.uncommenting += 1,
+            },
+            _ => {}
+        }
         if is_folded(&finding) {
             continue;
         }
@@ -70,8 +77,8 @@ pub(super) fn write(
         );
         writeln!(out, "{}", escape_terminal(&text))?;
     }
-    writeln!(out, "{}", summarize(findings, spans))?;
-    if let Some(hint) = fixable_phrase(safe, others) {
+    writeln!(out, "{}", summarize(findings, files))?;
+    if let Some(hint) = counts.phrase() {
         writeln!(out, "{hint}")?;
     }
     for overview in spans.snapshot.overviews() {
@@ -98,7 +105,7 @@ fn common_causes(findings: &[Finding]) -> BTreeMap<(&str, &str), Vec<&Finding>> 
 /// Writes how many findings each rule has, the most frequent rules first; `[*]` marks rules with
 /// findings that `--fix` mends.
 pub(super) fn write_statistics(
-    findings: &[Finding],
+    (findings, files): (&[Finding], usize),
     spans: &LineSpans<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -118,29 +125,52 @@ pub(super) fn write_statistics(
         let code = spans.paint.color(Ink::Bold, &format!("{:code_width$}", finding.rule.code));
         writeln!(out, "{count:width$}  {code}  {mark}  {}", finding.rule.summary)?;
     }
-    writeln!(out, "{}", summarize(findings, spans))
+    writeln!(out, "{}", summarize(findings, files))
 }
 
-/// Returns how many findings the program can mend; `None` for none.
-fn fixable_phrase(safe: usize, others: usize) -> Option<String> {
-    match (safe, others) {
-        (0, 0) => None,
-        (0, _) => Some(format!("{others} fixable with --fix --unsafe-fixes: values change")),
-        (_, 0) => Some(format!("[*] {safe} fixable with --fix")),
-        _ => Some(format!(
-            "[*] {safe} fixable with --fix; {others} more with --unsafe-fixes: values change, or a comment goes"
-        )),
+/// How many findings the program can mend.
+#[derive(Default)]
+struct FixCounts {
+    safe: usize,
+    /// By fixes that change values.
+    changing: usize,
+    /// By fixes that keep values, and drop a comment.
+    uncommenting: usize,
+}
+
+impl FixCounts {
+    /// Returns the counts in words; `None` where no finding can be mended.
+    fn phrase(&self) -> Option<String> {
+        let others =
+            [(self.changing, "change", "values"), (self.uncommenting, "drop", "a comment")];
+        let others: Vec<String> = others
+            .iter()
+            .filter(|(count, ..)| *count > 0)
+            .map(|(count, verb, object)| {
+                let ending = if *count == 1 { "s" } else { "" };
+                format!("{count} that {verb}{ending} {object}")
+            })
+            .collect();
+        let others = others.join(", ");
+        Some(match (self.safe, others.is_empty()) {
+            (0, true) => return None,
+            (0, false) => format!("fixable with --fix --unsafe-fixes: {others}"),
+            (safe, true) => format!("[*] {safe} fixable with --fix"),
+            (safe, false) => {
+                format!("[*] {safe} fixable with --fix; with --unsafe-fixes also {others}")
+            }
+        })
     }
 }
 
-fn summarize(findings: &[Finding], spans: &LineSpans<'_>) -> String {
+fn summarize(findings: &[Finding], files: usize) -> String {
     let mut counts: BTreeMap<std::cmp::Reverse<Severity>, usize> = BTreeMap::new();
     for finding in findings {
         *counts.entry(std::cmp::Reverse(finding.severity)).or_default() += 1;
     }
     let plural =
         |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    let files = plural(spans.snapshot.files().count(), "file");
+    let files = plural(files, "file");
     if counts.is_empty() {
         return format!("{files} checked, nothing found");
     }

@@ -69,6 +69,8 @@ pub(in crate::cli) struct ReportOptions {
     pub(in crate::cli) least: Severity,
     /// The colours and links of reports for people.
     pub(in crate::cli) paint: Paint,
+    /// How many files were looked at.
+    pub(in crate::cli) files: usize,
 }
 
 /// Writes findings; `root` is the environment's folder.
@@ -79,11 +81,12 @@ pub(in crate::cli) fn write(
     root: &FilePath,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let ReportOptions { format, least, paint, has_statistics } = options;
+    let ReportOptions { format, least, paint, has_statistics, files } = options;
+    let counted = (findings, files);
     let here = current_dir().filter(|here| format.is_for_the_repository() && root.is_within(here));
     let spans = LineSpans::new(snapshot, here.as_ref().unwrap_or(root)).with_paint(paint);
     if has_statistics {
-        return human::write_statistics(findings, &spans, out);
+        return human::write_statistics(counted, &spans, out);
     }
     match format {
         ReportFormat::Github => github::write(findings, &spans, out),
@@ -92,9 +95,9 @@ pub(in crate::cli) fn write(
         ReportFormat::Junit => junit::write(findings, &spans, least, out),
         ReportFormat::Rdjson => rdjson::write(findings, &spans, out),
         ReportFormat::Checkstyle => checkstyle::write(findings, &spans, out),
-        ReportFormat::Full => human::write(human::Layout::Full, findings, &spans, out),
-        ReportFormat::Concise => human::write(human::Layout::Concise, findings, &spans, out),
-        ReportFormat::Grouped => human::write(human::Layout::Grouped, findings, &spans, out),
+        ReportFormat::Full => human::write(human::Layout::Full, counted, &spans, out),
+        ReportFormat::Concise => human::write(human::Layout::Concise, counted, &spans, out),
+        ReportFormat::Grouped => human::write(human::Layout::Grouped, counted, &spans, out),
         ReportFormat::Json => json::write(findings, &spans, out),
         ReportFormat::Jsonl => json::write_lines(findings, &spans, out),
     }

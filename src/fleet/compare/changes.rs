@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::answer::NodeAnswers;
+use super::nodes::ComparedNodes;
+use super::refused::{RefusedFile, refused_files};
 use super::{ComparedSide, Comparer, Effort, environment_after, keys, nodes_concerned};
 use crate::fleet::leaves::is_same_order;
 use crate::fleet::node_caches::NodeCaches;
-use crate::fleet::node_values::NodeValues;
 use crate::fleet::ways::ReadWay;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::resolution::Resolution;
@@ -58,51 +59,11 @@ pub struct EnvironmentChanges<'a> {
     pub removed: Vec<Arc<str>>,
     /// The changes, in the order of keys.
     pub changes: Vec<KeyChange>,
-}
-
-/// The nodes of an environment that both sides have, and those that only one has.
-pub(super) struct ComparedNodes<'a> {
-    nodes: &'a [Arc<Node>],
-    are_kinds: bool,
-    /// The later numbers of nodes, by name.
-    numbers: HashMap<&'a str, usize>,
-    /// The numbers of those that are compared, before.
-    pub(super) compared: Vec<usize>,
-    added: Vec<Arc<str>>,
-    removed: Vec<Arc<str>>,
+    /// The files that Puppet refuses in one revision. Keys that fail for them are no changes.
+    pub refused: Vec<RefusedFile>,
 }
 
 impl<'a> ComparedNodes<'a> {
-    /// Returns the nodes of both sides that the caller chose.
-    pub(super) fn find(
-        (before, environment): (&'a Snapshot, &'a Environment),
-        (after, environment_after): (&'a Snapshot, &'a Environment),
-        is_chosen: &dyn Fn(&Node) -> bool,
-    ) -> ComparedNodes<'a> {
-        let (nodes, are_kinds) = NodeValues::all_nodes(before, environment);
-        let (later, _) = NodeValues::all_nodes(after, environment_after);
-        let numbers: HashMap<&str, usize> =
-            later.iter().enumerate().map(|(number, node)| (&*node.name, number)).collect();
-        let known: BTreeSet<&str> = nodes.iter().map(|node| &*node.name).collect();
-        let is_added = |node: &&Arc<Node>| !known.contains(&*node.name) && is_chosen(node);
-        let is_removed = |node: &&Arc<Node>| !numbers.contains_key(&*node.name) && is_chosen(node);
-        let both = nodes.iter().enumerate();
-        let both = both.filter(|(_, node)| numbers.contains_key(&*node.name) && is_chosen(node));
-        ComparedNodes {
-            compared: both.map(|(number, _)| number).collect(),
-            added: later.iter().filter(is_added).map(|node| node.name.clone()).collect(),
-            removed: nodes.iter().filter(is_removed).map(|node| node.name.clone()).collect(),
-            nodes,
-            are_kinds,
-            numbers,
-        }
-    }
-
-    /// Returns the number after of a node that is compared.
-    pub(super) fn later_number(&self, node: usize) -> usize {
-        self.numbers[&*self.nodes[node].name]
-    }
-
     /// Returns the changes of the nodes.
     pub(super) fn into_changes(
         self,
@@ -118,6 +79,7 @@ impl<'a> ComparedNodes<'a> {
             added: self.added,
             removed: self.removed,
             changes,
+            refused: Vec::new(),
         }
     }
 }
@@ -148,10 +110,25 @@ pub fn find_changes<'a>(
         );
         let files = files.iter().filter(|path| concerns(sides, path)).collect::<Vec<_>>();
         let nodes = ComparedNodes::find((before, environment), (after, later), is_chosen);
-        let changes = comparer.environment_changes(sides, &files, &nodes)?;
-        all.push(nodes.into_changes((environment, later), changes));
+        let refused = refused_files(sides.0, sides.1, &nodes);
+        let changes = comparer.environment_changes(sides, &files, &nodes, &refused)?;
+        let refused = one_sided(refused);
+        all.push(EnvironmentChanges {
+            refused,
+            ..nodes.into_changes((environment, later), changes)
+        });
     }
     Some(all)
+}
+
+/// Returns the files that one revision alone refuses.
+fn one_sided(mut all: Vec<RefusedFile>) -> Vec<RefusedFile> {
+    let paths = |is_after: bool| -> BTreeSet<FilePath> {
+        all.iter().filter(|one| one.is_after == is_after).map(|one| one.path.clone()).collect()
+    };
+    let both: BTreeSet<FilePath> = paths(false).intersection(&paths(true)).cloned().collect();
+    all.retain(|one| !both.contains(&one.path));
+    all
 }
 
 /// Whether a file is data of an environment, or shapes it.
@@ -169,6 +146,7 @@ impl Comparer<'_> {
         (before, after): (ComparedSide<'_>, ComparedSide<'_>),
         files: &[&FilePath],
         nodes: &ComparedNodes<'_>,
+        refused: &[RefusedFile],
     ) -> Option<Vec<KeyChange>> {
         let compared = &nodes.compared;
         let mut tracing = ChangeTracing {
@@ -176,6 +154,7 @@ impl Comparer<'_> {
             before,
             after,
             nodes,
+            refused,
             done: HashMap::new(),
             changes: BTreeMap::new(),
         };
@@ -236,6 +215,7 @@ struct ChangeTracing<'t, 'a> {
     before: ComparedSide<'a>,
     after: ComparedSide<'a>,
     nodes: &'t ComparedNodes<'a>,
+    refused: &'t [RefusedFile],
     /// The nodes for which a key was looked up.
     done: HashMap<Arc<str>, BTreeSet<usize>>,
     changes: BTreeMap<Arc<str>, Vec<KeyChange>>,
@@ -329,7 +309,8 @@ impl ChangeTracing<'_, '_> {
 
     /// Returns the nodes for which the answer differs in a way.
     fn compare_way(&mut self, key: &Arc<str>, way: &ReadWay<'_>, stake: &Stake) -> BTreeSet<usize> {
-        let nodes: Vec<usize> = stake.nodes.iter().copied().collect();
+        let is_read = |node: &usize| !self.refused.iter().any(|file| file.fails(key, *node));
+        let nodes: Vec<usize> = stake.nodes.iter().copied().filter(is_read).collect();
         let (all, are_kinds) = self.before.compared_nodes();
         let (all_later, _) = self.after.compared_nodes();
         let later: Vec<usize> = nodes.iter().map(|node| self.nodes.later_number(*node)).collect();

@@ -88,10 +88,14 @@ pub fn find_edits(
         }
         let old = before.view(environment).data_of(path).unwrap_or_default();
         let new = after.view(later).data_of(path).unwrap_or_default();
+        // What can be read of a file that Puppet refuses is no entry.
         match (old.refusal().is_some(), new.refusal().is_some()) {
             (false, true) => edits.push(edit(EditKind::Broken, None, None)),
             (true, false) => edits.push(edit(EditKind::Mended, None, None)),
             _ => {}
+        }
+        if old.refusal().is_some() || new.refusal().is_some() {
+            continue;
         }
         let keys: BTreeSet<Arc<str>> =
             old.keys().chain(new.keys()).filter_map(|key| key.as_arc().cloned()).collect();

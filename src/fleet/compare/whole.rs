@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use super::ComparedSide;
 use super::answer::{ComparedAnswer, NodeAnswers};
-use super::changes::{ComparedNodes, EnvironmentChanges, KeyChange, group_changes};
+use super::changes::{EnvironmentChanges, KeyChange, group_changes};
+use super::nodes::ComparedNodes;
 use crate::fleet::node_caches::NodeCaches;
 use crate::fleet::node_values::NodeValues;
 use crate::fleet::ways::ReadWay;

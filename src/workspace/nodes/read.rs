@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
+
 use super::build::{NodeSurroundings, trusted_of_lookup};
 use super::parts::{Facts, Parts, Sourced};
 use super::sources::bolt;
 use super::sources::plugins::Plugins;
 use super::steps::InferStep;
-use super::values::{from_json, read_values};
+use super::values::read_values;
 use crate::hiera::scope::Scope;
 use crate::puppet::PuppetVersion;
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
@@ -19,6 +21,8 @@ use crate::text::FilePath;
 pub(super) enum NodeFormat {
     /// PuppetDB's `inventory`: `certname`, `facts`, perhaps `trusted` and `environment`.
     Inventory,
+    /// A row of PuppetDB's `facts`: `certname`, `name`, `value`, perhaps `environment`.
+    FactRow,
     /// A whole scope: `facts` and every other variable.
     Scope,
     /// PuppetDB's `factsets`: `facts.data` is a list of names and values.
@@ -46,6 +50,8 @@ impl NodeFormat {
             NodeFormat::Factset
         } else if has("certname") && is_hash(facts) {
             NodeFormat::Inventory
+        } else if ["certname", "name", "value"].into_iter().all(has) {
+            NodeFormat::FactRow
         } else if is_hash(facts) && !bolt::is_inventory(hash) {
             NodeFormat::Scope
         } else if has("name") && is_hash(hash.get("values")) {
@@ -64,7 +70,9 @@ impl NodeFormat {
     /// Returns the step of `nodes.infer` that reads files of this shape unasked.
     pub(super) fn infer_step(self) -> InferStep {
         match self {
-            NodeFormat::Inventory | NodeFormat::Factset => InferStep::Puppetdb,
+            NodeFormat::Inventory | NodeFormat::Factset | NodeFormat::FactRow => {
+                InferStep::Puppetdb
+            }
             NodeFormat::Scope | NodeFormat::Found | NodeFormat::Facts => InferStep::Facts,
             NodeFormat::Node | NodeFormat::Classified => InferStep::Classifier,
             NodeFormat::Bolt => InferStep::Bolt,
@@ -101,6 +109,7 @@ pub(super) fn read_parts_with(
     let values = read_values(path, text)?;
     let single = values.len() == 1;
     let mut all = Vec::new();
+    let mut rows = FactRows::default();
     for (index, value) in values.iter().enumerate() {
         if value.as_hash().is_none() {
             return Err(format!("item {} is no hash of facts", index + 1));
@@ -109,10 +118,44 @@ pub(super) fn read_parts_with(
         let fallback = if single { stem.to_owned() } else { format!("{stem}#{}", index + 1) };
         match NodeFormat::of_hash(value) {
             NodeFormat::Bolt => all.extend(bolt::read_targets(&plugins.resolve(value), path)?),
+            NodeFormat::FactRow => rows.add(value),
             shape => all.push(parts_of(value, shape, &fallback, path)?),
         }
     }
+    all.extend(rows.into_parts(path));
     Ok(all)
+}
+
+/// The rows of PuppetDB's `facts`, by node.
+#[derive(Default)]
+struct FactRows<'a> {
+    nodes: IndexMap<&'a str, (Hash, Option<&'a str>)>,
+}
+
+impl<'a> FactRows<'a> {
+    /// Adds a row; one whose names are no texts is passed over.
+    fn add(&mut self, row: &'a Value) {
+        let text = |name: &str| row.get(name).and_then(Value::as_str);
+        let (Some(certname), Some(name)) = (text("certname"), text("name")) else { return };
+        let (facts, environment) = self.nodes.entry(certname).or_default();
+        let value = row.get("value").cloned().unwrap_or_else(|| Value::new_null(None));
+        facts.insert(Key::new_string(name), Member { key_origin: None, value });
+        *environment = text("environment").or(*environment);
+    }
+
+    /// Returns the parts of the nodes. A query may ask for some facts alone; agents send the fact
+    /// `clientcert`, so that the facts of a node that has it are all.
+    fn into_parts(self, path: &FilePath) -> impl Iterator<Item = Parts> {
+        self.nodes.into_iter().map(move |(certname, (facts, environment))| {
+            let are_all = facts.contains_key("clientcert");
+            let values = Value::hash(facts, Provenance::from_source(None));
+            let mut parts = Parts::of_certname(certname, path);
+            parts.facts = Some(Sourced { value: Facts { values, are_all }, by: path.clone() });
+            parts.environment =
+                environment.map(|name| Sourced { value: Arc::from(name), by: path.clone() });
+            parts
+        })
+    }
 }
 
 /// Returns the shape of the first hash in a file, and that hash; `None` where there is none.
@@ -140,7 +183,9 @@ fn parts_of(
         text(names.iter().try_fold(value, |value, name| value.get(name)))
     };
     let own_name = match shape {
-        NodeFormat::Inventory | NodeFormat::Factset => at(hash, &["certname"]),
+        NodeFormat::Inventory | NodeFormat::Factset | NodeFormat::FactRow => {
+            at(hash, &["certname"])
+        }
         NodeFormat::Scope => {
             at(hash, &["trusted", "certname"]).or_else(|| at(hash, &["facts", "clientcert"]))
         }
@@ -187,7 +232,7 @@ fn parts_of(
             }
             parts.facts = facts(hash.clone());
         }
-        NodeFormat::Bolt => {}
+        NodeFormat::Bolt | NodeFormat::FactRow => {}
     }
     Ok(parts)
 }
@@ -202,36 +247,57 @@ fn of_data(facts: &Value) -> Option<Value> {
     Some(Value::hash(hash?, Provenance::from_source(None)))
 }
 
-/// Returns the scope of a hash in one of these formats, and the node's name, as `puppet lookup`
-/// sees them: where the hash does not describe its certificate, the certificate has no extensions.
+/// Returns the scopes of hashes in these formats, with the nodes' names, as `puppet lookup` sees
+/// them: where a hash does not describe its certificate, the certificate has no extensions.
 ///
-/// `certname` is the name that the user gives; without it, the node has the name in the data, or
-/// else `fallback`. Errors: why the hash is none.
-pub fn scope_of(
-    hash: &Hash,
+/// `certname` is the name that the user gives, which is that of a single node; of several, and
+/// without it, each has the name in the data, or else `fallback`. Errors: the reason why a value is
+/// no hash of facts.
+pub fn scopes_of(
+    values: &[Value],
     certname: Option<&str>,
     fallback: &str,
     environment: &str,
     puppet: PuppetVersion,
-) -> Result<(String, Scope), String> {
-    let value = Value::hash(hash.clone(), Provenance::from_source(None));
+) -> Result<Vec<(String, Scope)>, String> {
     let path = FilePath::new(&format!("/{fallback}"));
-    let mut parts = parts_of(&value, NodeFormat::of_hash(&value), fallback, &path)?;
-    if let Some(certname) = certname {
-        parts.name = certname.into();
+    let mut all = Vec::new();
+    let mut rows = FactRows::default();
+    for value in values {
+        if value.as_hash().is_none() {
+            return Err("facts must be a hash".into());
+        }
+        match NodeFormat::of_hash(value) {
+            NodeFormat::FactRow => rows.add(value),
+            shape => all.push(parts_of(value, shape, fallback, &path)?),
+        }
     }
+    all.extend(rows.into_parts(&path));
+    if let ([single], Some(certname)) = (&mut all[..], certname) {
+        single.name = certname.into();
+    }
+    Ok(all.into_iter().map(|parts| scope_of_parts(parts, &path, environment, puppet)).collect())
+}
+
+fn scope_of_parts(
+    mut parts: Parts,
+    path: &FilePath,
+    environment: &str,
+    puppet: PuppetVersion,
+) -> (String, Scope) {
     if parts.whole.is_none() && parts.stated_trusted().is_none() {
-        parts.trusted = Some(Sourced { value: trusted_of_lookup(&parts.name), by: path });
+        let value = trusted_of_lookup(&parts.name);
+        parts.trusted = Some(Sourced { value, by: path.clone() });
     }
     let around = NodeSurroundings { environment, puppet, rules: &Arc::default() };
     let node = Arc::new(parts).build_node(Vec::new(), &around);
-    Ok((node.name.to_string(), (*node.scope).clone()))
+    (node.name.to_string(), (*node.scope).clone())
 }
 
 /// Returns the scope of a node whose certname alone is known, as `puppet lookup` sees it.
 pub fn scope_of_name(certname: &str, environment: &str, puppet: PuppetVersion) -> Scope {
-    let facts = from_json(&serde_json::json!({}));
-    let hash = facts.as_hash().cloned().unwrap_or_default();
-    let named = scope_of(&hash, Some(certname), certname, environment, puppet);
-    named.map(|(_, scope)| scope).unwrap_or_else(|_| Scope::open_node(certname))
+    let no_facts = Value::hash(Hash::default(), Provenance::from_source(None));
+    let scopes = scopes_of(&[no_facts], Some(certname), certname, environment, puppet);
+    let first = scopes.ok().and_then(|scopes| scopes.into_iter().next());
+    first.map_or_else(|| Scope::open_node(certname), |(_, scope)| scope)
 }

@@ -136,8 +136,19 @@ fn n1_trusted_among_the_facts_of_puppetdb_is_no_fact() {
     let stored = format!(
         r#"{{"certname": "a.example.net", "environment": "staging", "facts": {{"href": "/x", "data": [{{"name": "kernel", "value": "Linux"}}, {{"name": "trusted", "value": {trusted}}}]}}}}"#
     );
-    for text in [inventory, stored] {
-        let found = nodes("pdb.json", &text);
+    let rows = format!(
+        r#"[{{"certname": "b.example.net", "environment": "x", "name": "kernel", "value": "BSD"}},
+            {{"certname": "a.example.net", "environment": "staging", "name": "kernel", "value": "Linux"}},
+            {{"certname": "a.example.net", "environment": "staging", "name": "clientcert", "value": "a.example.net"}},
+            {{"certname": "a.example.net", "environment": "staging", "name": "trusted", "value": {trusted}}}]"#
+    );
+    let found = nodes("pdb.json", &rows);
+    // Of a query for some facts, others are unknown.
+    assert_eq!(&*found[0].name, "b.example.net");
+    assert_eq!(paths(&found[0], ["facts.kernel", "facts.os"]), ["BSD", "Unknown"]);
+    assert_eq!(paths(&found[1], ["facts.os"]), ["Undefined"]);
+    for (text, number) in [(inventory, 0), (stored, 0), (rows, 1)] {
+        let found = &nodes("pdb.json", &text)[number..];
         assert_eq!(
             paths(
                 &found[0],

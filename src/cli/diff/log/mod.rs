@@ -24,6 +24,7 @@ use crate::hiera::key::LookupKey;
 use crate::settings::{self, FolderReading, GivenSettings, Origin};
 use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
+use crate::text::similar::suggestion;
 use crate::workspace::git::{ChangedPath, GitCommit, GitRepository, GitRevision};
 use crate::workspace::kinds::FileKind;
 use crate::workspace::overview::Overview;
@@ -58,6 +59,7 @@ pub(in crate::cli) fn run(
         config: opened.settings.workspace,
         reading: FolderReading::new(opened.workspace),
         has_links: false,
+        title: String::new(),
         shown: 0,
         is_chosen: false,
         refusal: None,
@@ -91,6 +93,8 @@ struct HistoryWalk<'a> {
     reading: FolderReading,
     /// Whether the revision that was read last has links: a file may have several paths then.
     has_links: bool,
+    /// The first line: the key, and the nodes that are known.
+    title: String,
     /// The number of commits that were printed.
     shown: usize,
     /// Whether a commit had one of the nodes that the arguments choose.
@@ -106,12 +110,13 @@ impl HistoryWalk<'_> {
         out: &mut dyn Write,
     ) -> Result<Status, Failure> {
         let mut after = self.read(from)?;
-        if self.arguments.format == LogFormat::Human {
-            let nodes: Vec<String> = after.overviews().iter().map(Overview::nodes_phrase).collect();
-            let nodes = if nodes.is_empty() { "no nodes".to_owned() } else { nodes.join("; ") };
-            let title = format!("Changes of {}, the newest first, for {nodes}", self.arguments.key);
-            writeln!(out, "{}", escape_terminal(&title))?;
-        }
+        let root = self.key.root_text();
+        // A key that a commit removed is found further down.
+        let unknown = after.keys().definitions(&root).is_empty().then(|| {
+            let hint = suggestion(&root, after.keys().keys().map(|key| &**key));
+            format!("no file of {} defines '{root}'{hint}", from.name)
+        });
+        self.title = title(&after, &self.arguments.key);
         let (mut read, mut compared) = (0, 0);
         for commit in commits {
             let is_enough = self.arguments.max_count.is_some_and(|most| self.shown >= most);
@@ -151,11 +156,14 @@ impl HistoryWalk<'_> {
         tracing::info!(commits = commits.len(), read, compared, "the history was read");
         match self.refusal.take().filter(|_| !self.is_chosen && self.shown == 0) {
             Some(refusal) => Err(refusal),
+            None if self.shown > 0 => Ok(Status::Good),
             None => {
-                if self.arguments.format == LogFormat::Human && self.shown == 0 {
-                    writeln!(out, "\nno commit changes it")?;
+                if self.arguments.format == LogFormat::Human {
+                    writeln!(out, "{}\n\nno commit changes it", escape_terminal(&self.title))?;
                 }
-                Ok(Status::Good)
+                let Some(unknown) = unknown else { return Ok(Status::Good) };
+                print_note(&unknown);
+                Ok(Status::Bad)
             }
         }
     }
@@ -204,6 +212,9 @@ impl HistoryWalk<'_> {
         if reports.iter().all(|one| one.sections.is_empty()) {
             return Ok(());
         }
+        if self.shown == 0 && self.arguments.format == LogFormat::Human {
+            writeln!(out, "{}", escape_terminal(&self.title))?;
+        }
         self.shown += 1;
         match self.arguments.format {
             LogFormat::Human => write_human(commit, &reports, out)?,
@@ -211,6 +222,12 @@ impl HistoryWalk<'_> {
         }
         Ok(())
     }
+}
+
+fn title(snapshot: &Snapshot, key: &str) -> String {
+    let nodes: Vec<String> = snapshot.overviews().iter().map(Overview::nodes_phrase).collect();
+    let nodes = if nodes.is_empty() { "no nodes".to_owned() } else { nodes.join("; ") };
+    format!("Changes of {key}, the newest first, for {nodes}")
 }
 
 /// Returns the time of a commit in the committer's time zone.

@@ -11,6 +11,7 @@ use std::io::{Read, Write};
 
 use baseline::Baseline;
 
+use super::progress::while_working;
 use super::{ArgumentSettings, Failure, Opened, Status, absolute_path, open, report};
 use crate::diagnostics::{Finding, Preset, Severity, catalogue, check_all, check_file};
 use crate::disk::{FileSystem, OsFs};
@@ -37,7 +38,7 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
         return target.write_files(out);
     }
     if arguments.fix || arguments.diff {
-        let fixed = fix::fix_findings(arguments, &target)?;
+        let fixed = while_working("proving fixes", || fix::fix_findings(arguments, &target))?;
         if arguments.diff {
             return fix::write_diff(&fixed, &target, out);
         }
@@ -47,7 +48,8 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
     if let Some(reason) = &arguments.add_ignore {
         target.opened.snapshot = fix::write_ignores(arguments, &target, reason)?;
     }
-    let mut findings = target.find(arguments, &target.opened.snapshot);
+    let find = || target.find(arguments, &target.opened.snapshot);
+    let mut findings = while_working("checking", find);
     if let Some(revision) = &arguments.since {
         since::remove_older(revision, arguments, &mut target, &mut findings)?;
     }

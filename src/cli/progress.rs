@@ -1,5 +1,4 @@
-//! Reports the progress of a long reading on a terminal. Prints nothing where stderr is no
-//! terminal.
+//! Reports on a terminal that long work goes on. Prints nothing where stderr is no terminal.
 
 use std::io::IsTerminal as _;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -8,21 +7,23 @@ use std::time::{Duration, Instant};
 use super::print_note;
 use crate::text::FilePath;
 
-/// How long a command reads before its first message; each further pause is twice as long as the
+/// How long a command works before its first message; each further pause is twice as long as the
 /// one before.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Runs `read`, which reads a folder, and reports on standard error that it is still running, where
 /// that is a terminal.
 pub(super) fn while_reading<T>(root: &FilePath, read: impl FnOnce() -> T) -> T {
+    while_working(&format!("reading {root}"), read)
+}
+
+/// Runs `work`, and reports on standard error that it is still running, where that is a terminal.
+/// `name` is the work in words, such as `comparing nodes`.
+pub(super) fn while_working<T>(name: &str, work: impl FnOnce() -> T) -> T {
     if !std::io::stderr().is_terminal() {
-        return read();
+        return work();
     }
-    report_while(
-        PATIENCE,
-        |since| print_note(&format!("still reading {root}, for {since} s now")),
-        read,
-    )
+    report_while(PATIENCE, |since| print_note(&format!("still {name}, for {since} s now")), work)
 }
 
 /// Does `work`, and calls `tell` with the seconds since its start after `first`, twice that, and so

@@ -1,4 +1,5 @@
-"""Serves the wheels and the npm packages of a folder as PyPI's and npm's registries do, on a free port of this machine, which it prints.
+"""Serves the packages of a folder as PyPI's and npm's registries and the releases of a repository do, on a free port of this machine, which it
+prints.
 
     python3 index.py FOLDER
 
@@ -47,7 +48,7 @@ class Registry(http.server.BaseHTTPRequestHandler):
         """Sends the headers, and returns the body."""
         path = urllib.parse.unquote(self.path)
         kind, body = "application/octet-stream", None
-        if path.startswith("/files/"):
+        if path.startswith(("/files/", "/releases/download/")):
             file = FOLDER / pathlib.PurePosixPath(path).name
             body = file.read_bytes() if file.is_file() else None
         elif path.startswith("/simple/"):

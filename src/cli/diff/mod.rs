@@ -21,6 +21,7 @@ use masking::Masking;
 use model::{ChangeKind, EnvironmentReport, Reporter};
 
 use super::node_names::choose_nodes;
+use super::progress::while_working;
 use super::{
     ArgumentSettings, Failure, PuppetVersions, Status, command_settings, find_root, print_note,
 };
@@ -36,6 +37,8 @@ use crate::workspace::git::{GitRepository, GitRevision, TreeFs, WorkingTreeFs};
 use crate::workspace::nodes::Node;
 use crate::workspace::scan::walk_limits;
 
+/// The work of a comparison, in reports of progress.
+const COMPARING: &str = "comparing nodes";
 /// The name of the working tree as a revision.
 const WORKTREE: &str = "worktree";
 
@@ -258,7 +261,8 @@ impl Sides {
     ) -> Result<Status, Failure> {
         let files = self.before.files_changed(&self.after);
         let is_chosen = self.chosen_nodes(arguments.nodes.as_deref())?;
-        let changes = find_changes(&self.before, &self.after, &files, &is_chosen);
+        let find = || find_changes(&self.before, &self.after, &files, &is_chosen);
+        let changes = while_working(COMPARING, find);
         let changes = changes.ok_or_else(|| Failure("the comparison was cancelled".into()))?;
         let reporter = self.reporter(arguments.reveal, arguments.order);
         let report = |changes: EnvironmentChanges<'a>| {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::{DiffArguments, Report, Sides, WORKTREE};
+use crate::cli::progress::while_working;
 use crate::cli::{
     ArgumentSettings, Failure, PuppetVersions, RootArguments, Status, command_settings, find_root,
 };
@@ -33,7 +34,8 @@ pub(super) fn run(
         super::note_unread(fs, &sides)?;
     }
     let is_chosen = sides.chosen_nodes(arguments.nodes.as_deref())?;
-    let found = find_upgrade_changes(&sides.before, &sides.after, &is_chosen);
+    let find = || find_upgrade_changes(&sides.before, &sides.after, &is_chosen);
+    let found = while_working(super::COMPARING, find);
     let found = found.ok_or_else(|| Failure("the comparison was cancelled".into()))?;
     let reporter = sides.reporter(arguments.reveal, arguments.order);
     let reports: Vec<_> = found

@@ -84,9 +84,9 @@ fn examples_fire_their_rule_and_better_ones_fire_none() {
 fn findings(rule: &Rule, heading: &str) -> (Vec<Finding>, String) {
     let section = section(rule, heading);
     let block = section.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
-    let fixture = Fixture::new(
-        block.unwrap_or_else(|| panic!("{}: no block of yaml under {heading}", rule.code)),
-    );
+    let block = block.unwrap_or_else(|| panic!("{}: no block of yaml under {heading}", rule.code));
+    let lines: Vec<String> = block.lines().map(fixture_line).collect();
+    let fixture = Fixture::new(&format!("{}\n", lines.join("\n")));
     let mut config = fixture.settings.rules.clone();
     if rule.severity == Severity::Off {
         config.severities.insert(rule.code.to_owned(), Severity::Warning);
@@ -94,6 +94,27 @@ fn findings(rule: &Rule, heading: &str) -> (Vec<Finding>, String) {
     let found = check_all(&fixture.snapshot, &config);
     let rendered = fixture.rendered(&found);
     (found, rendered)
+}
+
+/// Returns a line of an example in the fixture language. In a page, comments state what the language
+/// has lines for: `# data/common.yaml` begins a file, `# levels: Role, Common` and `# node web01:
+/// role=web` are about the hierarchy and the fleet.
+fn fixture_line(line: &str) -> String {
+    let Some(comment) = line.strip_prefix("# ") else { return line.to_owned() };
+    if let Some(levels) = comment.strip_prefix("levels: ") {
+        return format!("#- levels {}", levels.replace(',', ""));
+    }
+    if let Some(node) = comment.strip_prefix("node ") {
+        return format!("#- node {}", node.replacen(':', "", 1));
+    }
+    let (path, encoding) = match comment.strip_suffix(" (latin-1)") {
+        Some(path) => (path, " latin-1"),
+        None => (comment, ""),
+    };
+    if path.contains(' ') || !path.contains('.') {
+        return line.to_owned();
+    }
+    format!("#- /{path}{encoding}")
 }
 
 fn section<'a>(rule: &'a Rule, heading: &str) -> &'a str {

@@ -33,6 +33,8 @@ pub enum Audience {
     Known {
         /// How many nodes certainly read it.
         readers: usize,
+        /// The certname of the only node that does; `None` for several.
+        only: Option<String>,
         /// How many nodes are known.
         of: usize,
         /// Their variables according to the file's path, as `name = value`.
@@ -81,15 +83,22 @@ impl Audience {
         }
     }
 
-    /// Returns the audience of `readers` among the `of` known nodes, where `scope` is that of the
-    /// file's path.
+    /// Returns the audience of these known nodes, given by their numbers, where `scope` is that of
+    /// the file's path.
     pub fn of_readers(
+        snapshot: &Snapshot,
         environment: &Environment,
         scope: &Scope,
         path: &FilePath,
-        (readers, of): (usize, usize),
+        readers: &[usize],
     ) -> Audience {
-        Audience::Known { readers, of, variables: variable_phrases(scope, environment, path) }
+        let nodes = snapshot.nodes_of(environment);
+        let only = match readers {
+            [number] => Some(nodes[*number].name.to_string()),
+            _ => None,
+        };
+        let variables = variable_phrases(scope, environment, path);
+        Audience::Known { readers: readers.len(), only, of: nodes.len(), variables }
     }
 
     /// Returns this audience for values that depend on further variables: [`Audience::KindsWith`]
@@ -116,20 +125,18 @@ impl Audience {
                 let not = if *reads { "" } else { ", which do not read this file" };
                 format!("for nodes with {}{not}", code(name))
             }
-            Audience::Known { readers: 1, of: 1, .. } => "in the only known node".to_owned(),
+            Audience::Known { only: Some(name), of: 1, .. } => {
+                format!("in the only known node {}", code(name))
+            }
+            Audience::Known { only: Some(name), .. } => {
+                format!("in node {}, the only known one that reads this file", code(name))
+            }
             Audience::Known { readers, of, .. } if readers == of => {
                 format!("in all {of} known nodes")
             }
             Audience::Known { readers, variables, .. } => {
-                let nodes = match readers {
-                    1 => "the known node that reads this file".to_owned(),
-                    _ => format!("the {readers} known nodes that read this file"),
-                };
-                if variables.is_empty() {
-                    format!("in {nodes}")
-                } else {
-                    format!("in {nodes} ({})", list(variables))
-                }
+                let nodes = format!("in the {readers} known nodes that read this file");
+                if variables.is_empty() { nodes } else { format!("{nodes} ({})", list(variables)) }
             }
             Audience::AnyWith(known) if known.is_empty() => "for any node".to_owned(),
             Audience::AnyWith(known) => format!("for nodes with {}", list(known)),

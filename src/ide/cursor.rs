@@ -170,16 +170,40 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
         let range = snapshot.span_bytes(template.span?);
         return subject(range, SubjectKind::Location { config: config.clone(), template });
     }
-    let data = snapshot.view(&environment).data_of(&file.path)?;
-    if let Some((span, kind)) = token_at(&data, position.offset) {
-        return subject(snapshot.span_bytes(span), kind);
+    let (range, kind) = data_subject(snapshot, &environment, file, position.offset)?;
+    subject(range, kind)
+}
+
+/// Returns the key or token at an offset of a data file that no level of its environment reads, with
+/// the environment; `None` for any other file.
+pub fn under_cursor_unread(snapshot: &Snapshot, position: FilePosition) -> Option<Subject> {
+    let file = snapshot.file_by_id(position.file)?;
+    let path = &file.path;
+    let environment = snapshot.environments().environment_of(path)?;
+    if environment.governs_file(path) || !environment.lies_in_datadir(path) {
+        return None;
     }
-    if let Some((root, range)) = root_key_at(file, &data, position.offset) {
-        return subject(range, SubjectKind::Key(KeyPath { root, steps: Vec::new() }));
+    let (range, kind) = data_subject(snapshot, environment, file, position.offset)?;
+    Some(Subject { environment: environment.clone(), path: path.clone(), range, kind })
+}
+
+/// Returns the key, token or alias at an offset of a data file, with its bytes.
+fn data_subject(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    file: &File,
+    offset: u32,
+) -> Option<(TextRange, SubjectKind)> {
+    let data = snapshot.view(environment).data_of(&file.path)?;
+    if let Some((span, kind)) = token_at(&data, offset) {
+        return Some((snapshot.span_bytes(span), kind));
     }
-    let part = file.part_at(position.offset, snapshot.cancel_token())?;
+    if let Some((root, range)) = root_key_at(file, &data, offset) {
+        return Some((range, SubjectKind::Key(KeyPath { root, steps: Vec::new() })));
+    }
+    let part = file.part_at(offset, snapshot.cancel_token())?;
     let tree = &part.tree;
-    let located = tree.node_at(&part.text, position.offset - part.start)?;
+    let located = tree.node_at(&part.text, offset - part.start)?;
     if let NodeKind::Alias { name, target } = &tree.node(located.node).kind {
         let anchor = match target {
             Some(target) => {
@@ -193,11 +217,11 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
         };
         if let Some(anchor) = anchor {
             let range = tree.node(located.node).span.shift_left(part.start);
-            return subject(range, SubjectKind::Alias { anchor });
+            return Some((range, SubjectKind::Alias { anchor }));
         }
     }
     let (key_path, range) = key_path(file.id, &part, &located.path, located.node)?;
-    subject(range.shift_left(part.start), SubjectKind::Key(key_path))
+    Some((range.shift_left(part.start), SubjectKind::Key(key_path)))
 }
 
 fn backend_at(

@@ -21,7 +21,7 @@ mod value;
 
 use super::audience::Audience;
 use super::code::in_code;
-use super::cursor::{KeyPath, Subject, SubjectKind, part_of, under_cursor};
+use super::cursor::{KeyPath, Subject, SubjectKind, part_of, under_cursor, under_cursor_unread};
 use super::evaluation::Evaluations;
 use super::phrases::PlaceNames;
 use super::value_sources::{Narrow, ValueSource, value_sources};
@@ -109,9 +109,32 @@ pub fn hover(
     position: FilePosition,
     config: &HoverConfig<'_>,
 ) -> Option<Hover> {
+    if let Some(subject) = under_cursor_unread(snapshot, position) {
+        let text = describe_unread(snapshot, &subject, config);
+        return Some(Hover { range: subject.range, text });
+    }
     let subject = under_cursor(snapshot, position).or_else(|| in_code(snapshot, position))?;
     let text = describe(snapshot, &subject, config)?;
     Some(Hover { range: subject.range, text })
+}
+
+/// Returns the reason why a key has no effective value: no level reads its file.
+fn describe_unread(snapshot: &Snapshot, subject: &Subject, config: &HoverConfig<'_>) -> String {
+    let names = PlaceNames { snapshot, root: &subject.environment.root };
+    let markup = Markup { snapshot, config, names };
+    if let Some(reach) = subject.environment.probable_function(&subject.path) {
+        let function = markup.render_code(&reach.level.backend.name);
+        let level = markup.render_bold(&reach.level.name);
+        let setting = markup.render_code("backends");
+        return format!(
+            "It is not known how the function {function} of the level {level} reads this file. The setting {setting} describes functions.\n"
+        );
+    }
+    let name = match subject.environment.governing_config() {
+        Some(config) => markup.render_file(config.path.name(), &config.path),
+        None => "any hiera.yaml".to_owned(),
+    };
+    format!("No level of {name} reads this file, so that no node gets a value from here.\n")
 }
 
 /// Explains a subject; `None` when there is nothing to explain.

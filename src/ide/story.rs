@@ -86,12 +86,10 @@ pub fn explain_key(
         ..ExplainOptions::default()
     };
     let explained = Audience::of_scope(snapshot, environment, scope, path).to_phrase(str::to_owned);
-    let readers = file.readers().len();
-    let audience = match readers {
-        0 => explained.clone(),
-        _ => {
-            let of = snapshot.nodes_of(environment).len();
-            let known = Audience::of_readers(environment, &file.scope, path, (readers, of));
+    let audience = match file.readers() {
+        [] => explained.clone(),
+        readers => {
+            let known = Audience::of_readers(snapshot, environment, &file.scope, path, readers);
             known.to_phrase(str::to_owned)
         }
     };
@@ -114,8 +112,8 @@ pub fn explain_key(
         page.add_table(vec![(0, rows)]);
     } else {
         page.add_line(&audience);
-        match readers {
-            0 => page.add_result(resolution),
+        match file.readers() {
+            [] => page.add_result(resolution),
             _ => page.add_results(&value),
         }
         let rows = |group: &Group| (group.nodes.len(), page.rows_of_group(group));
@@ -306,7 +304,7 @@ port: 8080
     fn a_shared_file_has_the_value_of_each_group_of_nodes() {
         expect![[r#"
             users
-            in the only known node
+            in the only known node web01
 
             1 node: web01
               merged deep, as data/common.yaml:1 says

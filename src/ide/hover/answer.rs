@@ -1,6 +1,7 @@
 //! One answer of a hover: its provenance, the value, and its context.
 
 use super::head::Head;
+use super::provenance::has_own_level;
 use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::hiera::resolution::Resolution;
 use crate::ide::phrases::{absence_reservation, open_levels};
@@ -134,15 +135,16 @@ impl HoverWriter<'_> {
             && self.inline_value(value).ends_with('…')
     }
 
-    /// Returns a value in lines. Where several files are merged, each leaf has its level behind it.
+    /// Returns a value in lines. Where several files are merged, each leaf has its level behind it, or
+    /// its file where the level has several.
     pub(super) fn block_value(&self, value: &Value, sources: &[ValueSource]) -> String {
         let level_of = |span: Span| {
             let path = self.snapshot.path_of(span.file)?;
             let at = sources.iter().find(|source| source.place == Some(span));
             let named = at.or_else(|| sources.iter().find(|source| source.path == *path));
             Some(match named {
-                Some(source) => source.level.clone(),
-                None => self.markup.names.short_path(path).to_owned(),
+                Some(source) if has_own_level(source, sources) => source.level.clone(),
+                _ => self.markup.names.short_path(path).to_owned(),
             })
         };
         let has_levels = sources.len() > 1;

@@ -63,9 +63,8 @@ impl HoverWriter<'_> {
     /// Returns the answers for the known nodes that read the file.
     pub(super) fn answers_in_nodes(&self, asked: &HoverQuestion<'_>, found: &Groups) -> String {
         let (environment, readers) = (&self.subject.environment, self.audience.readers());
-        let of = self.snapshot.nodes_of(environment).len();
-        let audience =
-            Audience::of_readers(environment, self.scope, &self.subject.path, (readers.len(), of));
+        let path = &self.subject.path;
+        let audience = Audience::of_readers(self.snapshot, environment, self.scope, path, readers);
         let answers = self.merge_equal(&found.groups, asked);
         let Some(first) = answers.first() else { return String::new() };
         let value = first.resolution().value.as_ref().ok().and_then(Option::as_ref);

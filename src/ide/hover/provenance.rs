@@ -15,6 +15,12 @@ const MAX_SOURCES: usize = 6;
 /// The most files that a provenance names beside those of the largest group of nodes.
 const MAX_OTHERS: usize = 2;
 
+/// Whether no other of the places is of the same level, so that the level's name says which file it
+/// is.
+pub(super) fn has_own_level(source: &ValueSource, all: &[ValueSource]) -> bool {
+    all.iter().filter(|other| other.level == source.level).count() == 1
+}
+
 impl HoverWriter<'_> {
     /// Returns the places that other nodes get the same value from, and that are not among `sources`.
     pub(super) fn sources_of_others(
@@ -60,7 +66,10 @@ impl HoverWriter<'_> {
                 let mut names: Vec<String> = several
                     .iter()
                     .take(MAX_SOURCES)
-                    .map(|source| self.render_source(source))
+                    .map(|source| match has_own_level(source, several) {
+                        true => self.render_source(source),
+                        false => self.source_with_path(source),
+                    })
                     .collect();
                 if several.len() > MAX_SOURCES {
                     names.push(format!("… and {} more", several.len() - MAX_SOURCES));

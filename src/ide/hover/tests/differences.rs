@@ -260,7 +260,7 @@ us$0ers:
         expect![[r#"
             <users>
             users
-            in the only known node, and in others:
+            in the only known node web01, and in others:
 
             web01
             merged deep from 2 files: Node data/nodes/web01.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1

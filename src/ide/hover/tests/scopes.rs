@@ -47,7 +47,7 @@ mo$0td: welcome
         expect![[r#"
             <motd>
             motd
-            in the only known node, and in others:
+            in the only known node web01, and in others:
 
             - hello in web01 ← Node data/nodes/web01.yaml:1
             - welcome in other nodes
@@ -500,6 +500,64 @@ port: 2
             location is unknown: the values are those in the names of files
 
             first value found
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_no_level_reads_has_a_word() {
+    check(
+        r#"
+#- levels Role Common
+#- /data/other/x.yaml
+mo$0td: hello
+#- /data/common.yaml
+motd: welcome
+"#,
+        expect![[r#"
+            <motd>
+            No level of hiera.yaml reads this file, so that no node gets a value from here.
+        "#]],
+    );
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy: [{name: Secrets, lookup_key: vault::get, path: secrets}, {name: Common, path: common.yaml}]
+#- /data/secrets/x.yaml
+a: {mo$0td: hello}
+#- /data/common.yaml
+motd: welcome
+"#,
+        expect![[r#"
+            <motd>
+            It is not known how the function vault::get of the level Secrets reads this file. The setting backends describes functions.
+        "#]],
+    );
+}
+
+#[test]
+fn files_of_one_level_are_told_apart() {
+    check(
+        r#"
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+hierarchy: [{name: public, paths: ['roles/%{role}.yaml', common.yaml]}]
+#- /data/roles/web.yaml
+us$0ers: {ada: 1}
+#- /data/common.yaml
+lookup_options: {users: {merge: hash}}
+users: {bob: 2}
+"#,
+        expect![[r#"
+            <users>
+            users
+            node web01
+            merged hash from 2 files: public data/roles/web.yaml:1, public data/common.yaml:2 · set in data/common.yaml:1
+
+              bob: 2  # data/common.yaml
+              ada: 1  # data/roles/web.yaml
         "#]],
     );
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::phrases::{PlaceNames, level_title};
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
 use ranking::Query;
 
 /// The most definitions that a search returns. A list on a screen shows some tens.
@@ -78,7 +79,8 @@ pub(in crate::ide) fn key_symbol(
     let mut environments = snapshot.environments().governing_environments(path);
     let environment = environments.find(|environment| environment.reaches_file(path))?;
     let place = snapshot.view(environment).data_of(path)?.definition_span(key)?;
-    let file = PlaceNames { snapshot, root: &environment.root }.short_path(path);
+    let root = naming_root(snapshot, environment);
+    let file = PlaceNames { snapshot, root: &root }.short_path(path);
     let container = match environment.literal_matches(path).first() {
         Some((reach, _)) => format!("{} · {file}", level_title(&reach.layer, &reach.level.name)),
         None => file.to_owned(),
@@ -86,12 +88,30 @@ pub(in crate::ide) fn key_symbol(
     Some(KeySymbol { key: key.clone(), path: path.clone(), place, container })
 }
 
+/// Returns the folder from which files of an environment are named: its own, unless there are
+/// several environments. Those of one opened folder are named from there, those of several with the
+/// names of the folders.
+fn naming_root(snapshot: &Snapshot, environment: &Environment) -> FilePath {
+    let folders = snapshot.folders();
+    let is_around = |folder: &&FilePath| environment.root.is_within(folder);
+    let folder = folders.iter().filter(is_around).max_by_key(|folder| folder.as_str().len());
+    match folder {
+        Some(folder) if snapshot.environments().all.len() > 1 => match folder.parent() {
+            Some(parent) if folders.len() > 1 => parent,
+            _ => folder.clone(),
+        },
+        _ => environment.root.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::disk::MemoryFs;
     use crate::fixture::Fixture;
+    use crate::settings::open;
 
     const DATA: &str = "
 #- levels Role Common
@@ -121,6 +141,27 @@ web: 1
             lines.push_str(&format!("{} in {}\n", found.key, found.container));
         }
         expected.assert_eq(&lines);
+    }
+
+    #[test]
+    fn files_of_several_environments_are_told_apart() {
+        let fs = MemoryFs::new();
+        for root in ["/code/one", "/code/other", "/srv/third"] {
+            fs.write(&format!("{root}/hiera.yaml"), "version: 5\n");
+            fs.write(&format!("{root}/data/common.yaml"), "motd: hello\n");
+        }
+        for (folders, expected) in [
+            (&["/code"][..], &["one/data/common.yaml", "other/data/common.yaml"][..]),
+            (&["/code/one", "/srv/third"], &["one/data/common.yaml", "third/data/common.yaml"]),
+            (&["/code/one"], &["data/common.yaml"]),
+        ] {
+            let folders = folders.iter().map(|folder| FilePath::new(folder)).collect();
+            let snapshot = open(folders, &[], Vec::new(), &fs).workspace.snapshot();
+            let found = workspace_symbols(&snapshot, "motd");
+            let files: Vec<&str> =
+                found.iter().filter_map(|one| one.container.split(" · ").nth(1)).collect();
+            assert_eq!(files, expected);
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 """Serves the packages of a folder as PyPI's and npm's registries and the releases of a repository do, on a free port of this machine, which it
 prints.
 
-    python3 index.py FOLDER
+    python3 index.py FOLDER [CERTIFICATE KEY]
 
-It answers what clients ask to install a package; nothing can be published.
+With a certificate and its key, files of PEM, it speaks HTTPS. It answers what clients ask to install a package; nothing can be published.
 """
 
 import base64
@@ -11,6 +11,7 @@ import hashlib
 import http.server
 import json
 import pathlib
+import ssl
 import sys
 import tarfile
 import urllib.parse
@@ -67,6 +68,17 @@ class Registry(http.server.BaseHTTPRequestHandler):
         pass
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Registry)
+class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, address):
+        # A client that has what it wants closes the connection.
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, address)
+
+
+server = Server(("127.0.0.1", 0), Registry)
+if len(sys.argv) == 4:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2], sys.argv[3])
+    server.socket = context.wrap_socket(server.socket, server_side=True)
 print(server.server_port, flush=True)
 server.serve_forever()

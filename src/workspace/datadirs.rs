@@ -60,10 +60,12 @@ impl DatadirPlacer<'_> {
 
     /// Whether the datadir as written can be that of another place: it is absolute, or the config
     /// is to be deployed to another folder. A relative datadir in an environment's own config
-    /// holds, unless it leads through the folder of all environments.
+    /// holds, unless it leads through the folder of all environments. Where no file holds the config,
+    /// there is nothing to deploy.
     fn may_be_elsewhere(&self, config: &HieraConfig, written: &str) -> bool {
-        let is_deployed = config.version == ConfigVersion::V3
-            || config.base_folder() != *self.root && !self.is_sample;
+        let is_deployed = config.file.is_some()
+            && (config.version == ConfigVersion::V3
+                || config.base_folder() != *self.root && !self.is_sample);
         let names_environment =
             written.split('/').any(|part| part == "environments" || part.contains("environment}"));
         written.starts_with('/') || is_deployed || names_environment

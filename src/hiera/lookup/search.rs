@@ -88,6 +88,9 @@ impl Resolver<'_> {
         let needs_merge = self.ctx.backends.is_some() && *layer == Layer::Global;
         let merge_before = needs_merge.then(|| std::mem::replace(&mut inv.merge, merge.clone()));
         let found = enter_frame(inv, frame.clone(), |inv| {
+            if *layer == Layer::Global && inv.reading.is_classic {
+                self.check_environment_config()?;
+            }
             let levels = || Result::as_ref(&located).map_err(Clone::clone);
             let Some(node) = node else {
                 return self.search_levels(inv, layer, &levels()?.hierarchy, root, merge);
@@ -331,27 +334,18 @@ impl Resolver<'_> {
                 ..LocatedLayer::default()
             });
         };
-        if let Some(message) = &config.refused
-            && !self.ctx.tolerant
-        {
-            let kind = LookupErrorKind::ConfigSyntax(format!("({}): {message}", config.path));
-            return Err(LookupError::new(kind, None));
-        }
-        // The library of Hiera 3 is that of the Ruby that calls its backends.
-        let is_told = |problem: &&ConfigProblem| {
-            problem.kind == ConfigProblemKind::Library && self.may_call_hiera3(&config)
-        };
-        if let Some(problem) = config.fatal_problem().filter(|problem| !is_told(problem))
-            && !self.ctx.tolerant
-        {
-            if config.is_passed_over(self.ctx.puppet) {
-                return Ok(LocatedLayer::default());
-            }
-            return Err(config.lookup_error(problem));
+        if !self.takes_part(&config)? {
+            return Ok(LocatedLayer::default());
         }
         let puppet = (!self.ctx.tolerant).then_some(self.ctx.puppet);
-        let located = |levels: &[Arc<Level>]| {
-            locate_levels(&config, levels, self.ctx.scope, self.ctx.sources, puppet)
+        let located = |levels: &[Arc<Level>]| -> Result<Vec<LocatedLevel>, LookupError> {
+            let mut found =
+                locate_levels(&config, levels, self.ctx.scope, self.ctx.sources, puppet)?;
+            // Editors offer files that a level would read.
+            found.retain(|level| {
+                self.ctx.tolerant || config.file.is_some() || !is_without_files(level)
+            });
+            Ok(found)
         };
         Ok(LocatedLayer {
             takes_part: true,
@@ -359,4 +353,50 @@ impl Resolver<'_> {
             default_hierarchy: located(&config.default_hierarchy)?.into(),
         })
     }
+
+    /// Whether a config takes part; one with a fatal problem may be passed over.
+    ///
+    /// Errors: Puppet refuses it.
+    fn takes_part(&self, config: &HieraConfig) -> Result<bool, LookupError> {
+        if self.ctx.tolerant {
+            return Ok(true);
+        }
+        if let Some(message) = &config.refused {
+            let kind = LookupErrorKind::ConfigSyntax(format!("({}): {message}", config.path));
+            return Err(LookupError::new(kind, None));
+        }
+        // The library of Hiera 3 is that of the Ruby that calls its backends.
+        let is_told = |problem: &&ConfigProblem| {
+            problem.kind == ConfigProblemKind::Library && self.may_call_hiera3(config)
+        };
+        match config.fatal_problem().filter(|problem| !is_told(problem)) {
+            None => Ok(true),
+            Some(_) if config.is_passed_over(self.ctx.puppet) => Ok(false),
+            Some(problem) => Err(config.lookup_error(problem)),
+        }
+    }
+
+    /// A global config of version 3 is searched in the global layer alone unless the environment has
+    /// a provider of data, so that Puppet reads the environment's config first.
+    ///
+    /// Errors: Puppet refuses that config. Source: `GlobalDataProvider#unchecked_key_lookup`.
+    fn check_environment_config(&self) -> Result<(), LookupError> {
+        match &self.ctx.environment {
+            Some(config) => self.takes_part(config).map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a level has locations and none is there. Of the hierarchy that Puppet makes up where no
+/// hiera.yaml is written, it leaves out such levels.
+///
+/// Source: `HieraConfig#create_configured_data_providers`.
+fn is_without_files(level: &LocatedLevel) -> bool {
+    let is_absent = |location: &Location| match &location.place {
+        LevelTarget::File { exists, .. } => !exists,
+        LevelTarget::NoMatch { .. } => true,
+        _ => false,
+    };
+    !level.locations.is_empty() && level.locations.iter().all(is_absent)
 }

@@ -191,8 +191,11 @@ impl Written<'_> {
     /// The tree as hiera-ls reads it.
     pub fn workspace(&self, puppet: PuppetVersion) -> Workspace {
         let root = FilePath::new(&self.environment().to_string_lossy());
+        // As the oracle's: without a config of the scenario, Puppet's defaults are the global layer's.
+        let without = || format!("{}/no-global-layer/hiera.yaml", root.as_str());
+        let global = self.global_config().unwrap_or_else(without);
         let config = WorkspaceConfig {
-            global_hiera_config: self.global_config().map(|path| FilePath::new(&path)),
+            global_hiera_config: Some(FilePath::new(&global)),
             common: EnvironmentConfig { puppet, ..EnvironmentConfig::default() },
             // Puppet always decrypts.
             eyaml: EyamlConfig {

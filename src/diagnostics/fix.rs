@@ -48,8 +48,12 @@ impl<'a> FixDrafter<'a> {
     /// Returns the change that mends a finding. `None` where no fix is known, where the text leaves no
     /// certain place for it, and for a file that must not change.
     pub fn draft(&mut self, finding: &Finding) -> Option<SourceChange> {
-        let fix = finding.fix.as_ref()?;
-        let path = self.snapshot.path_of(finding.span.file)?.clone();
+        self.draft_fix(finding.span.file, finding.fix.as_ref()?)
+    }
+
+    /// Returns the change that a fix in a file makes; `None` as for `draft`.
+    pub(super) fn draft_fix(&mut self, file: FileId, fix: &Fix) -> Option<SourceChange> {
+        let path = self.snapshot.path_of(file)?.clone();
         let mut change = SourceChange::default();
         for edit in &fix.edits {
             for edit in self.draft_edit(edit)? {
@@ -130,9 +134,7 @@ pub fn choose_fixes(snapshot: &Snapshot, findings: &[&Finding], most: Safety) ->
     }
     let comparer = Comparer::new(snapshot, Effort::new(None));
     let mut chosen = ChosenFixes::default();
-    add_fixes(snapshot, &mut chosen, &safe, &|after, change| {
-        comparer.compare(after, change, &[]).is_some_and(|found| found.is_neutral())
-    });
+    add_fixes(snapshot, &mut chosen, &safe, &|after, change| comparer.keeps_values(after, change));
     if most == Safety::ChangesValues {
         add_fixes(snapshot, &mut chosen, &others, &|_, _| true);
     }

@@ -6,6 +6,7 @@ pub mod catalogue;
 pub mod fix;
 mod identity;
 mod ignores;
+mod removal;
 pub(crate) mod render;
 pub mod rule;
 mod rules;
@@ -41,7 +42,8 @@ use crate::hiera::resolution::Resolution;
 use crate::text::{FilePath, Limit, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::parallel::on_all_cores;
-use rule::{Check, DataContext, Dependence, EntryContext, FileContext};
+use removal::RemovalProofs;
+use rule::{Check, DataContext, Dependence, EntryContext, FileContext, RemovalProof};
 
 /// The enabled rules, and the severities of their findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -306,6 +308,7 @@ struct FileCheck<'a> {
     strategy: &'a dyn Fn(&str) -> Option<Strategy>,
     options: &'a dyn Fn(&LookupKey) -> Option<OptionsEntry>,
     lookup: &'a dyn Fn(&LookupKey, Option<&Strategy>) -> Resolution,
+    removable: RemovalProof<'a>,
     /// The limits that its lookups reached, and where.
     exhausted: &'a RefCell<Vec<(Limit, Option<Span>)>>,
 }
@@ -361,6 +364,7 @@ impl FileCheck<'_> {
             }
             resolution
         };
+        let removals = RemovalProofs::new(snapshot);
         Some(look(&FileCheck {
             context,
             rules: LazyCell::new(&enabled),
@@ -371,6 +375,7 @@ impl FileCheck<'_> {
             strategy: &strategy,
             options: &options,
             lookup: &lookup,
+            removable: &|context, key, member| removals.removable_entry(context, key, member),
             exhausted: &exhausted,
         }))
     }
@@ -426,6 +431,7 @@ impl FileCheck<'_> {
             strategy: self.strategy,
             options: self.options,
             lookup: self.lookup,
+            removable: self.removable,
         });
         let options = context.as_ref().and_then(EntryContext::lookup_options);
         let mut found = self.check_entry_alone(entry);

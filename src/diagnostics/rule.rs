@@ -1,6 +1,10 @@
 //! Rules and their findings.
 
+use std::rc::Rc;
+use std::sync::Arc;
+
 use super::WrongSetting;
+use super::removal::RemovableEntry;
 use crate::fleet::answer_cache::AnswerCache;
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{DataFile, EntryData, Problem};
@@ -198,7 +202,13 @@ pub struct EntryContext<'a> {
     pub options: &'a dyn Fn(&LookupKey) -> Option<OptionsEntry>,
     /// The lookup of a key, for the same nodes.
     pub lookup: &'a dyn Fn(&LookupKey, Option<&Strategy>) -> Resolution,
+    /// Returns an entry of the file, by its root key and its value, if it can be removed.
+    pub(super) removable: RemovalProof<'a>,
 }
+
+/// Returns the entry of a root key with this value in the file of a context, if it can be removed.
+pub(super) type RemovalProof<'a> =
+    &'a dyn Fn(&EntryContext<'_>, &Arc<str>, &Member) -> Option<Rc<RemovableEntry>>;
 
 impl<'a> EntryContext<'a> {
     /// Returns the root keys of the entry and their values; without those that another entry
@@ -210,6 +220,13 @@ impl<'a> EntryContext<'a> {
             .iter()
             .filter(|(key, member)| data.is_effective(key, member))
             .map(|(key, member)| (key, member))
+    }
+
+    /// Returns the root entries that can be removed: no value of any node changes without one.
+    pub fn removable_entries(&self) -> impl Iterator<Item = Rc<RemovableEntry>> {
+        let removable =
+            |(key, member): (&'a Key, &'a Member)| (self.removable)(self, key.as_arc()?, member);
+        self.root_members().filter_map(removable)
     }
 
     /// Returns the `lookup_options` of the file, if this is their entry.

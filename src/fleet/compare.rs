@@ -17,7 +17,7 @@ pub mod refused;
 pub mod upgrade;
 mod whole;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -117,11 +117,18 @@ struct ComparedSide<'a> {
     caches: &'a NodeCaches,
 }
 
-/// The nodes that the keys of one change were compared for.
+/// A key that is read in a way, on one side; with the kinds of nodes where no node is known.
+type AnswerQuestion<'q> = (ComparedSide<'q>, Option<&'q [Arc<Node>]>, &'q str, &'q ReadWay<'q>);
+
+/// The results of a change in one environment.
 #[derive(Default)]
 struct Verdicts {
+    /// Whether the comparison ends at the first difference.
+    ends_at_first: bool,
     changed: HashSet<usize>,
     left_out: HashSet<usize>,
+    /// Whether an unknown node may get another value.
+    others_change: bool,
 }
 
 impl Verdicts {
@@ -132,6 +139,12 @@ impl Verdicts {
             Some(false) if way.is_certain => drop(self.changed.insert(node)),
             _ => drop(self.left_out.insert(node)),
         }
+    }
+
+    /// Whether the comparison is over.
+    fn are_enough(&self) -> bool {
+        let is_same = self.changed.is_empty() && self.left_out.is_empty() && !self.others_change;
+        self.ends_at_first && !is_same
     }
 }
 
@@ -156,6 +169,23 @@ impl<'a> Comparer<'a> {
         change: &SourceChange,
         new_keys: &[Arc<str>],
     ) -> Option<Comparison> {
+        self.compare_until((after, change), new_keys, false)
+    }
+
+    /// Whether a change keeps every value. The comparison ends at the first value that may be
+    /// another. `false` when cancelled.
+    pub fn keeps_values(&self, after: &Snapshot, change: &SourceChange) -> bool {
+        let found = self.compare_until((after, change), &[], true);
+        found.is_some_and(|found| found.is_neutral())
+    }
+
+    /// Compares as `compare` does, and ends at the first difference if `ends_at_first`.
+    fn compare_until(
+        &self,
+        (after, change): (&Snapshot, &SourceChange),
+        new_keys: &[Arc<str>],
+        ends_at_first: bool,
+    ) -> Option<Comparison> {
         let files: Vec<&FilePath> = change.edits.keys().chain(change.created.keys()).collect();
         let mut all = Comparison::default();
         for (environment, known) in self.before.environments().all.iter().zip(&self.known) {
@@ -177,12 +207,19 @@ impl<'a> Comparer<'a> {
             let (nodes, are_kinds) = before.compared_nodes();
             all.nodes += nodes.len();
             all.are_kinds |= are_kinds;
+            let mut verdicts = Verdicts { ends_at_first, ..Verdicts::default() };
             if !keys.is_empty() {
-                self.compare_keys(sides, known, (&keys, &files), &mut all);
+                self.compare_keys(sides, known, (&keys, &files), &mut verdicts);
             }
             all.keys.extend(keys);
+            all.others_change |= verdicts.others_change;
+            all.left_out += verdicts.left_out.difference(&verdicts.changed).count();
+            all.changed += verdicts.changed.len();
             if self.before.cancel_token().is_cancelled() {
                 return None;
+            }
+            if verdicts.are_enough() {
+                break;
             }
         }
         Some(all)
@@ -193,38 +230,58 @@ impl<'a> Comparer<'a> {
         (before, after): (ComparedSide<'_>, ComparedSide<'_>),
         known: &KnownAnswers,
         (keys, files): (&BTreeSet<Arc<str>>, &[&FilePath]),
-        all: &mut Comparison,
+        verdicts: &mut Verdicts,
     ) {
-        let kinds = match before.compared_nodes() {
-            (kinds, true) => Some(kinds),
-            (_, false) => None,
-        };
-        let concerned = nodes_concerned(before, after, files);
-        let later = numbers_after(before, after, &concerned);
-        let later: Vec<Option<usize>> =
-            concerned.iter().map(|node| later.get(node).copied()).collect();
-        let asked: Vec<usize> = later.iter().flatten().copied().collect();
-        let mut verdicts = Verdicts::default();
+        let nodes = ConcernedNodes::find(before, after, files);
         for key in keys {
             let only_merge_differs = keys::differs_in_merge_alone((before, after), key, files);
             for (number, way) in before.ways(key).iter().enumerate() {
                 if only_merge_differs && way.names_strategy() {
                     continue;
                 }
-                all.others_change |= self.differs_for_others((before, after), key, way, files);
+                verdicts.others_change |= self.differs_for_others((before, after), key, way, files);
+                if verdicts.are_enough() {
+                    return;
+                }
                 let mut answers = known.answers.borrow_mut();
                 let old = answers.entry((key.clone(), number)).or_default();
-                self.add_answers((before, kinds), (key, way), &concerned, old);
-                let mut new = NodeAnswers::default();
-                self.add_answers((after, kinds), (key, way), &asked, &mut new);
-                compare_answers((&concerned, old), (&later, &new), way, &mut verdicts);
-                if self.before.cancel_token().is_cancelled() {
+                self.add_answers((before, nodes.kinds), (key, way), &nodes.numbers, old);
+                self.compare_answers(after, (key, way), (&nodes, old), verdicts);
+                if verdicts.are_enough() || self.before.cancel_token().is_cancelled() {
                     return;
                 }
             }
         }
-        all.left_out += verdicts.left_out.difference(&verdicts.changed).count();
-        all.changed += verdicts.changed.len();
+    }
+
+    /// Compares the known answers of nodes with those after the change.
+    fn compare_answers(
+        &self,
+        after: ComparedSide<'_>,
+        (key, way): (&str, &ReadWay<'_>),
+        (nodes, old): (&ConcernedNodes<'_>, &NodeAnswers),
+        verdicts: &mut Verdicts,
+    ) {
+        let mut left: HashSet<usize> = nodes.numbers.iter().copied().collect();
+        let later: Vec<usize> =
+            nodes.numbers.iter().filter_map(|node| nodes.number_after(*node)).collect();
+        let is_enough = Cell::new(false);
+        let question = (after, nodes.kinds, key, way);
+        self.visit_answers(question, &later, &|| is_enough.get(), |group, answer| {
+            let mut known: HashMap<usize, Option<bool>> = HashMap::new();
+            for later in group {
+                let Some(node) = nodes.number_before(later) else { continue };
+                let Some(number) = old.number(node) else { continue };
+                let is_same =
+                    *known.entry(number).or_insert_with(|| old.answer(number).is_same(&answer));
+                left.remove(&node);
+                verdicts.add(node, is_same, way);
+            }
+            is_enough.set(verdicts.are_enough());
+        });
+        if !is_enough.get() {
+            left.into_iter().for_each(|node| verdicts.add(node, None, way));
+        }
     }
 
     /// Whether a key has another value for a node without any known variable, or for one of which
@@ -278,16 +335,30 @@ impl<'a> Comparer<'a> {
         numbers: &[usize],
         answers: &mut NodeAnswers,
     ) {
-        let is_over = || self.effort.is_over() || side.snapshot.cancel_token().is_cancelled();
         let rest: Vec<usize> = numbers.iter().copied().filter(|node| !answers.has(*node)).collect();
+        let question = (side, kinds, key, way);
+        self.visit_answers(question, &rest, &|| false, |nodes, answer| answers.add(nodes, answer));
+    }
+
+    /// Looks a key up for the nodes, or for these kinds of nodes, with these numbers, as far as the
+    /// effort reaches and until `is_enough`, and passes on the nodes of each answer.
+    fn visit_answers(
+        &self,
+        (side, kinds, key, way): AnswerQuestion<'_>,
+        numbers: &[usize],
+        is_enough: &dyn Fn() -> bool,
+        mut visit: impl FnMut(Vec<usize>, ComparedAnswer),
+    ) {
+        let is_over =
+            || self.effort.is_over() || side.snapshot.cancel_token().is_cancelled() || is_enough();
         if let Some(kinds) = kinds {
-            for number in rest {
+            for number in numbers {
                 if is_over() {
                     return;
                 }
-                let scope = &kinds[number].scope;
-                let resolution = self.lookup(side, key, way, (scope, Some(number)));
-                answers.add([number], self.compared_answer(resolution, side));
+                let scope = &kinds[*number].scope;
+                let resolution = self.lookup(side, key, way, (scope, Some(*number)));
+                visit(vec![*number], self.compared_answer(resolution, side));
             }
             return;
         }
@@ -301,8 +372,8 @@ impl<'a> Comparer<'a> {
             lookup: &lookup,
             is_enough: &|_| is_over(),
         };
-        visit_groups(&question, &rest, |Group { nodes, resolution, .. }| {
-            answers.add(nodes, self.compared_answer(resolution, side));
+        visit_groups(&question, numbers, |Group { nodes, resolution, .. }| {
+            visit(nodes, self.compared_answer(resolution, side));
         });
     }
 }
@@ -321,22 +392,47 @@ fn environment_after<'s>(
     later.find(|one| is_alone || config(one) == config(environment))
 }
 
-/// Compares the answers of nodes, given by their numbers, with their later ones; `None` for the
-/// later number of a node that is no longer there.
-fn compare_answers(
-    (nodes, old): (&[usize], &NodeAnswers),
-    (later, new): (&[Option<usize>], &NodeAnswers),
-    way: &ReadWay<'_>,
-    verdicts: &mut Verdicts,
-) {
-    let mut pairs: HashMap<(usize, usize), Option<bool>> = HashMap::new();
-    for (node, later) in nodes.iter().zip(later) {
-        let numbers = old.number(*node).zip(later.and_then(|later| new.number(later)));
-        let is_same = numbers.and_then(|(one, other)| {
-            let is_same = || old.answer(one).is_same(new.answer(other));
-            *pairs.entry((one, other)).or_insert_with(is_same)
+/// The nodes, or kinds of nodes, that may get another answer: those that read one of the files that
+/// change. All of them where the environment itself is another one.
+struct ConcernedNodes<'a> {
+    /// Their numbers, in order.
+    numbers: Vec<usize>,
+    /// The kinds of nodes; `None` for known nodes.
+    kinds: Option<&'a [Arc<Node>]>,
+    /// Their later numbers, and the other way round; `None` where a number stays the same.
+    later: Option<(HashMap<usize, usize>, HashMap<usize, usize>)>,
+}
+
+impl<'a> ConcernedNodes<'a> {
+    fn find(
+        before: ComparedSide<'a>,
+        after: ComparedSide<'_>,
+        files: &[&FilePath],
+    ) -> ConcernedNodes<'a> {
+        let numbers = nodes_concerned(before, after, files);
+        let (all, are_kinds) = before.compared_nodes();
+        let is_same = are_kinds || std::ptr::eq(before.environment, after.environment);
+        let later = (!is_same).then(|| {
+            let by_name: HashMap<&str, usize> = (after.compared_nodes().0.iter().enumerate())
+                .map(|(number, node)| (&*node.name, number))
+                .collect();
+            let number_after = |number: &usize| Some((*number, *by_name.get(&*all[*number].name)?));
+            let later: HashMap<usize, usize> = numbers.iter().filter_map(number_after).collect();
+            let earlier = later.iter().map(|(node, later)| (*later, *node)).collect();
+            (later, earlier)
         });
-        verdicts.add(*node, is_same, way);
+        ConcernedNodes { numbers, kinds: are_kinds.then_some(all), later }
+    }
+
+    /// Returns the later number of a node: a discovery may have found other nodes, too. `None` for
+    /// a node that is no longer there.
+    fn number_after(&self, node: usize) -> Option<usize> {
+        self.later.as_ref().map_or(Some(node), |(later, _)| later.get(&node).copied())
+    }
+
+    /// Returns the number of a node by its later one.
+    fn number_before(&self, later: usize) -> Option<usize> {
+        self.later.as_ref().map_or(Some(later), |(_, earlier)| earlier.get(&later).copied())
     }
 }
 
@@ -366,23 +462,6 @@ fn nodes_concerned(
     concerned.sort_unstable();
     concerned.dedup();
     concerned
-}
-
-/// Returns the later numbers of nodes: a discovery may have found other nodes, too.
-fn numbers_after(
-    before: ComparedSide<'_>,
-    after: ComparedSide<'_>,
-    nodes: &[usize],
-) -> HashMap<usize, usize> {
-    let (all, are_kinds) = before.compared_nodes();
-    if are_kinds || std::ptr::eq(before.environment, after.environment) {
-        return nodes.iter().map(|number| (*number, *number)).collect();
-    }
-    let (later, _) = after.compared_nodes();
-    let by_name: HashMap<&str, usize> =
-        later.iter().enumerate().map(|(number, node)| (&*node.name, number)).collect();
-    let number_after = |number: &usize| Some((*number, *by_name.get(&*all[*number].name)?));
-    nodes.iter().filter_map(number_after).collect()
 }
 
 impl<'a> ComparedSide<'a> {

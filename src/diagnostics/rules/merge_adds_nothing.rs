@@ -1,6 +1,5 @@
 //! `merge-adds-nothing`
 
-use super::redundant_override::removable_entries;
 use crate::diagnostics::rule::{
     Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity, Tag,
 };
@@ -18,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
-    for entry in removable_entries(context).iter().filter(|entry| entry.is_merged) {
+    for entry in context.removable_entries().filter(|entry| entry.is_merged) {
         let message = format!(
             "'{}' adds nothing to the merge: every reader gets the same value without it",
             entry.key

@@ -1,6 +1,5 @@
 //! NodeAnswers of nodes without their places, so that those of two snapshots can be compared.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::ComparedSide;
@@ -18,25 +17,29 @@ const ALIAS: &str = "%{alias";
 #[derive(Debug, Default)]
 pub(super) struct NodeAnswers {
     all: Vec<ComparedAnswer>,
-    /// The number of the answer of each node.
-    of: HashMap<usize, usize>,
+    /// The number of the answer of each node, as far as it is known.
+    of: Vec<Option<u32>>,
 }
 
 impl NodeAnswers {
     /// Whether the answer of a node is known.
     pub(super) fn has(&self, node: usize) -> bool {
-        self.of.contains_key(&node)
+        self.number(node).is_some()
     }
 
     /// Adds the answer that these nodes have in common.
     pub(super) fn add(&mut self, nodes: impl IntoIterator<Item = usize>, answer: ComparedAnswer) {
-        self.of.extend(nodes.into_iter().map(|node| (node, self.all.len())));
+        let number = Some(self.all.len() as u32);
+        for node in nodes {
+            self.of.resize(self.of.len().max(node + 1), None);
+            self.of[node] = number;
+        }
         self.all.push(answer);
     }
 
     /// Returns the number of the answer of a node.
     pub(super) fn number(&self, node: usize) -> Option<usize> {
-        self.of.get(&node).copied()
+        self.of.get(node).copied().flatten().map(|number| number as usize)
     }
 
     /// Returns the answer of a number.

@@ -1,0 +1,151 @@
+//! Entries that can be removed: an entry is deleted in a copy of the snapshot, and no value of any
+//! node may change. `redundant-override` and `merge-adds-nothing` report these entries, and share one
+//! proof an entry. The entries of a file share the lookups in the snapshot as it is.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::anchors::carries_anchor;
+use super::fix::{Fix, FixDrafter, FixEdit, Safety};
+use super::rule::{EntryContext, Finding, Rule};
+use crate::fleet::audience::{FileAudience, ValueLimits};
+use crate::fleet::compare::{Comparer, Effort};
+use crate::fleet::groups::Group;
+use crate::fleet::ways::ReadWay;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
+use crate::puppet::value::Member;
+use crate::text::{FilePath, Span};
+use crate::workspace::Snapshot;
+
+/// An entry whose removal changes no value of any node.
+#[derive(Debug)]
+pub struct RemovableEntry {
+    /// Its root key.
+    pub key: Arc<str>,
+    span: Span,
+    /// Whether all readers of the file merge the key's values.
+    pub is_merged: bool,
+    /// The places that the readers get the value from without the entry, in the order of levels.
+    places: Vec<Span>,
+}
+
+impl RemovableEntry {
+    /// Returns the finding of a rule that the entry can be deleted, with the fix that deletes it.
+    pub fn finding(&self, rule: &'static Rule, message: String) -> Finding {
+        let fix = removal(&self.key, self.span);
+        let finding = Finding::new(rule, self.span, message).fix(fix);
+        self.places.iter().fold(finding, |finding, place| {
+            finding.with_related(Some(*place), "readers get the value from here")
+        })
+    }
+}
+
+/// The proofs about the entries of one file.
+pub(super) struct RemovalProofs<'a> {
+    snapshot: &'a Snapshot,
+    tools: OnceCell<(RefCell<FixDrafter<'a>>, Comparer<'a>)>,
+    /// The proved entries by the place of the key; `None` for one that has to stay.
+    known: RefCell<HashMap<Span, Option<Rc<RemovableEntry>>>>,
+}
+
+impl<'a> RemovalProofs<'a> {
+    /// Creates the proofs of a file, of which none is made yet.
+    pub(super) fn new(snapshot: &'a Snapshot) -> RemovalProofs<'a> {
+        RemovalProofs { snapshot, tools: OnceCell::new(), known: RefCell::default() }
+    }
+
+    /// Returns the entry of a root key of the file if it can be removed: proved for all known nodes,
+    /// or kinds of nodes, and for unknown ones.
+    pub(super) fn removable_entry(
+        &self,
+        context: &EntryContext<'_>,
+        key: &Arc<str>,
+        member: &Member,
+    ) -> Option<Rc<RemovableEntry>> {
+        let span = member.key_origin?;
+        if let Some(known) = self.known.borrow().get(&span) {
+            return known.clone();
+        }
+        let prove = || {
+            let after = self.snapshot_without(key, span)?;
+            let (is_merged, places) = sources_of_values(&after, &context.file.file.path, key);
+            Some(Rc::new(RemovableEntry { key: key.clone(), span, is_merged, places }))
+        };
+        let found = is_candidate(context, key, member).then(prove).flatten();
+        self.known.borrow_mut().insert(span, found.clone());
+        found
+    }
+
+    /// Returns the snapshot without an entry; `None` where that may change a value.
+    fn snapshot_without(&self, key: &str, span: Span) -> Option<Snapshot> {
+        let snapshot = self.snapshot;
+        let (drafter, comparer) = self.tools.get_or_init(|| {
+            let comparer = Comparer::new(snapshot, Effort::default());
+            (RefCell::new(FixDrafter::new(snapshot)), comparer)
+        });
+        let change = drafter.borrow_mut().draft_fix(span.file, &removal(key, span))?;
+        let after = snapshot.after_change(&change)?;
+        comparer.keeps_values(&after, &change).then_some(after)
+    }
+}
+
+/// Whether an entry may be removable: another file of the environment has the same value, or values
+/// may be merged.
+fn is_candidate(context: &EntryContext<'_>, key: &str, member: &Member) -> bool {
+    let (snapshot, environment) = (context.file.snapshot, context.file.environment);
+    let own = &context.file.file.path;
+    let is_other = |path: &&FilePath| *path != own && environment.reaches_file(path);
+    let others: Vec<&FilePath> = snapshot.keys().definitions(key).iter().filter(is_other).collect();
+    // Reports would reveal that secrets are equal.
+    if key == LOOKUP_OPTIONS
+        || others.is_empty()
+        || carries_anchor(snapshot, member)
+        || snapshot.may_be_sensitive(key)
+    {
+        return false;
+    }
+    let Some(strategy) = (context.strategy)(key) else { return false };
+    let has_same = |path: &&FilePath| {
+        let data = context.file.view.data_of(path);
+        data.is_some_and(|data| data.get(key).is_some_and(|other| other.value == member.value))
+    };
+    !strategy.stops_at_first()
+        || ReadWay::ways_of_key(snapshot, environment, key).iter().any(|way| !way.is_plain())
+        || others.iter().any(has_same)
+}
+
+/// Returns whether all readers of a file merge the values of a key, and the places that they get them
+/// from, each once, in the order of levels.
+fn sources_of_values(snapshot: &Snapshot, path: &FilePath, key: &str) -> (bool, Vec<Span>) {
+    let mut environments = snapshot.environments().governing_environments(path);
+    let Some(environment) = environments.next() else { return (false, Vec::new()) };
+    let audience = FileAudience::new(snapshot, environment, path);
+    let root = LookupKey::of_root(key);
+    let found = audience.effective_value(&root, ValueLimits::OF_KEY, false);
+    let resolutions: Vec<&Resolution> = found.groups.iter().flat_map(Group::resolutions).collect();
+    let is_merged = resolutions.iter().all(|resolution| !resolution.merge.stops_at_first());
+    let place = |step: &LookupStep| match &step.outcome {
+        Outcome::Found { key, .. } => *key,
+        _ => None,
+    };
+    let mut places: Vec<Span> = Vec::new();
+    for span in resolutions.iter().flat_map(|it| it.steps.iter().filter_map(place)) {
+        if !places.contains(&span) {
+            places.push(span);
+        }
+    }
+    (is_merged, places)
+}
+
+/// Returns the fix that deletes an entry.
+fn removal(key: &str, span: Span) -> Fix {
+    Fix {
+        title: format!("Delete '{key}' here"),
+        edits: vec![FixEdit::RemoveMember(span)],
+        safety: Safety::KeepsValues,
+    }
+}

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::anchors::carries_anchor;
-use super::fix::{Fix, FixDrafter, FixEdit, Safety};
-use super::rule::{EntryContext, Finding, Rule};
+use super::fix::FixDrafter;
+use super::rule::{EntryContext, Fix, RemovableEntry};
 use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::fleet::compare::{Comparer, Effort};
 use crate::fleet::groups::Group;
@@ -20,29 +20,6 @@ use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::puppet::value::Member;
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
-
-/// An entry whose removal changes no value of any node.
-#[derive(Debug)]
-pub struct RemovableEntry {
-    /// Its root key.
-    pub key: Arc<str>,
-    span: Span,
-    /// Whether all readers of the file merge the key's values.
-    pub is_merged: bool,
-    /// The places that the readers get the value from without the entry, in the order of levels.
-    places: Vec<Span>,
-}
-
-impl RemovableEntry {
-    /// Returns the finding of a rule that the entry can be deleted, with the fix that deletes it.
-    pub fn finding(&self, rule: &'static Rule, message: String) -> Finding {
-        let fix = removal(&self.key, self.span);
-        let finding = Finding::new(rule, self.span, message).fix(fix);
-        self.places.iter().fold(finding, |finding, place| {
-            finding.with_related(Some(*place), "readers get the value from here")
-        })
-    }
-}
 
 /// The proofs about the entries of one file.
 pub(super) struct RemovalProofs<'a> {
@@ -87,7 +64,7 @@ impl<'a> RemovalProofs<'a> {
             let comparer = Comparer::new(snapshot, Effort::default());
             (RefCell::new(FixDrafter::new(snapshot)), comparer)
         });
-        let change = drafter.borrow_mut().draft_fix(span.file, &removal(key, span))?;
+        let change = drafter.borrow_mut().draft_fix(span.file, &Fix::removal(key, span))?;
         let after = snapshot.after_change(&change)?;
         comparer.keeps_values(&after, &change).then_some(after)
     }
@@ -139,13 +116,4 @@ fn sources_of_values(snapshot: &Snapshot, path: &FilePath, key: &str) -> (bool, 
         }
     }
     (is_merged, places)
-}
-
-/// Returns the fix that deletes an entry.
-fn removal(key: &str, span: Span) -> Fix {
-    Fix {
-        title: format!("Delete '{key}' here"),
-        edits: vec![FixEdit::RemoveMember(span)],
-        safety: Safety::KeepsValues,
-    }
 }

@@ -4,7 +4,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::WrongSetting;
-use super::removal::RemovableEntry;
 use crate::fleet::answer_cache::AnswerCache;
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{DataFile, EntryData, Problem};
@@ -206,6 +205,29 @@ pub struct EntryContext<'a> {
     pub(super) removable: RemovalProof<'a>,
 }
 
+/// An entry whose removal changes no value of any node.
+#[derive(Debug)]
+pub struct RemovableEntry {
+    /// Its root key.
+    pub key: Arc<str>,
+    pub(super) span: Span,
+    /// Whether all readers of the file merge the key's values.
+    pub is_merged: bool,
+    /// The places that the readers get the value from without the entry, in the order of levels.
+    pub(super) places: Vec<Span>,
+}
+
+impl RemovableEntry {
+    /// Returns the finding of a rule that the entry can be deleted, with the fix that deletes it.
+    pub fn finding(&self, rule: &'static Rule, message: String) -> Finding {
+        let fix = Fix::removal(&self.key, self.span);
+        let finding = Finding::new(rule, self.span, message).fix(fix);
+        self.places.iter().fold(finding, |finding, place| {
+            finding.with_related(Some(*place), "readers get the value from here")
+        })
+    }
+}
+
 /// Returns the entry of a root key with this value in the file of a context, if it can be removed.
 pub(super) type RemovalProof<'a> =
     &'a dyn Fn(&EntryContext<'_>, &Arc<str>, &Member) -> Option<Rc<RemovableEntry>>;
@@ -280,6 +302,17 @@ pub struct Fix {
     pub edits: Vec<FixEdit>,
     /// Whether it may change values.
     pub safety: Safety,
+}
+
+impl Fix {
+    /// Returns the fix that deletes the entry of a key at `span`.
+    pub(super) fn removal(key: &str, span: Span) -> Fix {
+        Fix {
+            title: format!("Delete '{key}' here"),
+            edits: vec![FixEdit::RemoveMember(span)],
+            safety: Safety::KeepsValues,
+        }
+    }
 }
 
 /// An edit of a fix.

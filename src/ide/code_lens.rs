@@ -2,6 +2,8 @@
 //! the code that reads it, the nodes that read the file.
 //!
 //! A lens is found by the index alone; its text needs a lookup, which is made when the lens is seen.
+//! Lenses of overrides need one before, too: most definitions override a lower level, or are merged,
+//! as the hierarchy has it, and a lens above each of them would be noise.
 
 mod overrides;
 
@@ -19,12 +21,18 @@ use crate::workspace::environments::Environment;
 
 /// The most names in a lens.
 const MAX_NAMES: usize = 3;
+/// The most lookups for the lenses of a file. Keys behind these have a lens also where it is no
+/// news.
+const MAX_LOOKUPS: usize = 2_000;
 
 /// The lenses to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LensConfig {
-    /// The levels that a key overrides, or that override it.
+    /// The levels that a key overrides, or that override it, where that is news.
     pub overrides: bool,
+    /// The same for keys that win over lower levels, or are merged with other levels, for all
+    /// readers of the file, as the hierarchy has it.
+    pub all_overrides: bool,
     /// The code and the tokens that read a key.
     pub readers: bool,
     /// The known nodes that read the file.
@@ -33,7 +41,7 @@ pub struct LensConfig {
 
 impl Default for LensConfig {
     fn default() -> LensConfig {
-        LensConfig { overrides: true, readers: false, nodes: false }
+        LensConfig { overrides: true, all_overrides: false, readers: false, nodes: false }
     }
 }
 
@@ -90,7 +98,10 @@ pub fn code_lenses(snapshot: &Snapshot, path: &FilePath, config: LensConfig) -> 
             continue;
         }
         let mut add = |kind| all.push(Lens { range, key: key.clone(), kind });
-        if config.overrides && shared.has_definition(key) {
+        if config.overrides
+            && shared.has_definition(key)
+            && (config.all_overrides || shared.may_have_news(key))
+        {
             add(LensKind::Overrides);
         }
         if config.readers && has_readers(snapshot, environment, key) {

@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn the_file_of_an_environment_has_the_settings_of_environments_alone() {
-        let text = "preset: strict\ninlayHints: {tokenValues: false}\ncodeLens: {overrides: false}\nhieraConfig: h.yaml\nmaxFileSize: 10\n\
+        let text = "preset: strict\ninlayHints: {tokenValues: false}\ncodeLens: {overrides: false, allOverrides: true}\nhieraConfig: h.yaml\nmaxFileSize: 10\n\
                     diagnostics: {run: onSave}\ncheckThirdPartyModules: true\nmodulePath: [parts]\nrules: {unknown-key: off}\n";
         let folder = FilePath::new("/code/environments/test");
         let mut settings = Settings::default();
@@ -243,6 +243,7 @@ mod tests {
             keys,
             [
                 "checkThirdPartyModules",
+                "codeLens.allOverrides",
                 "codeLens.overrides",
                 "diagnostics.run",
                 "hieraConfig",

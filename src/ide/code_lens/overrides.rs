@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{LensText, list_or_count};
+use super::{LensText, MAX_LOOKUPS, list_or_count};
 use crate::fleet::audience::{FileAudience, ValueLimits};
+use crate::fleet::groups::Groups;
 use crate::hiera::key::LookupKey;
 use crate::hiera::resolution::Resolution;
 use crate::ide::phrases::PlaceNames;
@@ -14,11 +15,16 @@ use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 
+/// The limits of the lookups for a lens.
+const LIMITS: ValueLimits = ValueLimits::OF_KEY;
+
 /// The files that have readers in common with one file.
 pub(super) struct SharedReaders<'a> {
     audience: FileAudience<'a>,
     /// Whether a file has readers in common, for files that were asked about.
     known: HashMap<&'a FilePath, bool>,
+    /// The number of lookups that were made.
+    lookups: usize,
 }
 
 impl<'a> SharedReaders<'a> {
@@ -31,6 +37,7 @@ impl<'a> SharedReaders<'a> {
         SharedReaders {
             audience: FileAudience::new(snapshot, environment, path),
             known: HashMap::new(),
+            lookups: 0,
         }
     }
 
@@ -39,6 +46,17 @@ impl<'a> SharedReaders<'a> {
         let FileAudience { snapshot, environment, path, .. } = self.audience;
         let others = snapshot.keys().definitions(key).iter().filter(|file| *file != path);
         others.filter(|file| environment.reaches_file(file)).any(|file| self.has_readers_of(file))
+    }
+
+    /// Whether the definition of a key in the file has a part that is news. `true` where too many
+    /// lookups were made to find that out.
+    pub(super) fn may_have_news(&mut self, key: &str) -> bool {
+        if self.lookups >= MAX_LOOKUPS {
+            return true;
+        }
+        let value = self.audience.effective_value(&LookupKey::of_root(key), LIMITS, false);
+        self.lookups += value.groups.iter().map(|group| 1 + group.cases.len()).sum::<usize>();
+        Overrides::find(&self.audience, &value, key).is_news()
     }
 
     fn has_readers_of(&mut self, file: &'a FilePath) -> bool {
@@ -73,9 +91,50 @@ struct Overrides<'a> {
     others: Vec<&'a FilePath>,
     /// The files that may change the value of some nodes.
     perhaps: Vec<&'a FilePath>,
+    /// Whether no reader gets another value without the definition.
+    is_redundant: bool,
 }
 
 impl<'a> Overrides<'a> {
+    /// Returns the part of the definition of a root key in the audience's file.
+    fn find(audience: &FileAudience<'a>, value: &'a Groups, key: &str) -> Overrides<'a> {
+        let place = (audience.snapshot, audience.environment, audience.path);
+        let mut found = Overrides { is_redundant: value.rest.is_empty(), ..Overrides::default() };
+        for group in &value.groups {
+            let part = value_part(&group.resolution, audience.path);
+            let is_overridden = matches!(part, ValuePart::Overridden { .. });
+            found.is_redundant &= is_redundant(place, &group.resolution, &group.scope);
+            found.add_part(part, group.nodes.len());
+            if is_overridden {
+                continue; // Files further above change nothing for this definition.
+            }
+            group.cases.iter().filter_map(|case| case.resolution.as_ref()).for_each(|case| {
+                found.add_case(case, audience.path);
+            });
+            let are_asked = group.cases.iter().all(|case| case.resolution.is_some());
+            if are_asked && !group.cases.is_empty() {
+                continue;
+            }
+            let open = group.resolution.unsettled.iter();
+            let open = open.filter(|file| *file.key == *key && !audience.is_foreign_file(file));
+            for file in open {
+                if !found.perhaps.contains(&&file.path) {
+                    found.perhaps.push(&file.path);
+                }
+            }
+        }
+        let certain = [&found.above[..], &found.below, &found.others].concat();
+        found.perhaps.retain(|file| !certain.contains(file));
+        found
+    }
+
+    /// Whether there is more to say than that the definition wins over lower levels or is merged
+    /// with others, as the hierarchy has it.
+    fn is_news(&self) -> bool {
+        let has_others = !self.below.is_empty() || !self.others.is_empty();
+        !self.above.is_empty() || !self.perhaps.is_empty() || self.is_redundant && has_others
+    }
+
     fn add_part(&mut self, part: ValuePart<'a>, nodes: usize) {
         match part {
             ValuePart::NotRead => {}
@@ -117,41 +176,14 @@ pub(super) fn override_text(
     key: &Arc<str>,
 ) -> Option<LensText> {
     let audience = FileAudience::new(snapshot, environment, path);
-    let value = audience.effective_value(&LookupKey::of_root(key), ValueLimits::OF_KEY, false);
-    let mut found = Overrides::default();
-    let mut is_without_effect = value.rest.is_empty();
-    for group in &value.groups {
-        let part = value_part(&group.resolution, path);
-        let is_overridden = matches!(part, ValuePart::Overridden { .. });
-        is_without_effect &=
-            is_redundant((snapshot, environment, path), &group.resolution, &group.scope);
-        found.add_part(part, group.nodes.len());
-        if is_overridden {
-            continue; // Files further above change nothing for this definition.
-        }
-        group.cases.iter().filter_map(|case| case.resolution.as_ref()).for_each(|case| {
-            found.add_case(case, path);
-        });
-        if group.cases.iter().all(|case| case.resolution.is_some()) && !group.cases.is_empty() {
-            continue;
-        }
-        let open = group.resolution.unsettled.iter();
-        let open = open.filter(|file| *file.key == **key && !audience.is_foreign_file(file));
-        for file in open {
-            if !found.perhaps.contains(&&file.path) {
-                found.perhaps.push(&file.path);
-            }
-        }
-    }
-    let certain = [&found.above[..], &found.below, &found.others].concat();
-    found.perhaps.retain(|file| !certain.contains(file));
+    let value = audience.effective_value(&LookupKey::of_root(key), LIMITS, false);
+    let found = Overrides::find(&audience, &value, key);
     let names = PlaceNames { snapshot, root: &environment.root };
-    let phrases =
-        describe_overrides(&names, &found, is_without_effect, value.groups.len(), &audience);
+    let phrases = describe_overrides(&names, &found, value.groups.len(), &audience);
     if phrases.is_empty() {
         return None;
     }
-    let named = [&certain[..], &found.perhaps, &[path]].concat();
+    let named = [&found.above[..], &found.below, &found.others, &found.perhaps, &[path]].concat();
     let places = definition_spans(snapshot, environment, key, &named);
     Some(LensText { title: phrases.join(" · "), places })
 }
@@ -172,7 +204,6 @@ fn definition_spans(
 fn describe_overrides(
     names: &PlaceNames<'_>,
     found: &Overrides<'_>,
-    is_redundant: bool,
     answers: usize,
     audience: &FileAudience<'_>,
 ) -> Vec<String> {
@@ -192,14 +223,14 @@ fn describe_overrides(
     }
     match &found.below[..] {
         [] => {}
-        [next, ..] if is_redundant => {
+        [next, ..] if found.is_redundant => {
             phrases.push(format!("same as {}: redundant", names.short_path(next)));
         }
         below => phrases.push(format!("overrides {}", list(below))),
     }
     match &found.others[..] {
         [] => {}
-        others if is_redundant => {
+        others if found.is_redundant => {
             phrases.push(format!("adds nothing to {}: redundant", list(others)));
         }
         others => phrases.push(format!("merged with {}", list(others))),

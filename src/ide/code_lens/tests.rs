@@ -6,7 +6,12 @@ use super::{LensConfig, code_lenses, lens_text};
 use crate::fixture::Fixture;
 use crate::text::{FilePath, Span};
 
-const ALL: LensConfig = LensConfig { overrides: true, readers: true, nodes: true };
+const ALL: LensConfig =
+    LensConfig { overrides: true, all_overrides: true, readers: true, nodes: true };
+
+/// Those of overrides, whether they are news or not.
+const EACH: LensConfig =
+    LensConfig { overrides: true, all_overrides: true, readers: false, nodes: false };
 
 fn check(text: &str, path: &str, config: LensConfig, expected: Expect) {
     let fixture = Fixture::new(text);
@@ -47,7 +52,7 @@ fn a_key_overrides_those_below() {
     check(
         DATA,
         "/data/nodes/web01.yaml",
-        LensConfig::default(),
+        EACH,
         expect![[r#"
             motd: overrides data/roles/web.yaml, data/common.yaml [3]
             same: same as data/roles/web.yaml: redundant [2]
@@ -95,12 +100,61 @@ list: [a]
 nothing: [a, c]
 ",
         "/data/roles/web.yaml",
-        LensConfig::default(),
+        EACH,
         expect![[r#"
             list: merged with data/common.yaml [2]
             nothing: adds nothing to data/common.yaml: redundant [2]
         "#]],
     );
+}
+
+#[test]
+fn overrides_as_the_hierarchy_has_them_are_no_news() {
+    let news = LensConfig::default();
+    check(
+        DATA,
+        "/data/nodes/web01.yaml",
+        news,
+        expect![[r#"
+            same: same as data/roles/web.yaml: redundant [2]
+        "#]],
+    );
+    let text = "
+#- scope web01 role=web
+#- levels Role Common
+#- /data/roles/web.yaml
+list: [b]
+nothing: [a]
+#- /data/common.yaml
+lookup_options: {list: {merge: unique}, nothing: {merge: unique}}
+list: [a]
+nothing: [a, c]
+";
+    check(
+        text,
+        "/data/roles/web.yaml",
+        news,
+        expect![[r#"
+            nothing: adds nothing to data/common.yaml: redundant [2]
+        "#]],
+    );
+}
+
+#[test]
+fn behind_many_lookups_each_key_has_a_lens() {
+    let keys = |value: &str| -> String {
+        (0..=super::MAX_LOOKUPS).map(|n| format!("k{n}: {value}\n")).collect()
+    };
+    let text = format!(
+        "#- scope web01 role=web\n#- levels Role Common\n#- /data/roles/web.yaml\n{}#- /data/common.yaml\n{}",
+        keys("1"),
+        keys("2")
+    );
+    let fixture = Fixture::new(&text);
+    let path = FilePath::new("/data/roles/web.yaml");
+    let found = code_lenses(&fixture.snapshot, &path, LensConfig::default());
+    let keys: Vec<&str> = found.iter().map(|lens| &*lens.key).collect();
+    assert_eq!(keys, [format!("k{}", super::MAX_LOOKUPS)]);
 }
 
 #[test]
@@ -126,7 +180,7 @@ greeting: \"%{lookup('name')}\"
             name: read by greeting [1]
         "#]],
     );
-    let none = LensConfig { overrides: false, readers: false, nodes: false };
+    let none = LensConfig { overrides: false, ..LensConfig::default() };
     check(text, "/data/roles/web.yaml", none, expect![""]);
 }
 
@@ -139,7 +193,7 @@ fn many_levels_are_counted() {
         format!("#- /hiera.yaml\nversion: 5\nhierarchy:\n{levels}{files}")
     };
     let with = |count: usize, expected: Expect| {
-        check(&text(count), "/data/l0.yaml", LensConfig::default(), expected);
+        check(&text(count), "/data/l0.yaml", EACH, expected);
     };
     with(
         3,
@@ -195,7 +249,7 @@ port: 1
 
 #[test]
 fn only_files_that_readers_of_the_file_read_are_named() {
-    let lenses = |path: &str, expected: Expect| check(SITES, path, LensConfig::default(), expected);
+    let lenses = |path: &str, expected: Expect| check(SITES, path, EACH, expected);
     lenses(
         "/data/common/roles/api.yaml",
         expect![[r#"
@@ -250,8 +304,7 @@ other: 1
 
 #[test]
 fn a_value_that_deletion_would_change_is_not_redundant() {
-    let lenses =
-        |path: &str, expected: Expect| check(STACKS, path, LensConfig::default(), expected);
+    let lenses = |path: &str, expected: Expect| check(STACKS, path, EACH, expected);
     lenses(
         "/data/class/staging/web.yaml",
         expect![[r#"
@@ -281,7 +334,7 @@ net::mtu: 1400
 #- /data/common.yaml
 net::mtu: 9000
 ";
-    let lenses = |path: &str, expected: Expect| check(text, path, LensConfig::default(), expected);
+    let lenses = |path: &str, expected: Expect| check(text, path, EACH, expected);
     lenses(
         "/data/roles/db.yaml",
         expect![[r#"

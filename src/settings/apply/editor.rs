@@ -52,6 +52,7 @@ pub(super) fn apply_lenses(reader: &mut SettingsReader, value: &Value, lenses: &
     reader.read_members("codeLens", value, |reader, key, value| {
         let switch = match key {
             "overrides" => &mut lenses.overrides,
+            "allOverrides" => &mut lenses.all_overrides,
             "readers" => &mut lenses.readers,
             "nodes" => &mut lenses.nodes,
             _ => return false,

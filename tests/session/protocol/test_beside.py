@@ -44,6 +44,9 @@ def by_line(session: Session, file: str, found: list[lsp.CodeLens]) -> dict[str,
     return titles
 
 
+EACH = {"codeLens": {"allOverrides": True}}
+
+
 def shows_places(capabilities: lsp.ClientCapabilities) -> None:
     capabilities.experimental = {"hiera": {"showPlaces": "client.show"}}
 
@@ -88,7 +91,11 @@ async def test_switches(start, repo) -> None:
 
 
 async def test_lenses_name_the_levels_that_a_key_meets(start, repo) -> None:
-    session = await start(repo, VSCODE, capabilities=shows_places)
+    # By itself a merge as the hierarchy has it is no news.
+    quiet = await start(repo, VSCODE, capabilities=shows_places)
+    await quiet.select(NAME)
+    assert VHOSTS not in by_line(quiet, NODE, await lenses(quiet, NODE))
+    session = await start(repo, VSCODE, capabilities=shows_places, options=EACH)
     await session.select(NAME)
     found = await lenses(session, NODE)
     titles = by_line(session, NODE, found)

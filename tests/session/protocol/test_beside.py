@@ -109,7 +109,7 @@ async def test_lenses_name_the_levels_that_a_key_meets(start, repo) -> None:
 
 
 async def test_lenses_do_nothing_for_clients_that_show_no_places(start, repo) -> None:
-    session = await start(repo, NEOVIM)
+    session = await start(repo, NEOVIM, options=EACH)
     found = await lenses(session, NODE)
     assert found and all(lens.command.command == "" and lens.command.title for lens in found)
 

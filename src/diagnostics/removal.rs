@@ -64,7 +64,7 @@ impl<'a> RemovalProofs<'a> {
             let comparer = Comparer::new(snapshot, Effort::default());
             (RefCell::new(FixDrafter::new(snapshot)), comparer)
         });
-        let change = drafter.borrow_mut().draft_fix(span.file, &Fix::removal(key, span))?;
+        let change = drafter.borrow_mut().draft_fix(span.file, &Fix::delete_entry(key, span))?;
         let after = snapshot.after_change(&change)?;
         comparer.keeps_values(&after, &change).then_some(after)
     }

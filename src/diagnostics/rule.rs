@@ -205,29 +205,6 @@ pub struct EntryContext<'a> {
     pub(super) removable: RemovalProof<'a>,
 }
 
-/// An entry whose removal changes no value of any node.
-#[derive(Debug)]
-pub struct RemovableEntry {
-    /// Its root key.
-    pub key: Arc<str>,
-    pub(super) span: Span,
-    /// Whether all readers of the file merge the key's values.
-    pub is_merged: bool,
-    /// The places that the readers get the value from without the entry, in the order of levels.
-    pub(super) places: Vec<Span>,
-}
-
-impl RemovableEntry {
-    /// Returns the finding of a rule that the entry can be deleted, with the fix that deletes it.
-    pub fn finding(&self, rule: &'static Rule, message: String) -> Finding {
-        let fix = Fix::removal(&self.key, self.span);
-        let finding = Finding::new(rule, self.span, message).fix(fix);
-        self.places.iter().fold(finding, |finding, place| {
-            finding.with_related(Some(*place), "readers get the value from here")
-        })
-    }
-}
-
 /// Returns the entry of a root key with this value in the file of a context, if it can be removed.
 pub(super) type RemovalProof<'a> =
     &'a dyn Fn(&EntryContext<'_>, &Arc<str>, &Member) -> Option<Rc<RemovableEntry>>;
@@ -256,6 +233,30 @@ impl<'a> EntryContext<'a> {
         self.root_members()
             .find(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS))
             .map(|(_, member)| member)
+    }
+}
+
+/// An entry whose removal changes no value of any node.
+#[derive(Debug)]
+pub struct RemovableEntry {
+    /// Its root key.
+    pub key: Arc<str>,
+    /// The place of the key.
+    pub span: Span,
+    /// Whether all readers of the file merge the key's values.
+    pub is_merged: bool,
+    /// The places that the readers get the value from without the entry, in the order of levels.
+    pub places: Vec<Span>,
+}
+
+impl RemovableEntry {
+    /// Returns the finding of a rule that the entry can be deleted, with the fix that deletes it.
+    pub fn finding(&self, rule: &'static Rule, message: String) -> Finding {
+        let fix = Fix::delete_entry(&self.key, self.span);
+        let finding = Finding::new(rule, self.span, message).fix(fix);
+        self.places.iter().fold(finding, |finding, place| {
+            finding.with_related(Some(*place), "readers get the value from here")
+        })
     }
 }
 
@@ -305,8 +306,8 @@ pub struct Fix {
 }
 
 impl Fix {
-    /// Returns the fix that deletes the entry of a key at `span`.
-    pub(super) fn removal(key: &str, span: Span) -> Fix {
+    /// Returns the fix that deletes the entry of a root key with its key at this place.
+    pub(super) fn delete_entry(key: &str, span: Span) -> Fix {
         Fix {
             title: format!("Delete '{key}' here"),
             edits: vec![FixEdit::RemoveMember(span)],

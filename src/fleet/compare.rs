@@ -14,6 +14,7 @@ pub mod history;
 mod keys;
 mod nodes;
 pub mod refused;
+mod shadowed;
 pub mod upgrade;
 mod whole;
 
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 use answer::{ComparedAnswer, NodeAnswers};
 pub use effort::Effort;
+use shadowed::EditedFiles;
 
 use super::groups::{FleetQuestion, Group, visit_groups};
 use super::node_caches::NodeCaches;
@@ -233,6 +235,7 @@ impl<'a> Comparer<'a> {
         verdicts: &mut Verdicts,
     ) {
         let nodes = ConcernedNodes::find(before, after, files);
+        let edited = EditedFiles::of_data((before, after), keys, files);
         for key in keys {
             let only_merge_differs = keys::differs_in_merge_alone((before, after), key, files);
             for (number, way) in before.ways(key).iter().enumerate() {
@@ -246,7 +249,15 @@ impl<'a> Comparer<'a> {
                 let mut answers = known.answers.borrow_mut();
                 let old = answers.entry((key.clone(), number)).or_default();
                 self.add_answers((before, nodes.kinds), (key, way), &nodes.numbers, old);
-                self.compare_answers(after, (key, way), (&nodes, old), verdicts);
+                let old: &NodeAnswers = old;
+                let is_shadowed = |node: &usize| {
+                    let answer = old.number(*node).map(|number| old.answer(number));
+                    let found = answer.and_then(|answer| answer.found.as_ref());
+                    edited.as_ref().is_some_and(|it| it.lie_below(before, way, found))
+                };
+                let open: Vec<usize> =
+                    nodes.numbers.iter().copied().filter(|node| !is_shadowed(node)).collect();
+                self.compare_answers(after, (key, way), (&nodes, &open, old), verdicts);
                 if verdicts.are_enough() || self.before.cancel_token().is_cancelled() {
                     return;
                 }
@@ -254,17 +265,17 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// Compares the known answers of nodes with those after the change.
+    /// Compares the known answers of nodes with those after the change: of the nodes with the numbers
+    /// in `open`.
     fn compare_answers(
         &self,
         after: ComparedSide<'_>,
         (key, way): (&str, &ReadWay<'_>),
-        (nodes, old): (&ConcernedNodes<'_>, &NodeAnswers),
+        (nodes, open, old): (&ConcernedNodes<'_>, &[usize], &NodeAnswers),
         verdicts: &mut Verdicts,
     ) {
-        let mut left: HashSet<usize> = nodes.numbers.iter().copied().collect();
-        let later: Vec<usize> =
-            nodes.numbers.iter().filter_map(|node| nodes.number_after(*node)).collect();
+        let mut left: HashSet<usize> = open.iter().copied().collect();
+        let later: Vec<usize> = open.iter().filter_map(|node| nodes.number_after(*node)).collect();
         let is_enough = Cell::new(false);
         let question = (after, nodes.kinds, key, way);
         self.visit_answers(question, &later, &|| is_enough.get(), |group, answer| {
@@ -309,7 +320,8 @@ impl<'a> Comparer<'a> {
         })
     }
 
-    /// Looks a key up on one side, at the expense of the effort.
+    /// Looks a key up on one side, at the expense of the effort. Lookups in the snapshot as it is
+    /// serve all changes.
     fn lookup(
         &self,
         side: ComparedSide<'_>,
@@ -317,7 +329,10 @@ impl<'a> Comparer<'a> {
         way: &ReadWay<'_>,
         scope: (&Scope, Option<usize>),
     ) -> Resolution {
-        self.effort.spend_lookup();
+        match std::ptr::eq(side.snapshot, self.before) {
+            true => self.effort.spend_shared_lookup(),
+            false => self.effort.spend_lookup(),
+        }
         side.lookup(key, way, scope)
     }
 
@@ -624,5 +639,54 @@ mod tests {
         assert_eq!((changed, left_out), (3, 0));
         // Three nodes before and one group after; the scope of the file, and that of any node.
         assert!(lookups <= 8, "{lookups}");
+    }
+
+    /// Nodes with a file each that has the key, above a role and a level for all.
+    fn fleet_of_own_files(count: usize) -> String {
+        let nodes: String = (0..count)
+            .map(|n| format!("#- node n{n} trusted.certname=n{n} role=web\n#- /data/nodes/n{n}.yaml\nk: \"{n}-%{{role}}\"\n"))
+            .collect();
+        format!(
+            "#- levels Node Role Common\n{nodes}#- node last trusted.certname=last role=web\n#- /data/roles/web.yaml\nk: 1\n#- /data/common.yaml\nx: 1\n"
+        )
+    }
+
+    #[test]
+    fn nodes_with_a_value_above_the_edited_file_are_not_asked_again() {
+        let fleet = fleet_of_own_files(40);
+        work::take();
+        let found = compare_in(&fleet, "/data/roles/web.yaml", "k: 2\n", None);
+        assert_eq!((found.changed, found.left_out, found.nodes), (1, 0, 41));
+        let lookups = work::take().lookups;
+        // 41 answers before, one after, and those of two scopes for unknown nodes.
+        assert!(lookups <= 41 + 1 + 4, "{lookups}");
+        let found = compare_in(&fleet, "/data/roles/web.yaml", "x: 1\n", None);
+        assert_eq!((found.changed, found.left_out), (1, 0), "the last node loses its value");
+        let options = "k: 1\nlookup_options: {k: {merge: unique}}\n";
+        let found = compare_in(&fleet, "/data/roles/web.yaml", options, None);
+        assert_eq!((found.changed, found.left_out), (41, 0), "options concern all");
+    }
+
+    #[test]
+    fn a_value_above_that_asks_for_an_edited_key_is_asked_again() {
+        let fleet = "#- levels Node Role Common\n#- node n trusted.certname=n role=web\n#- /data/nodes/n.yaml\nk: \"%{lookup('l')}\"\n#- /data/roles/web.yaml\nl: {a: 1, b: 2}\nk: 1\n#- /data/common.yaml\nx: 1\n";
+        let found = compare_in(fleet, "/data/roles/web.yaml", "l: {a: 1, b: 3}\nk: 2\n", None);
+        assert_eq!((found.changed, found.left_out), (1, 0));
+    }
+
+    #[test]
+    fn lookups_before_the_change_leave_each_change_its_share() {
+        let fixture = Fixture::new(&fleet_of_own_files(40));
+        let path = FilePath::new("/data/common.yaml");
+        let comparer = Comparer::new(&fixture.snapshot, Effort::new(Some(41 + 3 * (41 + 4))));
+        let found = ["hash", "deep", "unique"].into_iter().enumerate().map(|(done, strategy)| {
+            let mut change = SourceChange::default();
+            let text = format!("lookup_options: {{k: {{merge: {strategy}}}}}\n");
+            change.push(&path, TextEdit::new(TextRange::new_empty(0), &*text));
+            let after = fixture.snapshot.after_change(&change).expect("it can change");
+            comparer.begin_change(3 - done);
+            comparer.compare(&after, &change, &[]).expect("not cancelled").left_out
+        });
+        assert_eq!(found.collect::<Vec<_>>(), [0, 0, 0]);
     }
 }

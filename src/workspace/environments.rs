@@ -224,6 +224,19 @@ impl Environment {
         })
     }
 
+    /// Returns the numbers of the locations that can name the file, in their order. Detours lead to
+    /// most files, and hardly a node takes them: they count where there is no other location.
+    pub fn locations_leading_to(&self, path: &FilePath) -> Vec<usize> {
+        let that = |fits: &dyn Fn(&Reach) -> bool| -> Vec<usize> {
+            (0..self.reach.len()).filter(|number| fits(&self.reach[*number])).collect()
+        };
+        let named = that(&|reach| reach.pattern.can_name(path.as_str()));
+        match named.is_empty() {
+            true => that(&|reach| reach.pattern.can_lead_to(path.as_str())),
+            false => named,
+        }
+    }
+
     /// Whether its folder names it, as `environments/production` does.
     pub fn is_named_by_folder(&self) -> bool {
         self.root.parent().is_some_and(|parent| parent.name() == "environments")

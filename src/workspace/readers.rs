@@ -44,28 +44,22 @@ impl<'a> FileReaders<'a> {
     /// Returns the routes to name the file at `path`.
     pub(super) fn new_readers(environment: &'a Environment, path: &'a FilePath) -> FileReaders<'a> {
         let mut readers = FileReaders { environment, path, levels: Vec::new(), routes: Vec::new() };
-        readers.add_routes(|reach| reach.pattern.can_name(path.as_str()));
-        // Detours lead to most files, and hardly a node takes them: they count where there is no
-        // other route.
-        if readers.routes.is_empty() {
-            readers.add_routes(|reach| reach.pattern.can_lead_to(path.as_str()));
+        for number in environment.locations_leading_to(path) {
+            readers.add_route(&environment.reach[number]);
         }
         readers
     }
 
-    fn add_routes(&mut self, fits: impl Fn(&Reach) -> bool) {
-        let environment = self.environment;
-        for reach in environment.reach.iter().filter(|reach| fits(reach)) {
-            let config = environment.all_configs().find(|(layer, _)| *layer == reach.layer);
-            let Some((_, config)) = config else { continue };
-            let known = self.levels.iter().position(|(_, level)| Arc::ptr_eq(level, &reach.level));
-            let level = known.unwrap_or_else(|| {
-                self.levels.push((config, &reach.level));
-                self.levels.len() - 1
-            });
-            let needs = needed_variables(config, reach, self.path);
-            self.routes.push(Route { level, needs });
-        }
+    fn add_route(&mut self, reach: &'a Reach) {
+        let config = self.environment.all_configs().find(|(layer, _)| *layer == reach.layer);
+        let Some((_, config)) = config else { return };
+        let known = self.levels.iter().position(|(_, level)| Arc::ptr_eq(level, &reach.level));
+        let level = known.unwrap_or_else(|| {
+            self.levels.push((config, &reach.level));
+            self.levels.len() - 1
+        });
+        let needs = needed_variables(config, reach, self.path);
+        self.routes.push(Route { level, needs });
     }
 
     /// Returns the numbers of the environment's nodes that may read it, in order: of a fleet, most

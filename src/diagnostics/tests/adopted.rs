@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::check;
 use crate::diagnostics::{Finding, check_all};
 use crate::fixture::Fixture;
-use crate::text::Span;
+use crate::text::{Span, work};
 
 /// Returns the messages of a rule, which is turned on, each with its file.
 fn messages(code: &str, text: &str) -> Vec<String> {
@@ -71,6 +71,45 @@ fn a_merged_value_adds_nothing_only_where_all_of_it_is_elsewhere() {
     assert_eq!(messages("redundant-override", &unique), [""; 0]);
     let both = called("$x = lookup('x', Array, 'unique')\n$y = lookup('x')");
     assert_eq!(messages("merge-adds-nothing", &both), [""; 0], "a call reads the first alone");
+}
+
+/// Returns how many lookups these rules cost, each turned on.
+fn lookups(codes: &[&str], text: &str) -> usize {
+    let fixture = Fixture::new(text);
+    let mut rules = fixture.settings.rules.clone();
+    for code in codes {
+        rules.severities.insert((*code).to_owned(), crate::diagnostics::Severity::Warning);
+    }
+    work::take();
+    check_all(&fixture.snapshot, &rules);
+    work::take().lookups
+}
+
+#[test]
+fn the_rules_about_removable_entries_share_one_proof_an_entry() {
+    let text = "#- levels Role Common\n#- node web01 role=web\n#- /data/roles/web.yaml\nmotd: hello\nx: [a]\n#- /data/common.yaml\nmotd: hello\nx: [a, b]\nlookup_options: {x: {merge: unique}}\n";
+    let none = lookups(&[], text);
+    let one = lookups(&["redundant-override"], text) - none;
+    let both = lookups(&["redundant-override", "merge-adds-nothing"], text) - none;
+    assert!(one > 0);
+    assert_eq!(both, one);
+}
+
+#[test]
+fn the_proof_of_an_entry_ends_at_the_first_difference() {
+    let nodes: String = (0..40)
+        .map(|n| {
+            format!(
+                "#- node n{n} trusted.certname=n{n} role=web\n#- /data/nodes/n{n}.yaml\nx: {n}\n"
+            )
+        })
+        .collect();
+    let text = format!(
+        "#- levels Node Role Common\n{nodes}#- /data/roles/web.yaml\nmotd: [a]\n#- /data/common.yaml\nmotd: [b, \"%{{trusted.certname}}\"]\nlookup_options: {{motd: {{merge: unique}}}}\n"
+    );
+    let cost = lookups(&["redundant-override"], &text) - lookups(&[], &text);
+    // Two entries, each in two scopes before and after: an unknown node gets another value.
+    assert!(cost <= 8, "{cost}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ComparedSide;
+use super::shadowed::FirstFound;
 use crate::hiera::pattern::Bindings;
 use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::puppet::value::{Data, Hash, Key, Value};
@@ -59,6 +60,8 @@ pub(super) struct ComparedAnswer {
     unsettled: Vec<(Arc<str>, Bindings, FilePath)>,
     /// Whether tokens of unknown variables stand in the value.
     has_unknown: bool,
+    /// Where the lookup ended, if it ends at the first value.
+    pub(super) found: Option<FirstFound>,
     /// The lookup, for callers that show it.
     pub(super) lookup: Option<Arc<Resolution>>,
 }
@@ -84,6 +87,7 @@ impl ComparedAnswer {
             conversions: resolution.unapplied_conversions.len(),
             unsettled,
             has_unknown: !resolution.reads.unknown.is_empty(),
+            found: FirstFound::of_lookup(resolution, side),
             lookup: None,
         }
     }

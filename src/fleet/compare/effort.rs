@@ -24,16 +24,20 @@ impl Effort {
         self.part.set(self.left.get().map(|left| left.div_ceil(parts.max(1))));
     }
 
-    /// Counts a lookup.
+    /// Counts a lookup for the part that is being worked on.
     pub fn spend_lookup(&self) {
-        for bound in [&self.left, &self.part] {
-            bound.set(bound.get().map(|left| left.saturating_sub(1)));
-        }
+        self.spend_shared_lookup();
+        self.part.set(self.part.get().map(|left| left.saturating_sub(1)));
+    }
+
+    /// Counts a lookup that serves all parts: no part has fewer lookups of its own for that.
+    pub fn spend_shared_lookup(&self) {
+        self.left.set(self.left.get().map(|left| left.saturating_sub(1)));
     }
 
     /// Whether the part that is being worked on is over.
     pub fn is_over(&self) -> bool {
-        self.part.get() == Some(0)
+        self.part.get() == Some(0) || self.left.get() == Some(0)
     }
 }
 
@@ -52,6 +56,15 @@ mod tests {
         assert!(!effort.is_over(), "seven of eight");
         effort.spend_lookup();
         assert!(effort.is_over());
+        let shared = Effort::new(Some(10));
+        shared.begin_part(5);
+        (0..7).for_each(|_| shared.spend_shared_lookup());
+        assert!(!shared.is_over(), "the part has its two");
+        (0..2).for_each(|_| shared.spend_lookup());
+        assert!(shared.is_over());
+        shared.begin_part(1);
+        shared.spend_shared_lookup();
+        assert!(shared.is_over(), "nothing is left");
         let endless = Effort::new(None);
         endless.begin_part(1);
         endless.spend_lookup();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::changes::EnvironmentChanges;
-use super::keys::keys_that_differ;
+use super::keys::{has_other_options, keys_that_differ};
 use super::whole::{find_one_sided_changes, find_whole_changes};
 use super::{ComparedSide, environment_after};
 use crate::fleet::node_caches::NodeCaches;
@@ -97,16 +97,4 @@ fn is_broken((before, after): (ComparedSide<'_>, ComparedSide<'_>), path: &FileP
         data.refusal().is_some() || data.is_no_hash() || has_other_keys
     };
     fails(before) || fails(after)
-}
-
-/// Whether `lookup_options` in a file are others.
-fn has_other_options(
-    (before, after): (ComparedSide<'_>, ComparedSide<'_>),
-    path: &FilePath,
-) -> bool {
-    let options = |side: ComparedSide<'_>| {
-        let data = side.snapshot.view(side.environment).data_of(path).unwrap_or_default();
-        data.get(LOOKUP_OPTIONS).map(|member| member.value.clone())
-    };
-    options(before) != options(after)
 }

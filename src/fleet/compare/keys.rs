@@ -151,6 +151,18 @@ pub(super) fn differs_in_merge_alone(
         && is_simple(after)
 }
 
+/// Whether `lookup_options` in a file are others.
+pub(super) fn has_other_options(
+    (before, after): (ComparedSide<'_>, ComparedSide<'_>),
+    path: &FilePath,
+) -> bool {
+    let options = |side: ComparedSide<'_>| {
+        let data = side.snapshot.view(side.environment).data_of(path).unwrap_or_default();
+        data.get(LOOKUP_OPTIONS).map(|member| member.value.clone())
+    };
+    options(before) != options(after)
+}
+
 /// Returns the entries of the `lookup_options` of a file; `None` for options that are no hash.
 fn entries(data: &DataFile) -> Option<BTreeMap<Arc<str>, Value>> {
     let Some(options) = data.get(LOOKUP_OPTIONS) else { return Some(BTreeMap::new()) };

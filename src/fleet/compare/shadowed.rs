@@ -1,0 +1,95 @@
+//! Answers that a change of files cannot reach: a lookup ends at its first value, and each location
+//! that can name one of the files lies below the location that has the value.
+//!
+//! Locations are compared by their order in the hierarchy, so that the proof holds for all nodes of
+//! an answer, and for each value of an unknown variable.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::ComparedSide;
+use super::keys::{has_config, has_other_options};
+use crate::fleet::ways::ReadWay;
+use crate::hiera::config::Layer;
+use crate::hiera::key::LookupKey;
+use crate::hiera::resolution::{Outcome, Resolution};
+use crate::text::FilePath;
+
+/// The location that a lookup ended at, and the other keys that the lookup read.
+#[derive(Debug)]
+pub(super) struct FirstFound {
+    /// The number of the location among those of the environment.
+    location: usize,
+    /// The root keys that its tokens asked for.
+    asked: Vec<Arc<str>>,
+}
+
+impl FirstFound {
+    /// Returns the location that a lookup ended at; `None` for a lookup that merges, fails or finds
+    /// nothing.
+    pub(super) fn of_lookup(resolution: &Resolution, side: ComparedSide<'_>) -> Option<FirstFound> {
+        if !resolution.merge.stops_at_first() || !matches!(resolution.value, Ok(Some(_))) {
+            return None;
+        }
+        let is_found = |outcome: &Outcome| matches!(outcome, Outcome::Found { .. });
+        let step = resolution.steps.iter().find(|step| is_found(&step.outcome))?;
+        let template = step.template.as_ref()?;
+        let location = side.environment.reach.iter().position(|reach| {
+            reach.layer == step.layer
+                && Arc::ptr_eq(&reach.level, &step.level)
+                && reach.template.text == template.text
+        })?;
+        let root = |key: &String| {
+            LookupKey::parse(key).map_or_else(|_| key.as_str().into(), |key| key.root_text())
+        };
+        let reads = &resolution.reads;
+        let asked = reads.keys.iter().chain(&reads.unfound_aliases).map(root).collect();
+        Some(FirstFound { location, asked })
+    }
+}
+
+/// The files that a change edits, as far as they can give a key another value.
+pub(super) struct EditedFiles<'a> {
+    /// The keys whose data differ.
+    keys: &'a BTreeSet<Arc<str>>,
+    /// The locations that can name one of the files, by their layers and numbers.
+    locations: Vec<(&'a Layer, usize)>,
+}
+
+impl<'a> EditedFiles<'a> {
+    /// Returns the files of a change; `None` for a change that concerns more than the data in these
+    /// files: levels, environments or `lookup_options`.
+    pub(super) fn of_data(
+        (before, after): (ComparedSide<'a>, ComparedSide<'_>),
+        keys: &'a BTreeSet<Arc<str>>,
+        files: &[&FilePath],
+    ) -> Option<EditedFiles<'a>> {
+        let is_data = std::ptr::eq(before.environment, after.environment)
+            && !has_config(before, after, files)
+            && !files.iter().any(|path| has_other_options((before, after), path));
+        if !is_data {
+            return None;
+        }
+        let environment = before.environment;
+        let locations = files.iter().flat_map(|path| environment.locations_leading_to(path));
+        let locations =
+            locations.map(|number| (&environment.reach[number].layer, number)).collect();
+        Some(EditedFiles { keys, locations })
+    }
+
+    /// Whether an answer stays the same, as all these files lie below the one that it comes from.
+    /// `None` stands for an answer that may come from several files.
+    pub(super) fn lie_below(
+        &self,
+        side: ComparedSide<'_>,
+        way: &ReadWay<'_>,
+        found: Option<&FirstFound>,
+    ) -> bool {
+        let Some(found) = found else { return false };
+        let layer = &side.environment.reach[found.location].layer;
+        let is_below = |(of, number): &(&Layer, usize)| *of == layer && *number > found.location;
+        way.deciding_parameter().is_none()
+            && self.locations.iter().all(is_below)
+            && !found.asked.iter().any(|key| self.keys.contains(key))
+    }
+}

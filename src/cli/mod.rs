@@ -105,7 +105,7 @@ pub enum Command {
     /// values differ, 2 could not run.
     Diff(Box<diff::DiffArguments>),
     /// Print the commits at which the effective value of a key changed on the known nodes, the
-    /// newest first; exit 0, 2 could not run.
+    /// newest first; exit 0, 1 no commit does and no file defines the key, 2 could not run.
     Log(Box<diff::log::LogArguments>),
     /// Print every finding; exit 0 clean, 1 findings that count, 2 could not run.
     Check(Box<CheckArguments>),

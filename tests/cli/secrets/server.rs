@@ -94,7 +94,7 @@ impl Server {
                     "eyaml": eyaml,
                     "runBackends": {"enabled": true},
                     "inlayHints": {"parameterTypes": true},
-                    "codeLens": {"readers": true, "nodes": true},
+                    "codeLens": {"allOverrides": true, "readers": true, "nodes": true},
                 },
             }),
         );

@@ -73,6 +73,37 @@ fn number_of(text: &str) -> Option<Expression> {
     text.parse().ok().filter(|_| plain).map(Expression::Float)
 }
 
+/// Returns the length of the name of a type at the start of a text; 0 where there is none.
+///
+/// Source: `Lexer2::PATTERN_CLASSREF`.
+fn type_name_len(text: &str) -> usize {
+    segments_len(text, |byte| byte.is_ascii_uppercase(), false)
+}
+
+/// Returns the length of a word without quotes at the start of a text; 0 where there is none.
+///
+/// Source: `Lexer2::PATTERN_BARE_WORD`.
+fn bare_word_len(text: &str) -> usize {
+    segments_len(text, |byte| byte.is_ascii_lowercase() || byte == b'_', true)
+}
+
+/// Returns the length of segments at the start of a text, with `::` before and between them. `begins`
+/// accepts the first byte of a segment, which hyphens may be inside, but not at its end.
+fn segments_len(text: &str, begins: impl Fn(u8) -> bool, has_hyphens: bool) -> usize {
+    let belongs =
+        |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || has_hyphens && *byte == b'-';
+    let mut end = 0;
+    loop {
+        let start = end + if text[end..].starts_with("::") { 2 } else { 0 };
+        let segment = &text[start..];
+        if !segment.bytes().next().is_some_and(&begins) {
+            return end;
+        }
+        let len = segment.bytes().take_while(|byte| belongs(byte)).count();
+        end = start + segment[..len].trim_end_matches('-').len();
+    }
+}
+
 struct TypeReader<'t> {
     text: &'t str,
     at: usize,
@@ -130,7 +161,10 @@ impl TypeReader<'_> {
     }
 
     fn read_word(&mut self, belongs: impl Fn(char) -> bool) -> String {
-        let len = self.rest().find(|c| !belongs(c)).unwrap_or(self.rest().len());
+        self.read_bytes(self.rest().find(|c| !belongs(c)).unwrap_or(self.rest().len()))
+    }
+
+    fn read_bytes(&mut self, len: usize) -> String {
         let word = self.rest()[..len].to_owned();
         self.at += len;
         word
@@ -173,9 +207,9 @@ impl TypeReader<'_> {
                     number => number,
                 })
             }
-            c if c.is_ascii_uppercase() => {
+            _ if type_name_len(self.rest()) > 0 => {
                 let start = self.at;
-                let name = self.read_word(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'));
+                let name = self.read_bytes(type_name_len(self.rest()));
                 let end = self.at;
                 let parameters = if self.take("[") {
                     self.skip_blanks();
@@ -193,8 +227,8 @@ impl TypeReader<'_> {
                     text: self.text[start..self.at].to_owned(),
                 })
             }
-            c if c.is_ascii_lowercase() || c == '_' => {
-                let word = self.read_word(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'));
+            _ if bare_word_len(self.rest()) > 0 => {
+                let word = self.read_bytes(bare_word_len(self.rest()));
                 Ok(match word.as_str() {
                     "true" => Expression::Bool(true),
                     "false" => Expression::Bool(false),

@@ -62,7 +62,13 @@ fn to_type(
     names: &dyn NameResolver,
 ) -> Result<DataType, TypeSyntaxError> {
     let lower = name.to_ascii_lowercase();
-    let Some(given) = parameters else { return Ok(bare_type(&lower, name, names)) };
+    let Some(given) = parameters else {
+        return Ok(bare_type(lower.trim_start_matches("::"), name, names));
+    };
+    // Puppet looks for what takes parameters by the name as written.
+    if lower.starts_with("::") {
+        return Err(TypeSyntaxError(format!("Not a parameterized type <{name}>")));
+    }
     let typed = |expression: &Expression| match expression {
         Expression::Type { name, parameters, text } => {
             to_type(name, parameters.as_deref(), text, names)
@@ -319,7 +325,7 @@ pub(super) fn bare_type(lower: &str, name: &str, names: &dyn NameResolver) -> Da
             }
             Some((_, name)) => T::Foreign { name, text: (*name).to_owned() },
             None if is_resource(other) || is_object(other) => T::Undecided(name.to_owned()),
-            None => names.resolve(name, name),
+            None => names.resolve(name.trim_start_matches("::"), name),
         },
     }
 }

@@ -57,10 +57,11 @@ pub(super) fn each_wrong_value(
     for (key, member) in context.root_members() {
         let Some(key) = key.as_str().filter(|key| *key != LOOKUP_OPTIONS) else { continue };
         let Some(wanted) = wanted_type(index, key) else { continue };
-        let is_replaced = matches!(member.value.data(), Data::Null)
-            && wanted.parameter.parameter.default.is_some();
-        if is_replaced || !is_looked_at(&wanted.data_type) {
-            continue; // The default takes the place of a null.
+        if is_default(&member.value, &wanted)
+            && matches!(value_treatment(context, &LookupKey::of_root(key)), Treatment::AsWritten)
+            || !is_looked_at(&wanted.data_type)
+        {
+            continue;
         }
         for (span, parts) in wrong_parts(context, key, member, &wanted) {
             let takers = affected_nodes(context, key, &wanted, span)
@@ -76,6 +77,12 @@ pub(super) fn each_wrong_value(
             });
         }
     }
+}
+
+/// Whether the default takes the place of a value: that of a null, unless a conversion makes a value
+/// of it.
+fn is_default(value: &Value, wanted: &ExpectedType<'_>) -> bool {
+    matches!(value.data(), Data::Null) && wanted.parameter.parameter.default.is_some()
 }
 
 fn wanted_type<'a>(index: &'a ManifestIndex, key: &str) -> Option<ExpectedType<'a>> {
@@ -235,6 +242,9 @@ fn parts_of(
     wanted: &ExpectedType<'_>,
 ) -> Vec<WrongPart> {
     let Ok(Some(value)) = value else { return Vec::new() };
+    if is_default(value, wanted) {
+        return Vec::new();
+    }
     let known = |part: &Value| match part.data() {
         // It is not recorded in which of them tokens were replaced.
         Data::String(text) if has_tokens || is_attempted(text) => Known::Kind,

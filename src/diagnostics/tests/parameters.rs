@@ -259,3 +259,38 @@ type Web::Tree = Variant[Integer, Array[Web::Tree], Hash[String, Web::Tree]]
         "#]],
     );
 }
+
+/// Source: Puppet 7.23, `include web`: "parameter 'token' expects a value of type Undef or
+/// Sensitive[String], got Sensitive[Undef]".
+#[test]
+fn a_null_that_is_converted_is_no_default() {
+    check(
+        "
+lookup_options:
+  '^web::': {convert_to: Sensitive}
+web::token: ~
+web::any: ~
+web::plain: ~
+#- /modules/web/manifests/init.pp
+class web(
+  Optional[Sensitive[String]] $token = undef,
+  Sensitive $any = undef,
+  Optional[String] $plain = undef,
+) {}
+",
+        expect![[r#"
+            data/common.yaml:3:13: error: parameter 'token' expects Optional[Sensitive[String]]: Puppet refuses the class 'web' for nodes that take it from here [parameter-type]
+                modules/web/manifests/init.pp:2:31: the parameter is declared here
+            data/common.yaml:5:13: error: parameter 'plain' expects Optional[String]: Puppet refuses the class 'web' for nodes that take it from here [parameter-type]
+                modules/web/manifests/init.pp:4:20: the parameter is declared here
+        "#]],
+    );
+    check(
+        "
+web::token: ~
+#- /modules/web/manifests/init.pp
+class web(Optional[Sensitive[String]] $token = undef) {}
+",
+        expect![""],
+    );
+}

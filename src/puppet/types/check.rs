@@ -6,7 +6,7 @@ use super::describe::{Mismatch, ValueStep, describe};
 use super::guard::{Known, RecursionGuard};
 use super::normalize::Crash;
 use super::{DataType, infer_set};
-use crate::puppet::value::Value;
+use crate::puppet::value::{Data, Value};
 use crate::text::Span;
 
 /// A value that is not of its type. `Display` gives Puppet's message.
@@ -116,12 +116,17 @@ pub fn check_partial(
     let part = |one: Mismatch| WrongPart {
         message: one.format_message("").trim_start().to_owned(),
         origin: one.origin(value).or(value.origin),
-        wants_sensitive: one.expected_type().is_some_and(wants_sensitive),
+        wants_sensitive: one.expected_type().is_some_and(wants_sensitive)
+            && !one.mismatched_part(value).is_some_and(is_sensitive),
         is_whole: one.mismatched_part(value).is_some_and(|part| std::ptr::eq(part, value)),
         is_of_variant: one.path.iter().any(|step| matches!(step, ValueStep::Variant(_))),
     };
     let found = describe(data_type, &infer_set(value), &path).unwrap_or_default();
     found.into_iter().filter(is_wrong).map(part).collect()
+}
+
+fn is_sensitive(value: &Value) -> bool {
+    matches!(value.data(), Data::Sensitive(_))
 }
 
 /// Whether only Sensitive values, and perhaps undef, are of this type.

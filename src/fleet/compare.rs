@@ -253,7 +253,7 @@ impl<'a> Comparer<'a> {
                 let is_shadowed = |node: &usize| {
                     let answer = old.number(*node).map(|number| old.answer(number));
                     let found = answer.and_then(|answer| answer.found.as_ref());
-                    edited.as_ref().is_some_and(|it| it.lie_below(before, way, found))
+                    edited.as_ref().is_some_and(|it| it.lie_below(before, way, (*node, found)))
                 };
                 let open: Vec<usize> =
                     nodes.numbers.iter().copied().filter(|node| !is_shadowed(node)).collect();

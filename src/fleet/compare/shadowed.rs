@@ -14,6 +14,7 @@ use crate::hiera::config::Layer;
 use crate::hiera::key::LookupKey;
 use crate::hiera::resolution::{Outcome, Resolution};
 use crate::text::FilePath;
+use crate::workspace::readers::NodesReading;
 
 /// The location that a lookup ended at, and the other keys that the lookup read.
 #[derive(Debug)]
@@ -52,7 +53,13 @@ impl FirstFound {
 pub(super) struct EditedFiles<'a> {
     /// The keys whose data differ.
     keys: &'a BTreeSet<Arc<str>>,
-    /// The locations that can name one of the files, by their layers and numbers.
+    files: Vec<EditedFile<'a>>,
+}
+
+struct EditedFile<'a> {
+    /// The known nodes that read the file; `None` where none is known.
+    readers: Option<Arc<NodesReading>>,
+    /// The locations that can name the file, by their layers and numbers.
     locations: Vec<(&'a Layer, usize)>,
 }
 
@@ -70,26 +77,40 @@ impl<'a> EditedFiles<'a> {
         if !is_data {
             return None;
         }
-        let environment = before.environment;
-        let locations = files.iter().flat_map(|path| environment.locations_leading_to(path));
-        let locations =
-            locations.map(|number| (&environment.reach[number].layer, number)).collect();
-        Some(EditedFiles { keys, locations })
+        let ComparedSide { snapshot, environment, .. } = before;
+        let (_, are_kinds) = before.compared_nodes();
+        let layer = |number: usize| (&environment.reach[number].layer, number);
+        let file = |path: &&FilePath| EditedFile {
+            readers: (!are_kinds).then(|| snapshot.readers_of(environment, path)),
+            locations: environment.locations_leading_to(path).into_iter().map(layer).collect(),
+        };
+        let files = files.iter().map(file).collect();
+        Some(EditedFiles { keys, files })
     }
 
-    /// Whether an answer stays the same, as all these files lie below the one that it comes from.
-    /// `None` stands for an answer that may come from several files.
+    /// Whether the answer of a node stays the same, as all these files that the node reads lie below
+    /// the one that the answer comes from. `None` stands for an answer that may come from several.
     pub(super) fn lie_below(
         &self,
         side: ComparedSide<'_>,
         way: &ReadWay<'_>,
-        found: Option<&FirstFound>,
+        (node, found): (usize, Option<&FirstFound>),
     ) -> bool {
         let Some(found) = found else { return false };
         let layer = &side.environment.reach[found.location].layer;
         let is_below = |(of, number): &(&Layer, usize)| *of == layer && *number > found.location;
         way.deciding_parameter().is_none()
-            && self.locations.iter().all(is_below)
+            && self
+                .files
+                .iter()
+                .filter(|file| file.may_be_read_by(node))
+                .all(|file| file.locations.iter().all(is_below))
             && !found.asked.iter().any(|key| self.keys.contains(key))
+    }
+}
+
+impl EditedFile<'_> {
+    fn may_be_read_by(&self, node: usize) -> bool {
+        self.readers.as_ref().is_none_or(|readers| readers.way_of(node).is_some())
     }
 }

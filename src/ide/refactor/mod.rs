@@ -21,6 +21,7 @@ mod sort;
 mod targets;
 mod value;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::yaml::document::{Document, DocumentEntry};
@@ -126,14 +127,20 @@ pub fn find_refactorings(snapshot: &Snapshot, wanted: RefactoringRequest<'_>) ->
             draw(&context, &mut others);
         }
     }
-    let mut left = moves.len() + others.len();
-    let mut offer = |draft: Draft| {
+    let move_count = moves.len();
+    let mut drafts: Vec<(usize, Draft)> = moves.into_iter().chain(others).enumerate().collect();
+    // What a change with few readers leaves of its share is left to those with many.
+    drafts.sort_by_key(|(number, draft)| (context.count_readers(draft), *number));
+    let mut left = drafts.len();
+    let mut offered = BTreeMap::new();
+    for (number, draft) in drafts {
         context.comparer.begin_change(left);
         left -= 1;
-        Some((draft.is_likely, context.offer_draft(draft)?))
-    };
-    let moves = moves.into_iter().filter_map(&mut offer).collect();
-    let others = others.into_iter().filter_map(&mut offer).map(|(_, other)| other);
+        let is_likely = draft.is_likely;
+        offered.extend(context.offer_draft(draft).map(|one| (number, (is_likely, one))));
+    }
+    let others = offered.split_off(&move_count).into_values().map(|(_, other)| other);
+    let moves = offered.into_values().collect();
     move_key::choose_moves(moves).into_iter().chain(others).collect()
 }
 
@@ -215,6 +222,14 @@ impl<'a> RefactorContext<'a> {
         let is_on_key =
             key.touches_offset(start) && end <= key.end || key.contains_range(self.wanted.range);
         is_on_key.then_some(entry)
+    }
+
+    /// Returns how many nodes read the files of a draft that concerns values.
+    fn count_readers(&self, draft: &Draft) -> usize {
+        let files = draft.change.iter().flat_map(|change| change.edits.keys());
+        let files = files.filter(|_| !draft.keys.is_empty());
+        let readers = files.map(|path| self.snapshot.readers_of(self.environment, path));
+        readers.map(|readers| readers.all_nodes().len()).sum()
     }
 
     /// Returns a path for people.

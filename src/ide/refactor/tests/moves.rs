@@ -297,3 +297,35 @@ a: 1
         "#]],
     );
 }
+
+/// Nodes with a file each that has the key, and with a value of their own.
+fn nodes_with_own_files(count: usize) -> String {
+    let node = |n: usize| {
+        format!(
+            "#- node n{n} trusted.certname=n{n} role=web ip={n}\n#- /data/nodes/n{n}.yaml\n{}k: {{address: \"%{{ip}}\"}}\n",
+            if n == 0 { "$0" } else { "" }
+        )
+    };
+    let nodes: String = (0..count).map(node).collect();
+    format!(
+        "#- levels Node Role Common\n{nodes}#- /data/roles/web.yaml\nx: 1\n#- /data/common.yaml\nk: {{address: none}}\n"
+    )
+}
+
+#[test]
+fn titles_are_known_where_each_node_is_looked_up_once_before_and_once_after_each_change() {
+    let titles = |nodes: usize| {
+        let fixture = Fixture::new(&nodes_with_own_files(nodes));
+        work::take();
+        let all = found_within(&fixture, &RefactoringKind::ALL, Some(200));
+        let lookups = work::take().lookups;
+        // The effort is spent by keys; the lookups for unknown nodes end the last change.
+        assert!(lookups <= 200 + 8, "{lookups}");
+        let mut titles: Vec<String> = all.into_iter().map(|one| one.title).collect();
+        titles.retain(|title| title.contains("not known"));
+        titles
+    };
+    // 40 nodes before, and after each of two changes of options: moves take a few lookups more.
+    assert_eq!(titles(40), [""; 0]);
+    assert_ne!(titles(80), [""; 0], "the bound is met");
+}

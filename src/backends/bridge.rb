@@ -38,8 +38,9 @@ module Ending
 
   # Each process is stopped first, so that it starts no other.
   def now
+    ignore_signals
     stopped = []
-    while (found = descendants + strays - stopped).any?
+    while (found = (descendants | strays) - stopped).any?
       signal(:STOP, found)
       stopped += found
     end
@@ -47,6 +48,12 @@ module Ending
     Process.kill(:KILL, 0) if Process.respond_to?(:getpgrp) && Process.getpgrp == Process.pid
   ensure
     exit!(0)
+  end
+
+  # The end of hiera-ls leaves this group of processes without a parent. The kernel then sends HUP to a
+  # group with a stopped process, which would end this process before it kills those that it stopped.
+  def ignore_signals
+    %w[HUP INT TERM].each { |name| trap(name, 'IGNORE') rescue nil }
   end
 
   def signal(name, processes)

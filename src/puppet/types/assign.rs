@@ -12,41 +12,62 @@ use DataType as T;
 impl DataType {
     /// Whether every value of type `other` is one of this type.
     pub fn is_assignable(&self, other: &DataType) -> bool {
+        self.covers_type(other, &mut RecursionGuard::default())
+    }
+
+    /// The same within a check in progress. Source: the methods `assignable?`, with the calls that
+    /// pass their guard on.
+    fn covers_type(&self, other: &DataType, guard: &mut RecursionGuard<'_>) -> bool {
         match (self, other) {
-            (T::Unit, _) | (_, T::Unit) => true,
+            (T::Named(alias), _) if alias.is_recursive() => {
+                guard.judge_alias(alias.name(), &mut |guard| self.covers_kinds(other, guard))
+            }
             (T::Variant(types), T::Undef) if types.is_empty() => false,
             (T::Variant(types), T::Variant(others)) => {
                 types.is_empty()
-                    || !others.is_empty() && others.iter().all(|other| self.is_assignable(other))
+                    || !others.is_empty()
+                        && others.iter().all(|other| self.covers_kinds(other, guard))
             }
+            _ => self.covers_kinds(other, guard),
+        }
+    }
+
+    /// Takes the type `other` apart where it stands for others.
+    fn covers_kinds(&self, other: &DataType, guard: &mut RecursionGuard<'_>) -> bool {
+        match (self, other) {
+            (T::Unit, _) | (_, T::Unit) => true,
             (T::Alias(ours), T::Alias(theirs)) if ours == theirs => true,
             // The comparison of two recursive aliases would not end.
             (
                 T::Alias(Alias::RichData | Alias::LookupValue),
                 T::Alias(Alias::Data | Alias::LookupValue | Alias::RichData),
             ) => true,
-            (_, T::Alias(alias)) => self.is_assignable(alias.resolved()),
-            (_, T::Local(_, resolved)) => self.is_assignable(resolved),
-            (_, T::Named(alias)) => {
-                *self == *other || alias.with_target(|target| self.is_assignable(target))
+            (_, T::Alias(alias)) => self.covers_type(alias.resolved(), guard),
+            (_, T::Local(_, resolved)) => self.covers_type(resolved, guard),
+            (_, T::Named(alias)) if alias.is_recursive() => {
+                guard.is_other_repeated(alias.name())
+                    || alias.with_target(|target| self.covers_type(target, guard))
             }
+            (_, T::Named(alias)) => alias.with_target(|target| self.covers_type(target, guard)),
             (T::Any, T::Variant(_)) => true,
-            (T::NotUndef(_), T::Variant(others)) if others.is_empty() => self.takes_type(other),
+            (T::NotUndef(_), T::Variant(others)) if others.is_empty() => {
+                self.takes_type(other, guard)
+            }
             (_, T::Variant(others)) => {
-                !others.is_empty() && others.iter().all(|other| self.is_assignable(other))
+                !others.is_empty() && others.iter().all(|other| self.covers_type(other, guard))
             }
             (_, T::Optional(inner)) => {
                 self.is_assignable(&T::Undef)
                     && inner.as_ref().is_none_or(|inner| self.is_assignable(inner))
             }
             (_, T::NotUndef(Some(inner))) if !inner.is_assignable(&T::Undef) => {
-                self.is_assignable(inner)
+                self.covers_type(inner, guard)
             }
-            _ => self.takes_type(other),
+            _ => self.takes_type(other, guard),
         }
     }
 
-    fn takes_type(&self, other: &DataType) -> bool {
+    fn takes_type(&self, other: &DataType, guard: &mut RecursionGuard<'_>) -> bool {
         match (self, other) {
             (T::Any, _) => true,
             (T::Undef, T::Undef)
@@ -105,10 +126,10 @@ impl DataType {
             }
             (T::Array(element, size), T::Tuple(types, other)) => {
                 covers_size(*size, other.or(Some(exactly_size(types.len()))))
-                    && types.iter().all(|one| element.is_assignable(one))
+                    && types.iter().all(|one| element.covers_type(one, guard))
             }
             (T::Array(element, size), T::Array(other, other_size)) => {
-                covers_size(*size, *other_size) && element.is_assignable(other)
+                covers_size(*size, *other_size) && element.covers_type(other, guard)
             }
             (T::Hash(_, _, size), T::Hash(_, _, other))
                 if *other == Some(Range::from_single(0)) =>
@@ -116,17 +137,16 @@ impl DataType {
                 size.is_none_or(|size| size.from == Some(0))
             }
             (T::Hash(key, value, size), T::Hash(other_key, other_value, other)) => {
-                key.is_assignable(other_key)
-                    && value.is_assignable(other_value)
+                key.covers_type(other_key, guard)
+                    && value.covers_type(other_value, guard)
                     && covers_size(*size, *other)
             }
             (T::Hash(key, value, size), T::Struct(members)) => {
-                let name =
-                    |member: &StructMember| key.accepts_value(&Value::from_argument(&member.name));
                 size.unwrap_or(ANY_NUMBER).holds_value(bound_of_count(members.len()))
-                    && members
-                        .iter()
-                        .all(|member| name(member) && value.is_assignable(&member.value))
+                    && members.iter().all(|member| {
+                        key.is_instance(&Value::from_argument(&member.name), guard)
+                            && value.covers_type(&member.value, guard)
+                    })
             }
             (T::Tuple(types, size), T::Tuple(others, other_size)) => {
                 self == other
@@ -138,7 +158,7 @@ impl DataType {
                                 others
                                     .iter()
                                     .enumerate()
-                                    .all(|(n, other)| type_at(types, n).is_assignable(other))
+                                    .all(|(n, other)| type_at(types, n).covers_type(other, guard))
                             })
             }
             (T::Tuple(types, size), T::Array(element, other_size)) => {
@@ -147,7 +167,7 @@ impl DataType {
                     .to
                     .map_or(types.len(), |to| types.len().min(usize::try_from(to).unwrap_or(0)));
                 tuple_size(types, *size).covers_range(&other_size)
-                    && types.iter().take(places).all(|one| one.is_assignable(element))
+                    && types.iter().take(places).all(|one| one.covers_type(element, guard))
             }
             (T::Struct(members), T::Struct(others)) => {
                 let mut matched = 0;
@@ -157,7 +177,7 @@ impl DataType {
                         Some(other) => {
                             matched += 1;
                             (member.optional || !other.optional)
-                                && member.value.is_assignable(&other.value)
+                                && member.value.covers_type(&other.value, guard)
                         }
                     }
                 });
@@ -166,7 +186,7 @@ impl DataType {
             (T::Struct(members), T::Hash(key, value, size)) => {
                 let required = members.iter().filter(|member| !member.optional).count();
                 let fits = members.iter().filter(|member| !member.optional).all(|member| {
-                    member.value.is_assignable(value) && T::STRING.is_assignable(key)
+                    member.value.covers_type(value, guard) && T::STRING.is_assignable(key)
                 });
                 fits && Range {
                     from: Some(bound_of_count(required)),
@@ -176,38 +196,38 @@ impl DataType {
             }
             (T::Optional(_), T::Undef) => true,
             (T::Optional(inner), _) => {
-                inner.as_ref().is_none_or(|inner| inner.is_assignable(other))
+                inner.as_ref().is_none_or(|inner| inner.covers_type(other, guard))
             }
             (T::NotUndef(inner), _) => {
-                !other.is_assignable(&T::Undef)
-                    && inner.as_ref().is_none_or(|inner| inner.is_assignable(other))
+                !other.covers_type(&T::Undef, guard)
+                    && inner.as_ref().is_none_or(|inner| inner.covers_type(other, guard))
             }
-            (T::Variant(types), _) => types.iter().any(|one| one.is_assignable(other)),
-            (T::Sensitive(ours), T::Sensitive(theirs)) => ours.is_assignable(theirs),
+            (T::Variant(types), _) => types.iter().any(|one| one.covers_type(other, guard)),
+            (T::Sensitive(ours), T::Sensitive(theirs)) => ours.covers_type(theirs, guard),
             (T::Type(ours), T::Type(theirs)) => match (ours, theirs) {
                 (None, _) => true,
                 (Some(_), None) => false,
-                (Some(ours), Some(theirs)) => ours.is_assignable(theirs),
+                (Some(ours), Some(theirs)) => ours.covers_type(theirs, guard),
             },
             (T::Iterable(inner), _) => {
-                match inner.as_deref().filter(|inner| !inner.is_assignable(&T::Any)) {
+                match inner.as_deref().filter(|inner| !inner.covers_type(&T::Any, guard)) {
                     None => other.is_iterable(),
                     Some(inner) => other
                         .iterated_type()
                         .flatten()
-                        .is_some_and(|element| inner.is_assignable(&element)),
+                        .is_some_and(|element| inner.covers_type(&element, guard)),
                 }
             }
             (T::Iterator(ours), T::Iterator(theirs)) => match (ours, theirs) {
                 (None, _) => true,
-                (Some(ours), Some(theirs)) => ours.is_assignable(theirs),
+                (Some(ours), Some(theirs)) => ours.covers_type(theirs, guard),
                 (Some(_), None) => false,
             },
             (T::Init, T::Init) => true,
-            (T::Init, _) => T::Alias(Alias::RichData).is_assignable(other),
-            (T::Alias(alias), _) => alias.resolved().is_assignable(other),
-            (T::Local(_, resolved), _) => resolved.is_assignable(other),
-            (T::Named(alias), _) => alias.with_target(|target| target.is_assignable(other)),
+            (T::Init, _) => T::Alias(Alias::RichData).covers_type(other, guard),
+            (T::Alias(alias), _) => alias.resolved().covers_type(other, guard),
+            (T::Local(_, resolved), _) => resolved.covers_type(other, guard),
+            (T::Named(alias), _) => alias.with_target(|target| target.covers_type(other, guard)),
             (T::Foreign { .. } | T::Reference(_), _) => self == other,
             _ => false,
         }
@@ -354,15 +374,13 @@ impl DataType {
                 patterns.is_empty() || patterns.iter().any(|pattern| pattern.is_match(text))
             }
             (T::Array(inner, size), Data::Array(items)) => {
-                size.is_none_or(|size| size.holds_value(bound_of_count(items.len())))
-                    && items.iter().all(|item| inner.is_instance(item, guard))
+                items.iter().all(|item| inner.is_instance(item, guard))
+                    && size.is_none_or(|size| size.holds_value(bound_of_count(items.len())))
             }
             (T::Hash(key, member, size), Data::Hash(hash)) => {
-                size.is_none_or(|size| size.holds_value(bound_of_count(hash.len())))
-                    && hash.iter().all(|(name, found)| {
-                        key.is_instance(&name.to_value(None), guard)
-                            && member.is_instance(&found.value, guard)
-                    })
+                hash.iter().all(|(name, _)| key.is_instance(&name.to_value(None), guard))
+                    && hash.iter().all(|(_, found)| member.is_instance(&found.value, guard))
+                    && size.is_none_or(|size| size.holds_value(bound_of_count(hash.len())))
             }
             (T::Tuple(types, size), Data::Array(items)) => {
                 size.map_or(types.is_empty() || types.len() == items.len(), |size| {
@@ -371,7 +389,7 @@ impl DataType {
                     || items
                         .iter()
                         .enumerate()
-                        .all(|(n, item)| type_at(types, n).accepts_value(item)))
+                        .all(|(n, item)| type_at(types, n).is_instance(item, guard)))
             }
             (T::Struct(members), Data::Hash(hash)) => struct_accepts(members, hash, guard),
             (T::Collection(size), Data::Array(items)) => {
@@ -392,9 +410,9 @@ impl DataType {
             (T::Sensitive(inner), Data::Sensitive(value)) => inner.is_instance(value, guard),
             (T::Iterable(inner), data) => match inner
                 .as_deref()
-                .filter(|inner| !inner.is_assignable(&T::Any))
+                .filter(|inner| !inner.covers_type(&T::Any, guard))
             {
-                Some(_) => self.is_assignable(&super::infer(value)),
+                Some(_) => self.covers_type(&super::infer(value), guard),
                 None => match data {
                     Data::String(_) | Data::Array(_) | Data::Hash(_) | Data::Binary(_) => true,
                     Data::Integer(number) => *number >= 0,

@@ -15,6 +15,15 @@ pub enum Known {
     Nothing,
 }
 
+/// A value, or the alias of a type, that is compared with a type.
+#[derive(PartialEq)]
+enum Other {
+    /// The address of a value.
+    Value(usize),
+    /// The name of an alias.
+    Alias(String),
+}
+
 /// The aliases and values being checked, from the outside in.
 pub(super) struct RecursionGuard<'a> {
     /// Returns the knowledge about a part of the value.
@@ -22,9 +31,9 @@ pub(super) struct RecursionGuard<'a> {
     /// Names of aliases.
     aliases: Vec<String>,
     is_alias_repeated: bool,
-    /// Addresses of values.
-    values: Vec<usize>,
-    is_value_repeated: bool,
+    /// What is compared with the aliases.
+    others: Vec<Other>,
+    is_other_repeated: bool,
 }
 
 impl Default for RecursionGuard<'_> {
@@ -40,8 +49,8 @@ impl<'a> RecursionGuard<'a> {
             known,
             aliases: Vec::new(),
             is_alias_repeated: false,
-            values: Vec::new(),
-            is_value_repeated: false,
+            others: Vec::new(),
+            is_other_repeated: false,
         }
     }
 
@@ -49,6 +58,7 @@ impl<'a> RecursionGuard<'a> {
     pub(super) fn known_part(&self, value: &Value) -> Known {
         (self.known)(value)
     }
+
     /// Whether an alias is checked again with a value whose check against it is in progress.
     /// `judge` returns whether the value belongs to the alias's target.
     pub(super) fn judge(
@@ -58,10 +68,27 @@ impl<'a> RecursionGuard<'a> {
         judge: &mut dyn FnMut(&mut RecursionGuard<'a>) -> bool,
     ) -> bool {
         self.with_value(value, &mut |guard| {
-            guard.with_alias(alias, &mut |guard| {
-                !(guard.is_alias_repeated && guard.is_value_repeated) && judge(guard)
-            })
+            guard.with_alias(alias, &mut |guard| !guard.are_both_repeated() && judge(guard))
         })
+    }
+
+    /// Whether a type is assignable to an alias; `judge` compares it with the alias's target. A
+    /// comparison that repeats both sides holds.
+    pub(super) fn judge_alias(
+        &mut self,
+        alias: &str,
+        judge: &mut dyn FnMut(&mut RecursionGuard<'a>) -> bool,
+    ) -> bool {
+        self.with_alias(alias, &mut |guard| guard.are_both_repeated() || judge(guard))
+    }
+
+    /// Whether the comparison with an alias repeats both sides. The alias stays in progress until
+    /// the whole check ends, as it does in Puppet (`add_that`).
+    pub(super) fn is_other_repeated(&mut self, alias: &str) -> bool {
+        if !self.is_other_repeated {
+            self.add_other(Other::Alias(alias.to_owned()));
+        }
+        self.are_both_repeated()
     }
 
     /// Returns the text of an alias from `write`, whose second argument is whether to write the
@@ -104,18 +131,30 @@ impl<'a> RecursionGuard<'a> {
         value: &Value,
         within: &mut dyn FnMut(&mut RecursionGuard<'a>) -> bool,
     ) -> bool {
-        let address = std::ptr::from_ref(value).addr();
-        if self.is_value_repeated {
+        if self.is_other_repeated || !self.add_other(Other::Value(address(value))) {
             return within(self);
         }
-        if self.values.contains(&address) {
-            self.is_value_repeated = true;
-            return within(self);
-        }
-        self.values.push(address);
         let result = within(self);
-        self.is_value_repeated = false;
-        self.values.pop();
+        self.is_other_repeated = false;
+        self.others.retain(|other| *other != Other::Value(address(value)));
         result
     }
+
+    /// Adds a value or an alias. Returns whether it is new; one that is not is repeated from now on.
+    fn add_other(&mut self, other: Other) -> bool {
+        if self.others.contains(&other) {
+            self.is_other_repeated = true;
+            return false;
+        }
+        self.others.push(other);
+        true
+    }
+
+    fn are_both_repeated(&self) -> bool {
+        self.is_alias_repeated && self.is_other_repeated
+    }
+}
+
+fn address(value: &Value) -> usize {
+    std::ptr::from_ref(value).addr()
 }

@@ -1,5 +1,7 @@
 //! The disk, behind a trait of few methods; the only user of `std::fs`.
 
+mod watcher;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -7,6 +9,8 @@ use std::sync::Mutex;
 use std::time::SystemTime;
 
 use crate::text::FilePath;
+
+pub use watcher::Watcher;
 
 /// A file system: a disk, or files in memory.
 pub trait FileSystem: Send + Sync {

@@ -90,9 +90,10 @@ fn run(arguments: Arguments) -> ExitCode {
 
 /// Prints to standard output. Says why not all of it could be written.
 fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Status {
-    let mut out = BufWriter::new(WhileRead(std::io::stdout().lock()));
+    let mut out = BufWriter::new(WhileRead { inner: std::io::stdout().lock(), is_read: true });
     match write(&mut out).and_then(|()| out.flush()) {
         Ok(()) => Status::Good,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Status::Good,
         Err(error) => {
             cli::print_note(&format!("standard output cannot be written: {error}"));
             Status::CouldNotRun
@@ -101,21 +102,27 @@ fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Status {
 }
 
 /// An output whose reader may go away (`| head`): that is no failure, what follows is just not
-/// wanted.
-struct WhileRead<W>(W);
+/// wanted. Only `flush` tells that the reader has gone, for commands that never end by themselves.
+struct WhileRead<W> {
+    inner: W,
+    is_read: bool,
+}
 
 impl<W: Write> Write for WhileRead<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        match self.0.write(bytes) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+        match self.inner.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.is_read = false;
+                Ok(bytes.len())
+            }
             other => other,
         }
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        match self.0.flush() {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            other => other,
+        match self.is_read {
+            true => self.inner.flush(),
+            false => Err(ErrorKind::BrokenPipe.into()),
         }
     }
 }

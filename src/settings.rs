@@ -7,6 +7,7 @@
 mod apply;
 mod effects;
 mod gather;
+mod in_force;
 mod places;
 mod problem;
 mod reader;
@@ -29,6 +30,7 @@ pub use gather::{
     FolderReading, Opened, OpenedTwice, gather, of_environments, open, open_revisions,
     open_versions,
 };
+pub use in_force::{SettingInForce, SettingSource, settings_in_force};
 pub use problem::SettingProblem;
 pub use reader::{GivenSettings, Origin};
 

@@ -3,6 +3,7 @@
 mod arguments;
 mod baseline;
 mod fix;
+mod settings;
 mod since;
 
 pub use arguments::CheckArguments;
@@ -12,6 +13,7 @@ use std::io::{Read, Write};
 use baseline::Baseline;
 
 use super::progress::while_working;
+use super::watch::{WatchTarget, run_rounds};
 use super::{ArgumentSettings, Failure, Opened, Status, absolute_path, open, report};
 use crate::diagnostics::{Finding, Preset, Severity, catalogue, check_all, check_file};
 use crate::disk::{FileSystem, OsFs};
@@ -21,6 +23,22 @@ use crate::text::escape::escape_terminal;
 use crate::workspace::{Snapshot, Workspace, WorkspaceConfig, scan};
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    if !arguments.watch {
+        return run_once(arguments, out).map(|(status, _)| status);
+    }
+    let target = WatchTarget {
+        root: &arguments.root,
+        near: arguments.paths.first().map(|path| absolute_path(path)).transpose()?,
+        files: arguments.baseline.iter().collect(),
+    };
+    run_rounds(&target, out, |out| run_once(arguments, out))
+}
+
+/// Checks once. Returns the status and the snapshot that was checked.
+fn run_once(
+    arguments: &CheckArguments,
+    out: &mut dyn Write,
+) -> Result<(Status, Snapshot), Failure> {
     for code in arguments.select.iter().chain(&arguments.ignore) {
         if catalogue::find(code).is_none() {
             return Err(Failure(format!("there is no rule '{code}'; `hiera-ls rules` lists them")));
@@ -35,12 +53,18 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
     let preset = arguments.preset.as_deref().and_then(Preset::from_name);
     target.opened.settings.rules.preset = preset.unwrap_or(target.opened.settings.rules.preset);
     if arguments.show_files {
-        return target.write_files(out);
+        let status = target.write_files(out)?;
+        return Ok((status, target.opened.snapshot));
+    }
+    if arguments.show_settings {
+        let status = settings::write_settings(arguments, &target.opened, out)?;
+        return Ok((status, target.opened.snapshot));
     }
     if arguments.fix || arguments.diff {
         let fixed = while_working("proving fixes", || fix::fix_findings(arguments, &target))?;
         if arguments.diff {
-            return fix::write_diff(&fixed, &target, out);
+            let status = fix::write_diff(&fixed, &target, out)?;
+            return Ok((status, fixed.after));
         }
         fix::write_files(&fixed, &target)?;
         target.opened.snapshot = fixed.after;
@@ -67,11 +91,12 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
         files: target.files().count(),
     };
     report::write(options, &findings, snapshot, root, out)?;
-    Ok(match lacks_folders {
+    let status = match lacks_folders {
         true => Status::CouldNotRun,
         false if counts => Status::Bad,
         false => Status::Good,
-    })
+    };
+    Ok((status, target.opened.snapshot))
 }
 
 /// The files that a run is about.
@@ -174,6 +199,7 @@ fn open_standard_input(arguments: &CheckArguments, path: FilePath) -> Result<Che
             workspace,
             settings: Settings::default(),
             root: folder,
+            given: Vec::new(),
             problems: Vec::new(),
             lacks_folders: false,
         };

@@ -8,6 +8,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
+use super::watch::{WatchTarget, run_rounds};
 use super::{
     ArgumentSettings, Failure, LookupArguments, Opened, Places, Render, Status, absolute_path,
     explain, note_unapplied, open, print_note,
@@ -36,24 +37,47 @@ use crate::workspace::environments::Environment;
 use crate::workspace::nodes::{from_json, read_values, scope_of_name, scopes_of};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    if !arguments.watch {
+        return run_once(arguments, out).map(|(status, _)| status);
+    }
+    let files = [&arguments.facts, &arguments.scope].into_iter().flatten();
+    let target = WatchTarget { root: &arguments.root, near: None, files: files.collect() };
+    run_rounds(&target, out, |out| run_once(arguments, out))
+}
+
+/// Answers once. Returns the status and the snapshot that was read.
+fn run_once(
+    arguments: &LookupArguments,
+    out: &mut dyn Write,
+) -> Result<(Status, Snapshot), Failure> {
     let request = read_request(arguments)?;
     let opened = open(&arguments.root, None, decryption_settings(arguments)?, None)?;
     opened.note_settings();
+    let status = answer(arguments, &request, &opened, out)?;
+    Ok((status, opened.snapshot))
+}
+
+fn answer(
+    arguments: &LookupArguments,
+    request: &LookupRequest,
+    opened: &Opened,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
     let environment = opened.single_environment(arguments.root.environment.as_deref())?.clone();
     if let Some(choice) = &arguments.nodes {
-        return fleet::answer_fleet(arguments, choice, &opened, &environment, out);
+        return fleet::answer_fleet(arguments, choice, opened, &environment, out);
     }
-    let scopes = read_scopes(arguments, &opened, &environment)?;
-    let runnable = read_runnable(arguments, &opened, &environment)?;
+    let scopes = read_scopes(arguments, opened, &environment)?;
+    let runnable = read_runnable(arguments, opened, &environment)?;
     if arguments.batch {
         let runnable = runnable.as_ref();
         return batch::answer_batch(
             arguments,
-            &opened,
+            opened,
             &environment,
             runnable,
             &scopes,
-            &request,
+            request,
             out,
         );
     }
@@ -64,14 +88,14 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     let session =
         functions.as_ref().map(|functions| functions.open_session(&environment.name, scope));
     let backends = session.as_ref().map(|session| session as &dyn Backends);
-    let context = new_context(&opened, &environment, &view, keys.as_ref(), scope);
+    let context = new_context(opened, &environment, &view, keys.as_ref(), scope);
     let resolver = Resolver::new(Context { backends, ..context });
     let status = match arguments.explain || arguments.explain_options {
         true => {
             let options = print_options(arguments);
-            explain::run(arguments, &opened, &resolver, &request, &options, out)
+            explain::run(arguments, opened, &resolver, request, &options, out)
         }
-        false => print_single(arguments, &opened, &resolver, &request, out),
+        false => print_single(arguments, opened, &resolver, request, out),
     };
     note_other_version(functions.as_ref(), resolver.context().puppet);
     note_refused(functions.as_ref());

@@ -20,6 +20,7 @@ mod report;
 mod rules;
 mod settled;
 mod unified_diff;
+mod watch;
 
 pub use check::CheckArguments;
 
@@ -306,6 +307,9 @@ pub struct LookupArguments {
     /// could change it. The exit status is 0 once all are answered.
     #[arg(long, conflicts_with_all = ["keys", "explain", "explain_options", "lines", "render_as"])]
     batch: bool,
+    /// Print the answer again after each change of a file, until Ctrl+C.
+    #[arg(long, conflicts_with_all = ["batch", "run_backends"])]
+    watch: bool,
 }
 
 /// The arguments of `nodes`.
@@ -431,6 +435,8 @@ struct Opened {
     snapshot: Snapshot,
     settings: Settings,
     root: FilePath,
+    /// The settings that the arguments make.
+    given: Vec<GivenSettings>,
     /// The problems of the settings.
     problems: Vec<SettingProblem>,
     /// Whether the disk refused to list a folder of some environment.
@@ -586,10 +592,9 @@ fn open(
     let root = find_root(arguments, near)?;
     let given = command_settings(arguments, given, &root)?;
     let unsaved = unsaved.map(|(path, text)| Change::Open(path, text));
+    let given = vec![GivenSettings::new(given.into(), Origin::User)];
     let opened = progress::while_reading(&root, || {
-        let (given, unsaved) =
-            ([GivenSettings::new(given.into(), Origin::User)], unsaved.into_iter().collect());
-        settings::open(vec![root.clone()], &given, unsaved, &OsFs)
+        settings::open(vec![root.clone()], &given, unsaved.into_iter().collect(), &OsFs)
     });
     for problem in opened.problems.iter().filter(|problem| problem.file.is_none()) {
         print_note(&problem.to_string());
@@ -609,7 +614,7 @@ fn open(
         print_note(&format!("{path}: no nodes read from it: {error}"));
     }
     let settings::Opened { workspace, settings, problems, .. } = opened;
-    Ok(Opened { workspace, snapshot, settings, root, problems, lacks_folders })
+    Ok(Opened { workspace, snapshot, settings, root, given, problems, lacks_folders })
 }
 
 #[cfg(test)]

@@ -15,6 +15,11 @@ pub(super) fn locate_all(text: &str, problems: &mut [SettingProblem]) {
     }
 }
 
+/// Returns the place of a dotted setting in the text of its file: its name.
+pub(super) fn locate_name(text: &str, key: &str) -> TextRange {
+    locate_setting(&yaml::parse_for_editing(text), key, None)
+}
+
 /// Returns the place of a dotted setting: its name, as far as it is written; or that of a part of
 /// its value, which is an element of a list, or the value of a member with this name.
 fn locate_setting(tree: &Tree, key: &str, part: Option<&str>) -> TextRange {

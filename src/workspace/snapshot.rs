@@ -180,6 +180,11 @@ impl Snapshot {
         &self.nodes
     }
 
+    /// Whether the file names nodes: the settings name it, or nodes were read from it.
+    pub fn is_node_source(&self, path: &FilePath) -> bool {
+        self.node_sources().iter().any(|source| source.path == *path)
+    }
+
     /// Returns the files that nodes come from.
     pub(super) fn node_sources(&self) -> &[NodeSource] {
         &self.node_sources

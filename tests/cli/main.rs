@@ -21,6 +21,7 @@ mod settled;
 #[cfg(unix)]
 mod unlisted;
 mod upgrades;
+mod watch;
 
 use std::fs;
 use std::path::{Path, PathBuf};

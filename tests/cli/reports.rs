@@ -91,3 +91,40 @@ fn presets_choose_the_rules() {
     assert_eq!(codes(&[]), [false, true]);
     assert_eq!(codes(&["--preset", "recommended"]), [false, false]);
 }
+
+#[test]
+fn settings_in_force_have_their_places() {
+    let settings = "preset: minimal\nrules:\n  unread-key: warning\n  nonsense: error\npuppet: {version: 7, strict: oops}\n";
+    let own = "puppet:\n  version: 8\nrules: {unread-key: \"off\"}\n";
+    let files = [
+        (".hiera-ls.yaml", settings),
+        ("environments/a/hiera.yaml", CONFIG.1),
+        ("environments/a/data/common.yaml", "a: 1\n"),
+        ("environments/b/hiera.yaml", CONFIG.1),
+        ("environments/b/data/common.yaml", "a: 1\n"),
+        ("environments/b/.hiera-ls.yaml", own),
+    ];
+    let root = repo("show-settings", &files);
+    let (status, stdout, stderr) =
+        at(&root, &["check", "--root", ".", "--show-settings", "--strict", "warning"], "");
+    assert_eq!((status, &*stderr), (0, ""));
+    let (a, b) = stdout.split_once("\nb (").expect("two environments");
+    let row = |block: &str, name: &str| -> String {
+        let mut rows = block.lines().filter_map(|line| line.trim_start().strip_prefix(name));
+        rows.next().unwrap_or("no row").split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(a.starts_with("a (environments/a)\n"), "{a}");
+    for (block, name, expected) in [
+        (a, "puppet.version ", ".hiera-ls.yaml:5 7"),
+        (a, "puppet.strict ", "command line warning"),
+        (a, "preset ", ".hiera-ls.yaml:1 minimal"),
+        (a, "rules.unread-key ", ".hiera-ls.yaml:3 warning"),
+        (a, "rules.nonsense ", "no row"),
+        (a, "nodes.sources ", "default none"),
+        (b, "puppet.version ", "environments/b/.hiera-ls.yaml:2 8"),
+        (b, "rules.unread-key ", "environments/b/.hiera-ls.yaml:3 off"),
+        (b, "preset ", ".hiera-ls.yaml:1 minimal"),
+    ] {
+        assert_eq!(row(block, name), expected, "{name}");
+    }
+}

@@ -62,12 +62,13 @@ const FRESH_VALUES: [&str; 16] = [
 ];
 
 /// Words that have one home. The home is a prefix of the path below `src`.
-const HOMES: [(&str, &[&str]); 18] = [
+const HOMES: [(&str, &[&str]); 19] = [
     ("lsp_types", &["server/"]),
     ("tower_lsp", &["server/"]),
     ("tokio::", &["server/"]),
     ("async fn", &["server/"]),
     ("std::fs", &["disk.rs"]),
+    ("notify::", &["disk/watcher.rs"]),
     ("process::Command", &["backends/process.rs"]),
     ("println!", &["cli/"]),
     ("stderr!", &["cli/", "main.rs", "server/mod.rs"]),

@@ -39,6 +39,12 @@ pub struct CheckArguments {
     /// Print the files that are checked, and check nothing.
     #[arg(long, conflicts_with_all = ["stdin", "fix", "diff"])]
     pub(super) show_files: bool,
+    /// Print the settings in force with the places that they come from, and check nothing.
+    #[arg(long, conflicts_with_all = ["stdin", "fix", "diff", "show_files"])]
+    pub(super) show_settings: bool,
+    /// Check again after each change of a file, until Ctrl+C.
+    #[arg(long, conflicts_with_all = ["stdin", "show_files", "show_settings", "fixing", "add_ignore", "write_baseline", "prune_baseline"])]
+    pub(super) watch: bool,
     /// The rules that are on where settings give no severity: minimal (what breaks), recommended, or
     /// strict (all) [default: the setting `preset`].
     #[arg(long, value_name = "NAME", value_parser = Preset::NAMES)]

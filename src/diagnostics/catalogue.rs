@@ -31,6 +31,7 @@ pub static RULES: &[&Rule] = &[
     &rules::unread_key::RULE,
     &rules::redundant_override::RULE,
     &rules::merge_adds_nothing::RULE,
+    &rules::shadowed_definition::RULE,
     &rules::duplicate_element::RULE,
     &rules::anchor_unused::RULE,
     &rules::never_consulted::RULE,
@@ -59,12 +60,14 @@ pub static RULES: &[&Rule] = &[
     &rules::backend_return_type::RULE,
     &rules::hiera3_not_installed::RULE,
     &rules::hiera3_shared_config::RULE,
+    &rules::odd_sister_path::RULE,
     &rules::several_configs::RULE,
     &rules::refused_module::RULE,
     &rules::setting_without_effect::RULE,
     &rules::unused_ignore::RULE,
     &rules::unreached_file::RULE,
     &rules::unread_extension::RULE,
+    &rules::stale_node_file::RULE,
     &rules::not_yaml_1_2::RULE,
 ];
 

@@ -1,6 +1,6 @@
 //! Entries that can be removed: an entry is deleted in a copy of the snapshot, and no value of any
-//! node may change. `redundant-override` and `merge-adds-nothing` report these entries, and share one
-//! proof an entry. The entries of a file share the lookups in the snapshot as it is.
+//! node may change. `redundant-override`, `merge-adds-nothing` and `shadowed-definition` report these
+//! entries, and share one proof an entry. The entries of a file share the lookups in the snapshot as it is.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -9,17 +9,19 @@ use std::sync::Arc;
 
 use super::anchors::carries_anchor;
 use super::fix::FixDrafter;
-use super::rule::{EntryContext, Fix, RemovableEntry};
+use super::rule::{EntryContext, EntryEffect, Fix, RemovableEntry};
 use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::fleet::compare::{Comparer, Effort};
 use crate::fleet::groups::Group;
 use crate::fleet::ways::ReadWay;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::pattern::{Bindings, PatternMatch};
 use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::puppet::value::Member;
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
 
 /// The proofs about the entries of one file.
 pub(super) struct RemovalProofs<'a> {
@@ -49,8 +51,14 @@ impl<'a> RemovalProofs<'a> {
         }
         let prove = || {
             let after = self.snapshot_without(key, span)?;
-            let (is_merged, places) = sources_of_values(&after, &context.file.file.path, key);
-            Some(Rc::new(RemovableEntry { key: key.clone(), span, is_merged, places }))
+            let path = &context.file.file.path;
+            let (is_merged, places) = sources_of_values(&after, path, key);
+            let effect = match is_merged {
+                true => EntryEffect::MergesNothing,
+                false if is_shadowed(context, key) => EntryEffect::NeverWins,
+                false => EntryEffect::RepeatsValue,
+            };
+            Some(Rc::new(RemovableEntry { key: key.clone(), span, effect, places }))
         };
         let found = is_candidate(context, key, member).then(prove).flatten();
         self.known.borrow_mut().insert(span, found.clone());
@@ -70,8 +78,8 @@ impl<'a> RemovalProofs<'a> {
     }
 }
 
-/// Whether an entry may be removable: another file of the environment has the same value, or values
-/// may be merged.
+/// Whether an entry may be removable: another file of the environment has the same value, or is read
+/// before by all readers, or values may be merged.
 fn is_candidate(context: &EntryContext<'_>, key: &str, member: &Member) -> bool {
     let (snapshot, environment) = (context.file.snapshot, context.file.environment);
     let own = &context.file.file.path;
@@ -93,6 +101,39 @@ fn is_candidate(context: &EntryContext<'_>, key: &str, member: &Member) -> bool 
     !strategy.stops_at_first()
         || ReadWay::ways_of_key(snapshot, environment, key).iter().any(|way| !way.is_plain())
         || others.iter().any(has_same)
+        || is_shadowed(context, key)
+}
+
+/// Whether each node that reads the file, known or unknown, reads another file with the key before.
+fn is_shadowed(context: &EntryContext<'_>, key: &str) -> bool {
+    let own = &context.file.file.path;
+    let definitions = context.file.snapshot.keys().definitions(key);
+    let mut others = definitions.iter().filter(|path| *path != own);
+    others.any(|other| is_read_before(context.file.environment, other, own))
+}
+
+/// Whether each node that reads the file `own` reads the file `other` before: some location names
+/// `other`, above all locations of the same layer that name `own`, and has no variable but those of
+/// `own`'s location. The data of a module has defaults for any environment.
+fn is_read_before(environment: &Environment, other: &FilePath, own: &FilePath) -> bool {
+    let locate = |path: &FilePath| -> Vec<(usize, Bindings)> {
+        let numbers = environment.locations_leading_to(path).into_iter();
+        let bound = numbers.filter_map(|number| {
+            match environment.reach[number].pattern.bind(path.as_str())? {
+                PatternMatch::Bound(bindings) => Some((number, bindings)),
+                PatternMatch::Ambiguous(_) => None,
+            }
+        });
+        bound.collect()
+    };
+    let (own, other) = (locate(own), locate(other));
+    let layer = |number: usize| &environment.reach[number].layer;
+    let is_above = |own: &(usize, Bindings), other: &(usize, Bindings)| {
+        other.0 < own.0
+            && layer(other.0) == layer(own.0)
+            && other.1.iter().all(|(name, value)| own.1.get(name) == Some(value))
+    };
+    !own.is_empty() && own.iter().all(|own| other.iter().any(|other| is_above(own, other)))
 }
 
 /// Returns whether all readers of a file merge the values of a key, and the places that they get them

@@ -236,6 +236,17 @@ impl<'a> EntryContext<'a> {
     }
 }
 
+/// Why the removal of an entry changes no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryEffect {
+    /// All readers of the file merge the key's values, and have all of this one from other files.
+    MergesNothing,
+    /// Each reader gets the same value from other files.
+    RepeatsValue,
+    /// Each reader, known or unknown, gets the value of a file that it reads before.
+    NeverWins,
+}
+
 /// An entry whose removal changes no value of any node.
 #[derive(Debug)]
 pub struct RemovableEntry {
@@ -243,8 +254,8 @@ pub struct RemovableEntry {
     pub key: Arc<str>,
     /// The place of the key.
     pub span: Span,
-    /// Whether all readers of the file merge the key's values.
-    pub is_merged: bool,
+    /// Why its removal changes nothing.
+    pub effect: EntryEffect,
     /// The places that the readers get the value from without the entry, in the order of levels.
     pub places: Vec<Span>,
 }

@@ -5,12 +5,14 @@
 //! rebuilt whenever names, configs, settings or nodes change, and is dropped with it. A memo that
 //! has reached its capacity is emptied before the next answer is kept.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use foldhash::HashMap;
 
 use super::nodes::node::{Kinds, Node};
 use super::readers::nodes::{NodeColumn, NodesByValue, NodesReading};
+use super::readers::stale::StaleFile;
 use crate::hiera::config::{HieraConfig, Level};
 use crate::hiera::error::LookupError;
 use crate::hiera::hierarchy::DecisiveVariables;
@@ -58,6 +60,8 @@ pub(super) struct EnvironmentCache {
     pub(super) nodes_by_value: Memo<LookupKey, Arc<NodesByValue>>,
     /// The variables that name nodes.
     pub(super) node_variables: OnceLock<Vec<String>>,
+    /// The data files that are probably out of use.
+    pub(super) stale_files: OnceLock<BTreeMap<FilePath, StaleFile>>,
     /// The names of the levels without any file.
     pub(super) levels_without_files: OnceLock<Vec<String>>,
     /// The nodes by the values of a variable that data or locations read.
@@ -81,6 +85,7 @@ impl Default for EnvironmentCache {
             scopes: Memo::new(FILES),
             nodes_by_value: Memo::new(VARIABLES),
             node_variables: OnceLock::new(),
+            stale_files: OnceLock::new(),
             levels_without_files: OnceLock::new(),
             columns: Memo::new(VARIABLES),
             open_locations: OnceLock::new(),

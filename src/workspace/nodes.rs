@@ -14,6 +14,7 @@ mod queries;
 mod read;
 pub(super) mod source;
 pub(super) mod sources;
+mod stale_files;
 pub(super) mod steps;
 mod values;
 

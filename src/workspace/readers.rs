@@ -1,6 +1,7 @@
 //! The readers of a file: the routes by which levels can name it, and the scopes in which they do.
 
 pub(super) mod nodes;
+pub(super) mod stale;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -182,7 +183,7 @@ impl Route {
 
 /// Whether a variable is the same in every environment that the node is looked at in, see
 /// [`Node::scope_in`].
-fn is_of_the_node(variable: &LookupKey) -> bool {
+pub(super) fn is_of_the_node(variable: &LookupKey) -> bool {
     !matches!(
         &*variable.root_text(),
         "environment" | "::environment" | "server_facts" | "::server_facts"

@@ -1,7 +1,7 @@
 //! `redundant-override`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity, Tag,
+    Check, Dependence, EntryContext, EntryEffect, Finding, Rule, RuleGroup, Severity, Tag,
 };
 
 /// The rule.
@@ -17,7 +17,9 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
-    for entry in context.removable_entries().filter(|entry| !entry.is_merged) {
+    for entry in
+        context.removable_entries().filter(|entry| entry.effect == EntryEffect::RepeatsValue)
+    {
         let message = format!("'{}': every reader gets the same value without it", entry.key);
         findings.push(entry.finding(&RULE, message));
     }

@@ -218,3 +218,103 @@ fn a_file_with_another_ending_is_reported_once() {
     assert_eq!(messages("unread-extension", text).len(), 1);
     assert_eq!(messages("unreached-file", text).len(), 1, "the orphan");
 }
+
+#[test]
+fn a_file_is_stale_only_where_stated_nodes_read_most_files_of_its_level() {
+    let files = |names: &[&str]| -> String {
+        names.iter().map(|name| format!("#- /data/nodes/{name}.yaml\nmotd: hello\n")).collect()
+    };
+    let given = |names: &[&str]| -> String {
+        names.iter().map(|name| format!("#- node {name} role=web\n")).collect()
+    };
+    let stale = |text: String| messages("stale-node-file", &text);
+    let all = ["a01", "a02", "a03", "a04"];
+    let head = "#- levels Node Role Common\n";
+    let gone = files(&[&all[..], &["old"]].concat());
+    let given_all = given(&all);
+    let found = stale(format!("{head}{given_all}{gone}"));
+    assert_eq!(found.len(), 1);
+    assert!(found[0].starts_with("old.yaml: ") && found[0].contains("4 of the 5 files"));
+    // A sample of nodes is no list of all.
+    let two = given(&all[..2]);
+    assert_eq!(stale(format!("{head}{two}{gone}")), [""; 0]);
+    let many = files(&[&all[..], &["old", "older"]].concat());
+    assert_eq!(stale(format!("{head}{given_all}{many}")), [""; 0], "two of six are too many");
+    // Shared data is no node's.
+    let shared = files(&[&all[..], &["default"]].concat());
+    assert_eq!(stale(format!("{head}{given_all}{shared}")), [""; 0]);
+    // Blocks of a manifest tell of nodes: by name, by the start of a name, by a pattern; one for all
+    // others does not.
+    let block = |blocks: &str| format!("{head}#- /manifests/site.pp\n{blocks}\n{gone}");
+    let by_name = "node a01, a02, a03 { }\nnode 'a04' { }\nnode default { }";
+    assert_eq!(stale(block(by_name)).len(), 1);
+    assert_eq!(stale(block("node a01, a02, a03, a04 { }\nnode /^o/ { }")), [""; 0]);
+    assert_eq!(stale(block("node default { }")), [""; 0]);
+    // The role that no node has any more.
+    let roles = ["web", "db", "mail", "dns", "gone"]
+        .map(|role| format!("#- /data/roles/{role}.yaml\nmotd: hello\n"));
+    let of_roles = |last: &str| {
+        let nodes = "#- node a01 role=web\n#- node a02 role=db\n#- node a03 role=mail\n#- node a04 role=dns\n";
+        stale(format!("{head}{nodes}{last}{}", roles.concat()))
+    };
+    let found = of_roles("");
+    assert_eq!(found.len(), 1);
+    assert!(found[0].starts_with("gone.yaml: no known node reads this file"), "{found:?}");
+    assert_eq!(of_roles("#- node a05 role=gone\n"), [""; 0]);
+}
+
+#[test]
+fn a_definition_is_shadowed_only_where_each_reader_takes_another_before() {
+    let config = "#- /hiera.yaml\nversion: 5\nhierarchy:\n  - {name: Node, path: \"nodes/%{trusted.certname}.yaml\"}\n  - {name: Role, path: \"roles/%{role}.yaml\"}\n  - {name: Part, path: \"parts/%{role}/%{part}.yaml\"}\n  - {name: Common, path: common.yaml}\n  - {name: Defaults, path: defaults.yaml}\n#- node web01 role=web part=a\n";
+    let shadowed = |files: &str| messages("shadowed-definition", &format!("{config}{files}"));
+    let file = |path: &str, entry: &str| format!("#- /data/{path}.yaml\n{entry}\n");
+    let always = file("common", "a: 1") + &file("defaults", "a: 2");
+    let found = shadowed(&always);
+    assert!(found.len() == 1 && found[0].starts_with("defaults.yaml: "), "{found:?}");
+    let by_role = file("roles/web", "a: 1") + &file("parts/web/a", "a: 2");
+    assert_eq!(shadowed(&by_role).len(), 1, "a part's node has the role");
+    let other_role = file("roles/db", "a: 1") + &file("parts/web/a", "a: 2");
+    assert_eq!(shadowed(&other_role), [""; 0]);
+    let by_node = file("nodes/web01", "a: 1") + &file("common", "a: 2");
+    assert_eq!(shadowed(&by_node), [""; 0], "a new node gets it");
+    let merged = format!("{always}lookup_options: {{a: {{merge: unique}}}}\n");
+    assert_eq!(shadowed(&merged), [""; 0]);
+    let named = file("common", "a: 1\nb: \"%{alias('a')}\"") + &file("defaults", "a: 2\nb: 3");
+    assert_eq!(shadowed(&named).len(), 2, "tokens read the first, too");
+    let module = "#- /modules/m/hiera.yaml\nversion: 5\nhierarchy: [{name: C, path: common.yaml}]\n#- /modules/m/data/common.yaml\nm::a: 2\n";
+    assert_eq!(shadowed(&format!("{}{module}", file("common", "m::a: 1"))), [""; 0]);
+    let same = file("common", "a: 1") + &file("defaults", "a: 1");
+    assert_eq!(shadowed(&same).len(), 1);
+    let redundant = messages("redundant-override", &format!("{config}{same}"));
+    assert!(redundant.len() == 1 && redundant[0].starts_with("common.yaml: "), "{redundant:?}");
+}
+
+#[test]
+fn a_folder_without_files_is_odd_beside_one_of_nearly_the_same_name() {
+    let odd = |path: &str, file: &str| {
+        let folder = file.rsplit_once('/').expect("a file in a folder").0;
+        let config = format!(
+            "#- /hiera.yaml\nversion: 5\nhierarchy:\n  - {{name: A, path: \"{path}\"}}\n  - {{name: B, path: \"{folder}/%{{a}}.yaml\"}}\n  - {{name: C, path: common.yaml}}\n"
+        );
+        messages(
+            "odd-sister-path",
+            &format!("{config}#- /data/{file}\na: 1\n#- /data/common.yaml\na: 1\n"),
+        )
+    };
+    let found = odd("node/%{trusted.certname}.yaml", "nodes/a.yaml");
+    assert_eq!(
+        found,
+        ["hiera.yaml: no file lies below 'node', while 'nodes' beside it has 1 file (data/nodes)"]
+    );
+    assert_eq!(odd("os/familly/%{facts.os.family}.yaml", "os/family/RedHat.yaml").len(), 1);
+    for (path, file) in [
+        ("nodes/%{trusted.certname}.yaml", "nodes/a.yaml"),
+        ("nodes/%{trusted.certname}.yaml", "roles/a.yaml"),
+        ("site1/%{role}.yaml", "site2/a.yaml"),
+        ("oslo/%{role}.yaml", "bergen/a.yaml"),
+        ("os/%{role}.yaml", "osx/a.yaml"),
+        ("%{place}/node/%{role}.yaml", "oslo/nodes/a.yaml"),
+    ] {
+        assert_eq!(odd(path, file), [""; 0], "{path} beside {file}");
+    }
+}

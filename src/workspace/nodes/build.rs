@@ -83,6 +83,7 @@ impl Parts {
             environment: None,
             states_environment,
             is_given: false,
+            is_stated: true,
             told: making.told.into(),
             parts: self,
         }

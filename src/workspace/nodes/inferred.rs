@@ -107,9 +107,10 @@ pub(super) fn infer(
             inferred.extend(of_blocks(parts, environment, &in_folders));
         }
         inferred.extend(of_positions(&positions, &name));
+        let is_stated = found.parts.is_some() || blocks.may_name(&name);
         let source = found.source.expect("a node has a data file, or another that tells of it");
         let parts = found.parts.unwrap_or_else(|| Arc::new(Parts::of_name(&name, source)));
-        parts.build_node(inferred, &around)
+        Node { is_stated, ..parts.build_node(inferred, &around) }
     };
     named.into_iter().map(node).collect()
 }

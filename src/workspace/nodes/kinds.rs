@@ -228,6 +228,7 @@ fn new_kind(environment: &Environment, values: &Values, variables: &[String]) ->
         environment: None,
         states_environment,
         is_given: false,
+        is_stated: false,
         told: told.into(),
         parts: Arc::new(Parts::of_name(&name, &source)),
     }

@@ -26,6 +26,9 @@ pub struct Node {
     pub states_environment: bool,
     /// Whether the settings name a file that it is in. A fleet of such nodes is taken for complete.
     pub is_given: bool,
+    /// Whether the settings, a manifest, facts, an inventory or the like tell of it. Of other nodes
+    /// only the name of a data file tells.
+    pub is_stated: bool,
     /// The source of each variable; facts have one source together.
     pub told: VariableSources,
     /// Its parts, as files state them.

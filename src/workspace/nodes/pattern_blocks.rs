@@ -43,4 +43,14 @@ impl PatternBlocks {
         }
         None
     }
+
+    /// Whether a block other than `default` names the node, or may do so: a pattern that cannot be
+    /// decided counts.
+    pub(super) fn may_name(&self, name: &str) -> bool {
+        let mut starts = name.match_indices('.').map(|(at, _)| &name[..at]).chain([name]);
+        starts.any(|start| self.literal.contains(start))
+            || self.patterns.iter().any(|(regex, _)| {
+                regex.as_ref().and_then(|regex| regex.is_match(name)).unwrap_or(true)
+            })
+    }
 }

@@ -1,0 +1,92 @@
+//! `odd-sister-path`
+
+use std::collections::BTreeMap;
+
+use crate::diagnostics::rule::{
+    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+};
+use crate::hiera::config::HieraConfig;
+use crate::text::FilePath;
+use crate::text::similar::nearest_name;
+use crate::workspace::environments::Reach;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "odd-sister-path",
+    severity: Severity::Info,
+    group: RuleGroup::Dead,
+    tag: None,
+    summary: "a location whose folder has no file, while others name a folder of nearly the same name",
+    docs: include_str!("odd_sister_path.md"),
+    depends_on: Dependence::Keys,
+    check: Check::Config(check),
+};
+
+/// The shortest name that is compared: shorter ones resemble each other by chance.
+const SHORTEST: usize = 4;
+
+fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let own = context.environment.reach.iter().filter(|reach| {
+        let span = reach.template.span;
+        span.is_some_and(|span| context.snapshot.path_of(span.file) == Some(&config.path))
+    });
+    for reach in own {
+        let Some((missing, sister)) = find_sister(reach, context) else { continue };
+        let shown = context.snapshot.shown_path(&sister.folder);
+        let (name, files) = (sister.folder.name(), sister.files);
+        let plural = if files == 1 { "file" } else { "files" };
+        let message = format!(
+            "no file lies below '{missing}', while '{name}' beside it has {files} {plural} ({shown})"
+        );
+        findings.extend(reach.template.span.map(|span| Finding::new(&RULE, span, message)));
+    }
+}
+
+/// A folder that a location may mean.
+struct SisterFolder {
+    /// Its path.
+    folder: FilePath,
+    /// How many files lie below it.
+    files: usize,
+}
+
+/// Returns the folder of a location that has no file, and the one beside it that the location may
+/// mean.
+fn find_sister(reach: &Reach, context: &FileContext<'_>) -> Option<(String, SisterFolder)> {
+    let snapshot = context.snapshot;
+    let prefix = reach.pattern.literal_prefix();
+    let (folder, _) = prefix.rsplit_once('/')?;
+    // The outermost folder that has no file; the one that holds it has some.
+    let has_files =
+        |folder: &str| snapshot.paths_starting_with(&format!("{folder}/")).next().is_some();
+    let (mut above, mut missing) = (folder, None);
+    while !has_files(above) {
+        let (parent, name) = above.rsplit_once('/')?;
+        (above, missing) = (parent, Some(name));
+    }
+    let missing = missing.filter(|name| name.len() >= SHORTEST)?;
+    let mut beside: BTreeMap<&str, usize> = BTreeMap::new();
+    for path in snapshot.paths_starting_with(&format!("{above}/")) {
+        let below = path.as_str().get(above.len() + 1..).and_then(|rest| rest.split_once('/'));
+        if let Some((name, _)) = below {
+            *beside.entry(name).or_default() += 1;
+        }
+    }
+    // Where no location names the other folder, `unreached-file` reports its files.
+    let is_named = |name: &str| {
+        let start = format!("{above}/{name}/");
+        let mut all = context.environment.reach.iter();
+        all.any(|reach| reach.pattern.literal_prefix().starts_with(&start))
+    };
+    let names = beside.keys().copied().filter(|name| !differ_by_digits(name, missing));
+    let name = nearest_name(missing, names.filter(|name| is_named(name)))?;
+    let folder = FilePath::new(&format!("{above}/{name}"));
+    let sister = SisterFolder { folder, files: beside[name] };
+    Some((missing.to_owned(), sister))
+}
+
+/// Whether two names are the same but for their digits, as those of sites are: `dc1` and `dc2`.
+fn differ_by_digits(one: &str, other: &str) -> bool {
+    let letters = |name: &str| name.replace(|c: char| c.is_ascii_digit(), "");
+    letters(one) == letters(other)
+}

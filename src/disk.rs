@@ -326,6 +326,14 @@ pub fn replace_text(path: &FilePath, before: &str, after: &str) -> std::io::Resu
     std::fs::write(path.as_str(), after)
 }
 
+/// Removes a file that has the text `before` on disk. Errors: as those of [`replace_text`].
+pub fn remove_text(path: &FilePath, before: &str) -> std::io::Result<()> {
+    if std::fs::read(path.as_str())? != before.as_bytes() {
+        return Err(std::io::Error::other("it has changed since it was read"));
+    }
+    std::fs::remove_file(path.as_str())
+}
+
 /// Writes a file, a new one among them. Errors: the disk's.
 pub fn write_text(path: &FilePath, text: &str) -> std::io::Result<()> {
     std::fs::write(path.as_str(), text)

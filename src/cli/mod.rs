@@ -19,6 +19,7 @@ mod progress;
 mod report;
 mod rules;
 mod settled;
+mod simplify;
 mod unified_diff;
 mod watch;
 
@@ -110,6 +111,9 @@ pub enum Command {
     Log(Box<diff::log::LogArguments>),
     /// Print every finding; exit 0 clean, 1 findings that count, 2 could not run.
     Check(Box<CheckArguments>),
+    /// Print patches that make the data smaller and change no value of a node, step by step, or write
+    /// them; exit 0 nothing to do or written, 1 there are patches, 2 could not run.
+    Simplify(Box<simplify::SimplifyArguments>),
     /// List the nodes that are known, or the variables of one, with their sources.
     Nodes(Box<NodesArguments>),
     /// List the keys of the data and what reads them: class parameters, calls in code, tokens.
@@ -393,6 +397,7 @@ pub fn run(command: Command, out: &mut dyn Write) -> Status {
         Command::Diff(arguments) => diff::run(&arguments, out),
         Command::Log(arguments) => diff::log::run(&arguments, out),
         Command::Check(arguments) => check::run(&arguments, out),
+        Command::Simplify(arguments) => simplify::run(&arguments, out),
         Command::Debug { aspect, file, root } => debug::run(aspect, &file, &root, out),
         Command::Nodes(arguments) => nodes::run(&arguments, out),
         Command::Keys(arguments) => keys::run(&arguments, out),

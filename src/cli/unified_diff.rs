@@ -21,16 +21,17 @@ struct DiffLine<'t> {
     is_shown: bool,
 }
 
-/// Writes the difference between two texts of a file; nothing if they are equal. `sides` quote the
-/// lines before and after, and `escapes` is whether a terminal shows them.
+/// Writes the difference between two texts of a file; nothing if they are equal. A file without a
+/// text after is removed. `sides` quote the lines before and after, and `escapes` is whether a
+/// terminal shows them.
 pub(super) fn write_file_diff(
     path: &FilePath,
-    (old, new): (&str, &str),
+    (old, new): (&str, Option<&str>),
     sides: &[LineSpans<'_>; 2],
     escapes: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let diff = TextDiff::from_lines(old, new);
+    let diff = TextDiff::from_lines(old, new.unwrap_or_default());
     let mut lines = Vec::new();
     let mut offsets = [0, 0];
     for change in diff.iter_all_changes() {
@@ -60,7 +61,10 @@ pub(super) fn write_file_diff(
         let (run, after) = rest.split_at(length);
         if first.is_shown {
             if !has_head {
-                writeln!(out, "--- a/{shown}\n+++ b/{shown}")?;
+                match new {
+                    Some(_) => writeln!(out, "--- a/{shown}\n+++ b/{shown}")?,
+                    None => writeln!(out, "--- a/{shown}\n+++ /dev/null")?,
+                }
                 has_head = true;
             }
             write_hunk(run, numbers, escapes, out)?;

@@ -1,6 +1,7 @@
 //! Revisions of a git repository, read from its objects without a checkout: the only user of the
 //! git library. Nothing of the repository runs, no filter, no hook and no driver.
 
+mod commit;
 mod history;
 
 pub use history::{ChangedPath, GitCommit};

@@ -18,6 +18,7 @@ mod nodes;
 mod reports;
 mod secrets;
 mod settled;
+mod simplify;
 #[cfg(unix)]
 mod unlisted;
 mod upgrades;

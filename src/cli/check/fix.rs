@@ -94,7 +94,7 @@ pub(super) fn write_diff(
     let sides = [&target.opened.snapshot, &fixed.after].map(|side| LineSpans::new(side, root));
     let escapes = std::io::stdout().is_terminal();
     for (path, (old, new)) in &fixed.texts {
-        write_file_diff(path, (old, new), &sides, escapes, out)?;
+        write_file_diff(path, (old, Some(new)), &sides, escapes, out)?;
     }
     print_note(&summarize(fixed, "would be fixed"));
     Ok(if fixed.texts.is_empty() { Status::Good } else { Status::Bad })

@@ -2,7 +2,7 @@
 
 use super::unread::unread_keys;
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity, Tag,
+    Check, Dependence, EntryContext, Finding, Fix, Rule, RuleGroup, Safety, Severity, Tag,
 };
 use crate::text::similar::{nearest_name, nearest_within};
 use crate::workspace::manifests::{KeyStanding, ManifestIndex, ModuleOrigin};
@@ -46,6 +46,10 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
             _ => continue,
         };
         let mut finding = Finding::new(&RULE, unread.span, message).suggest(key, meant.as_deref());
+        if matches!(unread.standing, KeyStanding::Plain) && meant.is_none() {
+            let safety = Safety::ChangesValues; // The value of the key itself is gone.
+            finding = finding.fix(Fix { safety, ..Fix::delete_entry(key, unread.span) });
+        }
         if meant.is_some_and(|meant| index.asking_parameter(&meant).is_some()) {
             finding.severity = Severity::Warning; // The value is lost.
         }

@@ -144,6 +144,24 @@ pub fn find_refactorings(snapshot: &Snapshot, wanted: RefactoringRequest<'_>) ->
     move_key::choose_moves(moves).into_iter().chain(others).collect()
 }
 
+/// Returns the refactoring that moves a key from all files which define it with one value to the
+/// lowest level that every node reads. `range` is the key's place in one of the files. `None` where
+/// the files differ, or no such level has a file.
+pub fn find_pull(snapshot: &Snapshot, path: &FilePath, range: TextRange) -> Option<Refactoring> {
+    let wanted = RefactoringRequest {
+        path,
+        range,
+        creates_files: false,
+        is_by_user: true,
+        lookups: None,
+        kinds: &|kind| kind == RefactoringKind::Move,
+    };
+    let context = RefactorContext::from_wanted(snapshot, wanted)?;
+    let mut drafts = Vec::new();
+    pull::draft_pull(&context, &mut drafts);
+    context.offer_draft(drafts.pop()?)
+}
+
 /// A change that is not proved yet, or a reason against it.
 struct Draft {
     title: String,

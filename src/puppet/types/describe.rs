@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::normalize::Crash;
+use super::normalize::{Crash, Stage};
 use super::size::{bound_of_count, exactly_size, tuple_size};
 use super::{ANY_NUMBER, DataType, Range, StringType, StructMember};
 use crate::puppet::value::{Hash, Key, Value};
@@ -77,7 +77,20 @@ pub(super) enum What {
 /// The mismatches, unless Puppet crashes during the check.
 pub(super) type Described = Result<Vec<Mismatch>, Crash>;
 
-fn type_mismatch(path: &[ValueStep], expected: &DataType, actual: &DataType) -> Described {
+/// An expected type before it was taken apart.
+#[derive(Clone, Copy)]
+struct Original<'t> {
+    data_type: &'t DataType,
+    stage: Stage,
+}
+
+impl Original<'_> {
+    fn normalize(self) -> Result<DataType, Crash> {
+        self.data_type.normalize_at(self.stage)
+    }
+}
+
+fn type_mismatch(path: &[ValueStep], expected: Original<'_>, actual: &DataType) -> Described {
     let what = What::Type { expected: expected.normalize()?, actual: actual.normalize()? };
     Ok(vec![Mismatch { path: path.to_vec(), what }])
 }
@@ -94,8 +107,18 @@ pub(super) fn extend_path(path: &[ValueStep], step: ValueStep) -> Vec<ValueStep>
     [path, &[step]].concat()
 }
 
+/// `expected` is as its author wrote it.
 pub(super) fn describe(expected: &DataType, actual: &DataType, path: &[ValueStep]) -> Described {
-    match expected.unresolved_name() {
+    describe_original(Original { data_type: expected, stage: Stage::Written }, actual, path)
+}
+
+/// `expected` is a part of a simplest form.
+fn describe_part(expected: &DataType, actual: &DataType, path: &[ValueStep]) -> Described {
+    describe_original(Original { data_type: expected, stage: Stage::Simplest }, actual, path)
+}
+
+fn describe_original(expected: Original<'_>, actual: &DataType, path: &[ValueStep]) -> Described {
+    match expected.data_type.unresolved_name() {
         Some(name) => Ok(vec![Mismatch { path: path.to_vec(), what: What::Unresolved(name) }]),
         None => describe_as(&expected.normalize()?, expected, actual, path),
     }
@@ -104,10 +127,11 @@ pub(super) fn describe(expected: &DataType, actual: &DataType, path: &[ValueStep
 /// `original` is `expected` before it was taken apart.
 fn describe_as(
     expected: &DataType,
-    original: &DataType,
+    original: Original<'_>,
     actual: &DataType,
     path: &[ValueStep],
 ) -> Described {
+    let simplest = Original { data_type: expected, stage: Stage::Simplest };
     match expected {
         T::Variant(types) => describe_variant(types, original, actual, path),
         T::Struct(members) => describe_struct(members, original, actual, path),
@@ -168,7 +192,7 @@ fn describe_as(
                         let shown = usize::min(at, last);
                         let step = ValueStep::Index(ElementAt { shown, at });
                         types.get(shown).map_or(Ok(Vec::new()), |one| {
-                            describe(one, other, &extend_path(path, step))
+                            describe_part(one, other, &extend_path(path, step))
                         })
                     };
                     collect_all(others.iter().enumerate().map(one))
@@ -179,7 +203,7 @@ fn describe_as(
                         return size_mismatch(path, expected_size, actual_size);
                     }
                     let one = |(n, one)| {
-                        describe(one, element, &extend_path(path, ElementAt::index_step(n)))
+                        describe_part(one, element, &extend_path(path, ElementAt::index_step(n)))
                     };
                     collect_all(types.iter().enumerate().map(one))
                 }
@@ -213,7 +237,7 @@ fn describe_as(
         T::Optional(inner) => match (actual, inner) {
             (T::Undef, _) | (_, None) => Ok(Vec::new()),
             (_, Some(inner)) => {
-                let original = if is_alias(original) { original } else { expected };
+                let original = if is_alias(original.data_type) { original } else { simplest };
                 describe_as(inner, original, actual, path)
             }
         },
@@ -222,9 +246,10 @@ fn describe_as(
                 What::Pattern { expected: original.normalize()?, actual: actual.normalize()? };
             Ok(vec![Mismatch { path: path.to_vec(), what }])
         }
-        T::Alias(alias) => describe_as(&alias.resolved().normalize()?, expected, actual, path),
-        T::Local(_, resolved) => describe_as(&resolved.normalize()?, expected, actual, path),
-        T::Named(alias) => describe_as(&alias.target_type().normalize()?, expected, actual, path),
+        T::Alias(alias) => describe_as(&alias.resolved().normalize()?, simplest, actual, path),
+        T::Local(_, resolved) => describe_as(&resolved.normalize()?, simplest, actual, path),
+        // The table of names has the simplest form.
+        T::Named(alias) => describe_as(&alias.target_type(), simplest, actual, path),
         _ if expected.is_assignable(actual) => Ok(Vec::new()),
         _ => type_mismatch(path, original, actual),
     }
@@ -235,7 +260,11 @@ fn describe_unless_assignable(
     actual: &DataType,
     path: Vec<ValueStep>,
 ) -> Described {
-    if expected.is_assignable(actual) { Ok(Vec::new()) } else { describe(expected, actual, &path) }
+    if expected.is_assignable(actual) {
+        Ok(Vec::new())
+    } else {
+        describe_part(expected, actual, &path)
+    }
 }
 
 fn required_count(members: &[StructMember]) -> i128 {
@@ -244,7 +273,7 @@ fn required_count(members: &[StructMember]) -> i128 {
 
 fn describe_struct(
     members: &[StructMember],
-    original: &DataType,
+    original: Original<'_>,
     actual: &DataType,
     path: &[ValueStep],
 ) -> Described {
@@ -290,21 +319,21 @@ fn describe_struct(
 
 fn describe_variant(
     types: &[DataType],
-    original: &DataType,
+    original: Original<'_>,
     actual: &DataType,
     path: &[ValueStep],
 ) -> Described {
-    let undef = matches!(original, T::Optional(_)).then_some(&T::Undef);
+    let undef = matches!(original.data_type, T::Optional(_)).then_some(&T::Undef);
     let mut each = Vec::new();
     for (n, one) in undef.into_iter().chain(types).enumerate() {
-        let found = describe(one, actual, &extend_path(path, ValueStep::Variant(n)))?;
+        let found = describe_part(one, actual, &extend_path(path, ValueStep::Variant(n)))?;
         if found.is_empty() {
             return Ok(Vec::new());
         }
         each.push(found);
     }
     let merged = merge(path.len(), each)?;
-    if is_alias(original) && merged.len() == 1 {
+    if is_alias(original.data_type) && merged.len() == 1 {
         type_mismatch(path, original, actual)
     } else {
         Ok(merged)
@@ -399,7 +428,7 @@ impl Mismatch {
     fn join_mismatch(self, other: &What) -> Result<Mismatch, Crash> {
         let Mismatch { path, what } = self;
         let both = |ours: DataType, theirs: &DataType| {
-            T::variant_type(vec![ours, theirs.clone()]).normalize()
+            T::variant_type(vec![ours, theirs.clone()]).normalize_at(Stage::Simplest)
         };
         let what = match (what, other) {
             (

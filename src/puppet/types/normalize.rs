@@ -16,83 +16,134 @@ const NO_BOUND_TO_COMPARE: Crash = Crash("comparison of Float with nil failed");
 /// Ruby's message continues with the memory address of the type.
 const NOT_ADJACENT: Crash = Crash("undefined method `adjacent?'");
 
+/// How far a type has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// As its author wrote it.
+    Written,
+    /// A simplest form, or a part of one.
+    Simplest,
+}
+
+/// A simplest form, and whether Puppet has another object for it than for the type itself, which
+/// decides about the order of variants. Both can be equal.
+struct Simplified(DataType, bool);
+
 impl DataType {
-    /// Returns the simplest form: `Optional` around `Variant`, no variant within another,
-    /// neighbouring ranges as one.
+    /// Returns the simplest form of a written type: `Optional` around `Variant`, no variant within
+    /// another, neighbouring ranges as one.
     ///
     /// Errors: Puppet's crashes on ranges without bounds, or on an `Optional` of nothing.
     pub fn normalize(&self) -> Result<DataType, Crash> {
-        let boxed = |inner: &Option<Box<DataType>>| {
-            inner.as_ref().map(|inner| inner.normalize().map(Box::new)).transpose()
+        self.normalize_at(Stage::Written)
+    }
+
+    /// Returns the simplest form. That of a simplest form can be another one: Puppet may put
+    /// variants into another order each time.
+    pub(super) fn normalize_at(&self, stage: Stage) -> Result<DataType, Crash> {
+        Ok(self.simplify(stage)?.0)
+    }
+
+    fn simplify(&self, stage: Stage) -> Result<Simplified, Crash> {
+        // A written `Tuple` is no `PTupleType::DEFAULT`, and its simplest form is that constant.
+        let is_written = stage == Stage::Written;
+        let simplify_inner = |inner: &Option<Box<DataType>>, make: fn(Option<Box<T>>) -> T| {
+            let Some(inner) = inner else { return Ok(Simplified(make(None), false)) };
+            let Simplified(inner, is_new) = inner.simplify(stage)?;
+            Ok(Simplified(make(Some(Box::new(inner))), is_new))
         };
         Ok(match self {
             // A bug of Puppet: the size is lost.
-            T::Collection(_) => T::Collection(None),
+            T::Collection(size) => Simplified(T::Collection(None), size.is_some()),
             // Kept as written: Puppet reports an unknown name within, even where no element can
             // have the type.
-            T::Array(element, _) if element.unresolved_name().is_some() => self.clone(),
+            T::Array(element, _) if element.unresolved_name().is_some() => {
+                Simplified(self.clone(), false)
+            }
             T::Array(element, size) if **element != T::Any => {
-                T::array_type(element.normalize()?, *size)
+                // Puppet drops the element type of a new array for no elements.
+                match element.simplify(stage)? {
+                    Simplified(element, true) => Simplified(T::array_type(element, *size), true),
+                    Simplified(..) => Simplified(self.clone(), false),
+                }
             }
-            T::Array(..) => T::array_type(T::Any, None),
-            T::Hash(key, value, size) => T::hash(key.normalize()?, value.normalize()?, *size),
+            T::Array(_, size) => Simplified(T::array_type(T::Any, None), size.is_some()),
+            T::Hash(key, _, Some(size)) if **key == T::Unit && *size == Range::from_single(0) => {
+                Simplified(self.clone(), false)
+            }
+            T::Hash(key, value, size) => {
+                let Simplified(key, has_new_key) = key.simplify(stage)?;
+                let Simplified(value, has_new_value) = value.simplify(stage)?;
+                let is_new = has_new_key || has_new_value || size.is_some();
+                Simplified(T::hash(key, value, *size), is_new)
+            }
+            T::Tuple(types, None) if types.is_empty() => Simplified(self.clone(), is_written),
             T::Tuple(types, size) => {
-                T::Tuple(types.iter().map(DataType::normalize).collect::<Result<_, _>>()?, *size)
+                let (types, is_new) = simplify_all(types, stage)?;
+                Simplified(T::Tuple(types, *size), is_new)
             }
+            T::Struct(members) if members.is_empty() => Simplified(self.clone(), is_written),
             T::Struct(members) => {
-                let member = |member: &StructMember| {
-                    Ok(StructMember { value: member.value.normalize()?, ..member.clone() })
-                };
-                T::Struct(members.iter().map(member).collect::<Result<_, _>>()?)
+                let (values, is_new) =
+                    simplify_all(members.iter().map(|member| &member.value), stage)?;
+                let members = members.iter().zip(values);
+                let members =
+                    members.map(|(member, value)| StructMember { value, ..member.clone() });
+                Simplified(T::Struct(members.collect()), is_new)
             }
-            T::Optional(inner) => return normalize_optional(boxed(inner)?),
-            T::NotUndef(inner) => match boxed(inner)? {
-                Some(inner) => match *inner {
-                    T::Optional(inner) => return T::NotUndef(inner).normalize(),
-                    inner if !inner.is_assignable(&T::Undef) => inner,
-                    inner => T::NotUndef(Some(Box::new(inner))),
-                },
-                None => T::NotUndef(None),
+            T::Optional(Some(inner)) => match inner.simplify(stage)? {
+                Simplified(T::NotUndef(inner), _) => {
+                    Simplified(T::Optional(inner).normalize_at(Stage::Simplest)?, true)
+                }
+                Simplified(inner, _) if inner.is_assignable(&T::Undef) => Simplified(inner, true),
+                Simplified(inner, is_new) => Simplified(T::optional_type(inner), is_new),
             },
-            T::Variant(types) if !types.is_empty() => return normalize_variant(types),
-            T::Type(inner) => T::Type(boxed(inner)?),
-            T::Iterable(inner) => T::Iterable(boxed(inner)?),
-            T::Iterator(inner) => T::Iterator(boxed(inner)?),
+            T::NotUndef(Some(inner)) => match inner.simplify(stage)? {
+                Simplified(T::Optional(inner), _) => {
+                    Simplified(T::NotUndef(inner).normalize_at(Stage::Simplest)?, true)
+                }
+                Simplified(inner, _) if !inner.is_assignable(&T::Undef) => Simplified(inner, true),
+                Simplified(inner, is_new) => Simplified(T::NotUndef(Some(Box::new(inner))), is_new),
+            },
+            T::NotUndef(None) => Simplified(self.clone(), is_written),
+            T::Variant(types) if !types.is_empty() => simplify_variant(types, stage)?,
+            T::Type(inner) => simplify_inner(inner, T::Type)?,
+            T::Iterable(inner) => simplify_inner(inner, T::Iterable)?,
+            T::Iterator(inner) => simplify_inner(inner, T::Iterator)?,
             T::Sensitive(inner) => {
-                // Where Puppet builds a new Sensitive type, it generalizes the inner type.
-                let new = inner.normalize()?;
-                let is_new = new != **inner || inner.is_made_anew();
-                T::Sensitive(Box::new(if is_new { new.generalize() } else { new }))
+                // Where Puppet builds a Sensitive type, it generalizes the inner type. Thus no part
+                // of the inner type is as written.
+                let Simplified(inner, is_new) = inner.simplify(Stage::Simplest)?;
+                let inner = if is_new { inner.generalize() } else { inner };
+                Simplified(T::Sensitive(Box::new(inner)), is_new)
             }
-            other => other.clone(),
+            other => Simplified(other.clone(), false),
         })
     }
+}
 
-    /// Whether Puppet builds a new type for the simplest form even where that is the same: for a
-    /// hash with a size, and for a type that contains one.
-    fn is_made_anew(&self) -> bool {
-        matches!(self, T::Hash(_, _, Some(size)) if *size != Range::from_single(0))
-            || self.inner_types().into_iter().any(DataType::is_made_anew)
+/// Returns the simplest forms, and whether one is new.
+fn simplify_all<'t>(
+    types: impl IntoIterator<Item = &'t DataType>,
+    stage: Stage,
+) -> Result<(Vec<DataType>, bool), Crash> {
+    let mut has_new = false;
+    let mut all = Vec::new();
+    for one in types {
+        let Simplified(one, is_new) = one.simplify(stage)?;
+        has_new |= is_new;
+        all.push(one);
     }
+    Ok((all, has_new))
 }
 
-fn normalize_optional(inner: Option<Box<DataType>>) -> Result<DataType, Crash> {
-    Ok(match inner.map(|inner| *inner) {
-        None => T::Optional(None),
-        Some(T::NotUndef(inner)) => return T::Optional(inner).normalize(),
-        Some(inner) if inner.is_assignable(&T::Undef) => inner,
-        Some(inner) => T::optional_type(inner),
-    })
-}
-
-fn normalize_variant(given: &[DataType]) -> Result<DataType, Crash> {
-    let types: Vec<DataType> = given.iter().map(DataType::normalize).collect::<Result<_, _>>()?;
-    let modified = types != given || given.iter().any(DataType::is_made_anew);
+fn simplify_variant(given: &[DataType], stage: Stage) -> Result<Simplified, Crash> {
+    let (types, modified) = simplify_all(given, stage)?;
     if types.len() == 1 {
-        return Ok(types.into_iter().next().unwrap_or(T::Any));
+        return Ok(Simplified(types.into_iter().next().unwrap_or(T::Any), true));
     }
     if types.iter().any(|one| matches!(one, T::Undef | T::Optional(_))) {
-        return optional_variant(types);
+        return Ok(Simplified(optional_variant(types)?, true));
     }
     let mut types: Vec<DataType> = types
         .into_iter()
@@ -109,7 +160,8 @@ fn normalize_variant(given: &[DataType]) -> Result<DataType, Crash> {
             let inner: Vec<DataType> = inner
                 .map(|inner| inner.map(|inner| *inner).ok_or(NO_TYPE))
                 .collect::<Result<_, _>>()?;
-            Ok(T::NotUndef(Some(Box::new(T::variant_type(inner).normalize()?))))
+            let inner = T::variant_type(inner).normalize_at(Stage::Simplest)?;
+            Ok(T::NotUndef(Some(Box::new(inner))))
         },
     )?;
     join(&mut types, is_enum, |found| {
@@ -180,25 +232,28 @@ fn normalize_variant(given: &[DataType]) -> Result<DataType, Crash> {
     )?;
     // A variant in which no types were merged stays as it was, in its own order.
     Ok(if modified || types.len() != before {
-        T::variant_type(types)
+        Simplified(T::variant_type(types), true)
     } else {
-        T::Variant(given.to_vec())
+        Simplified(T::Variant(given.to_vec()), false)
     })
 }
 
 /// Returns `Optional` around those of the types that are neither `Undef` nor `Optional`, and the
 /// types within these.
 fn optional_variant(types: Vec<DataType>) -> Result<DataType, Crash> {
-    let rest = types.into_iter().filter(|one| *one != T::Undef).map(|one| match one {
-        T::Optional(inner) => inner.map(|inner| *inner),
-        other => Some(other),
+    let rest = types.into_iter().filter(|one| *one != T::Undef).flat_map(|one| {
+        let inner = if let T::Optional(inner) = one { inner.map(|it| *it) } else { Some(one) };
+        match inner {
+            Some(T::Variant(parts)) => parts.into_iter().map(Some).collect(),
+            inner => vec![inner],
+        }
     });
     let rest: Vec<Option<DataType>> = rest.collect();
-    if rest.iter().all(Option::is_none) {
+    if !rest.is_empty() && rest.iter().all(Option::is_none) {
         return Ok(T::Optional(None));
     }
     let rest: Option<Vec<DataType>> = rest.into_iter().collect();
-    T::optional_type(T::variant_type(rest.ok_or(NO_TYPE)?)).normalize()
+    T::optional_type(T::variant_type(rest.ok_or(NO_TYPE)?)).normalize_at(Stage::Simplest)
 }
 
 fn is_enum(one: &DataType) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::expression::{Expression, TypeSyntaxError, expression, invalid_syntax, is_too_deep};
-use super::{Alias, DataType, Range, Size, StringType, StructMember};
+use super::{ANY_NUMBER, Alias, DataType, Range, Size, StringType, StructMember};
 use crate::puppet::convert::time::{timespan_bound, timestamp_bound};
 use crate::puppet::rich::{RegexPattern, VersionRange};
 
@@ -87,7 +87,11 @@ fn to_type(
         |qualified: &str| TypeSyntaxError(format!("Not a parameterized type <{qualified}>"));
     Ok(match lower.as_str() {
         "array" => match given {
-            [one] => T::array_type(typed(one)?, None),
+            [one] => match typed(one)? {
+                // Puppet's `Array[Any]` and `Array` are two objects, which `normalize` tells apart.
+                T::Any => T::array_type(T::Any, Some(ANY_NUMBER)),
+                element => T::array_type(element, None),
+            },
             [Expression::Type { .. }, length] => {
                 T::array_type(typed(&given[0])?, parse_size(length, None, text)?)
             }

@@ -7,20 +7,22 @@ takes too long. The tests then run once for each mutant, until the first test fa
 
     pip install tree-sitter tree-sitter-rust
     .ci/mutants.py --seed 24 src/fleet src/ide/refactor
-    .ci/mutants.py --seed 24 src/fleet src/ide/refactor --only 7,31 --suite lib --suite 'cli:--skip secrets' --suite session:refactorings
+    .ci/mutants.py --only 07c1d2ab34,31fe09a2c8 src --suite lib --suite 'cli:--skip secrets' --suite session:refactorings
 
-A mutant is caught where a test fails, the program crashes, or the tests take three times as long as without a mutant. The
-status is 1 where a mutant survives. Tests, constants, patterns and the arguments of macros are not changed. The places stay
-the same while only tests change, so that `--only` repeats the survivors after tests are added.
+A mutant is caught where a test fails, the program crashes, or the tests take three times as long as without a mutant (20
+seconds at least). The status is 1 where a mutant survives. Tests, constants, patterns and the arguments of macros are not
+changed. The name of a mutant follows from its path, its function, and the texts before and after the change, and the seed's
+order from the name: both stay the same after commits that change other code, and `--only` repeats survivors.
 """
 
 import argparse
 import collections
 import dataclasses
+import functools
+import hashlib
 import json
 import os
 import pathlib
-import random
 import resource
 import shutil
 import signal
@@ -48,13 +50,13 @@ SKIPPED = {
 # Appended to the library of the copy. Where HIERA_LS_REACHED names a file, a run writes each number that it reaches there, with
 # the name of the test: that of the thread, or the one that has started the process.
 LIBRARY = """
-pub(crate) fn mutant(number: usize) -> bool {
+pub(crate) fn mutant(number: u64) -> bool {
     use std::{cell::RefCell, collections::HashSet, env, fs::OpenOptions, io::Write, sync::LazyLock, thread};
-    static CHOSEN: LazyLock<Option<usize>> = LazyLock::new(|| env::var("HIERA_LS_MUTANT").ok()?.parse().ok());
+    static CHOSEN: LazyLock<Option<u64>> = LazyLock::new(|| env::var("HIERA_LS_MUTANT").ok()?.parse().ok());
     static REACHED: LazyLock<Option<std::fs::File>> = LazyLock::new(|| {
         OpenOptions::new().create(true).append(true).open(env::var_os("HIERA_LS_REACHED")?).ok()
     });
-    thread_local!(static KNOWN: RefCell<HashSet<usize>> = RefCell::default());
+    thread_local!(static KNOWN: RefCell<HashSet<u64>> = RefCell::default());
     if let Some(mut file) = REACHED.as_ref()
         && KNOWN.with_borrow_mut(|known| known.insert(number))
     {
@@ -73,19 +75,27 @@ PROGRAM_OF_TEST = f'''{{
     program
 }}'''
 MEMORY = 8 << 30
+SHORTEST_LIMIT = 20
 
 
 @dataclasses.dataclass
 class Mutant:
-    """One change: bytes of a file, the text there, and the text in its place."""
+    """One change: bytes of a file, the text there, and the text in its place. `within` has the names of the items around it,
+    `repetition` counts equal changes before it in the same function."""
 
     path: str
+    within: str
     start: int
     end: int
     line: int
     original: str
     changed: str
-    number: int = -1
+    repetition: int = 0
+
+    @functools.cached_property
+    def number(self):
+        texts = (" ".join(text.split()) for text in (self.original, self.changed))
+        return digest(self.path, self.within, *texts, str(self.repetition))
 
     def expression(self):
         return f"(if crate::mutant({self.number}) {{ {self.changed} }} else {{ {self.original} }})"
@@ -100,7 +110,12 @@ class Mutant:
         end = len(os.path.commonprefix([before[begin:][::-1], after[begin:][::-1]]))
         place = slice(max(begin - 30, 0), None)
         texts = [" ".join(text[place][: len(text) - place.start - max(end - 30, 0)].split()) for text in (before, after)]
-        return f"{self.number} {self.path}:{self.line} `{texts[0]}` -> `{texts[1]}`"
+        return f"{self.number:010x} {self.path}:{self.line} {self.within} `{texts[0]}` -> `{texts[1]}`"
+
+
+def digest(*texts):
+    """A number of 40 bits."""
+    return int.from_bytes(hashlib.sha256("\0".join(texts).encode()).digest()[:5], "big")
 
 
 def main():
@@ -110,24 +125,23 @@ def main():
     environment = {**os.environ, "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(copy.parent))}
     copy_package(root, copy)
     mutants = build_mutants(copy, arguments, environment)
-    if arguments.only:
-        mutants = [mutant for mutant in mutants if mutant.number in arguments.only]
     survivors = mutants
     for name in arguments.suite or ["lib"]:
         suite = Suite(name, copy, environment)
         survivors = [mutant for mutant in survivors if not suite.catches(mutant)]
     for mutant in survivors:
         print("survives:", mutant)
-    print(f"{len(mutants) - len(survivors)} of {len(mutants)} mutants caught, seed {arguments.seed}")
+    print(f"{len(mutants) - len(survivors)} of {len(mutants)} mutants caught")
     return 1 if survivors else 0
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rooms", nargs="+", help="folders and files of the package from which places are drawn")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--only", type=lambda text: {int(part) for part in text.split(",")}, help="numbers of mutants to run")
+    chosen = parser.add_mutually_exclusive_group(required=True)
+    chosen.add_argument("--seed", type=int)
+    chosen.add_argument("--only", type=lambda text: {int(part, 16) for part in text.split(",")}, help="names of mutants to run")
+    parser.add_argument("--count", type=int, default=200, help="how many mutants the seed draws")
     parser.add_argument(
         "--suite",
         action="append",
@@ -168,12 +182,14 @@ def write_changed(path, content):
 
 
 def build_mutants(copy, arguments, environment):
-    """The first mutants of the seed's order that compile, written into the copy."""
+    """The mutants with the wanted names, or the first of the seed's order that compile, written into the copy."""
     originals = copy.parent / "originals"
     places = find_places(originals, arguments.rooms)
-    random.Random(arguments.seed).shuffle(places)
-    for number, place in enumerate(places):
-        place.number = number
+    if arguments.only:
+        places = [place for place in places if place.number in arguments.only]
+        for missing in arguments.only - {place.number for place in places}:
+            sys.exit(f"no place has the name {missing:010x}: its code has changed")
+    places.sort(key=lambda place: digest(str(arguments.seed), str(place.number)))
     refused = set()
     while True:
         # Some more than wanted, so that few rounds are needed.
@@ -197,7 +213,12 @@ def find_places(root, rooms):
         modules = [path.with_suffix(""), *path.parents]
         if not any(module in tests for module in modules):
             text, tree = trees[path]
-            visit(tree.root_node, text, str(path.relative_to(root)), places)
+            visit(tree.root_node, text, str(path.relative_to(root)), "", places)
+    equal = collections.Counter()
+    for place in places:
+        key = (place.path, place.within, place.original, place.changed)
+        place.repetition = equal[key]
+        equal[key] += 1
     return places
 
 
@@ -222,15 +243,17 @@ def read(text, node):
     return text[node.start_byte : node.end_byte].decode()
 
 
-def visit(node, text, path, places):
-    """Adds the places in `node`."""
+def visit(node, text, path, within, places):
+    """Adds the places in `node`, which is inside the items `within`."""
     kind = node.type
     if kind in SKIPPED or kind.endswith("_pattern") and kind != "match_pattern":
         return
     if kind.endswith("_item") and (is_test(node, text) or is_const(node, text)):
         return
+    if kind.endswith("_item") and (name := node.child_by_field_name("name") or node.child_by_field_name("type")) is not None:
+        within = f"{within}::{read(text, name)}".removeprefix("::")
     for changed in changes(node, text):
-        places.append(Mutant(path, node.start_byte, node.end_byte, node.start_point[0] + 1, read(text, node), changed))
+        places.append(Mutant(path, within, node.start_byte, node.end_byte, node.start_point[0] + 1, read(text, node), changed))
     if kind == "match_pattern":
         children = [node.child_by_field_name("condition")]
     elif kind == "field_expression":
@@ -239,7 +262,7 @@ def visit(node, text, path, places):
         children = node.named_children
     for child in children:
         if child is not None:
-            visit(child, text, path, places)
+            visit(child, text, path, within, places)
 
 
 def is_const(item, text):
@@ -287,7 +310,8 @@ def draw(places, refused, count):
             total += 1
             if total == count:
                 break
-    return sorted((place for group in drawn.values() for place in group), key=lambda place: place.number)
+    chosen = {place.number for group in drawn.values() for place in group}
+    return [place for place in places if place.number in chosen]
 
 
 def write_mutants(originals, copy, mutants):
@@ -363,7 +387,7 @@ class Suite:
         begun = time.monotonic()
         if (failed := self.run(self.arguments, 3600, HIERA_LS_REACHED=str(reached))) is not None:
             sys.exit(f"the tests of {self.name} fail without a mutant: {failed}")
-        self.limit = max(60, 3 * (time.monotonic() - begun))
+        self.limit = max(SHORTEST_LIMIT, 3 * (time.monotonic() - begun))
         listed = subprocess.run([self.executable, "--list"], cwd=copy, env=self.environment, stdout=subprocess.PIPE, check=True)
         tests = {line.removesuffix(": test") for line in listed.stdout.decode().splitlines() if line.endswith(": test")}
         # By number, the tests; `None` for threads and processes of any of them.
@@ -371,7 +395,7 @@ class Suite:
         for line in reached.read_text().splitlines():
             number, _, test = line.partition(" ")
             self.reached[int(number)].add(test if test in tests else None)
-        print(f"{self.name}: {self.limit / 3:.0f} s at most without a mutant, {len(self.reached)} mutants reached", flush=True)
+        print(f"{self.name}: {self.limit:.0f} s at most for a mutant, {len(self.reached)} mutants reached", flush=True)
 
     def catches(self, mutant):
         """Runs the tests that reach a mutant, and prints the verdict."""

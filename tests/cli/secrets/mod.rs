@@ -21,7 +21,7 @@ use repository::{CLASS, Pool, Repository};
 use server::{Server, uri};
 
 /// The commands that this suite asks, or that read no data.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "server",
     "lookup",
     "dump",
@@ -29,6 +29,7 @@ const COMMANDS: [&str; 14] = [
     "diff",
     "log",
     "check",
+    "simplify",
     "nodes",
     "config",
     "keys",
@@ -37,6 +38,10 @@ const COMMANDS: [&str; 14] = [
     "completions",
     "man",
 ];
+
+/// The commands that print patches of all kinds.
+const PATCHES: [&str; 3] = ["simplify", "--steps", "overrides,pull-down,dead-keys,empty-files"];
+const FIXES: [&str; 5] = ["check", "--preset", "strict", "--diff", "--unsafe-fixes"];
 
 /// The announced capabilities that this suite asks for, and those that answer nothing.
 const CAPABILITIES: &[&str] = &[
@@ -373,6 +378,8 @@ impl Asked {
         self.output(&["nodes", "--json"], &repository.root, "", 1);
         for arguments in [
             &["dump", "--node", "web01"][..],
+            &PATCHES,
+            &FIXES,
             &["dump", "--nodes", "all", "--groups"],
             &["compare", "web01", "db01"],
             &["compare", "web01", "db01", "--format", "json"],

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::marker::{self, TEXT};
 use super::repository::{Repository, SENSITIVE};
 use super::server::{Server, uri};
-use super::{Asked, REPORTS};
+use super::{Asked, FIXES, PATCHES, REPORTS};
 use crate::support::random::{self, Random};
 use crate::support::scratch;
 
@@ -98,6 +98,8 @@ fn no_output_quotes_what_a_sensitive_parameter_takes() {
                 1,
             );
         }
+        asked.output(&PATCHES, &repository.root, "", 1);
+        asked.output(&FIXES, &repository.root, "", 1);
         asked.output(&["lookup", "open"], &repository.root, "", 1);
         asked.output(&["lookup", "--explain", "open"], &repository.root, "", 1);
         for aspect in ["tree", "entry", "index", "scope"] {

@@ -14,12 +14,14 @@ workers = 1
 seconds = 120
 settings = {}
 show_version = false
+copies = false
 OptionParser.new do |options|
   options.banner = 'usage: oracle.rb [options] < jobs.jsonl > answers.jsonl'
   options.on('--workers N', Integer, 'jobs that are answered at the same time (1)') { |n| workers = n }
   options.on('--seconds N', Integer, 'how many seconds of processor time one job may take (120)') { |n| seconds = n }
   options.on('--strict LEVEL', "Puppet's setting: off, warning or error") { |level| settings['strict'] = level }
   options.on('--codedir DIR', "Puppet's setting, below which a version 3 config has its data") { |folder| settings['codedir'] = folder }
+  options.on('--copies', 'each read of a data file gives new objects') { copies = true }
   options.on('--version', 'the versions of Puppet and its libraries, as JSON') { show_version = true }
 end.parse!
 
@@ -34,6 +36,12 @@ if show_version
                              'libyaml' => Psych::LIBYAML_VERSION)
   exit
 end
+
+# Puppet hands out the same strings for each location that names a file.
+module Copies
+  def cached_file_data(path) = Marshal.load(Marshal.dump(super))
+end
+Puppet::Pops::Lookup::EnvironmentContext.prepend(Copies) if copies
 
 # A value of Puppet's as JSON text. What JSON has no word for is `{"__ptype": TYPE, "__pvalue": …}`.
 module Written

@@ -199,11 +199,12 @@ impl FleetShape {
     }
 }
 
-/// Kinds 3, 7 and 8 are merged: the last digit of a key's number is its kind.
+/// Kinds 3, 7 and 8 are merged: the last digit of a key's number is its kind. Kind 7 has an option
+/// that does not exist, a finding that needs no index.
 const OPTIONS: &str = "\
 ---
 lookup_options:
   '^module\\d+::setting_\\d*3$': {merge: hash}
-  '^module\\d+::setting_\\d*7$': {merge: unique}
+  '^module\\d+::setting_\\d*7$': {merge: unique, knockout_prefix: '--'}
   '^module\\d+::setting_\\d*8$': {merge: deep}
 ";

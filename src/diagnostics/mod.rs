@@ -24,7 +24,7 @@ use std::time::Instant;
 pub use anchors::carries_anchor;
 pub use identity::FindingIdentity;
 pub use ignores::IgnoredPaths;
-pub use rule::{Finding, Related, Rule, RuleGroup, Severity, Tag};
+pub use rule::{Finding, Needs, Related, Rule, RuleGroup, Severity, Tag};
 pub(crate) use rules::unknown_key::describe_absent_files;
 pub use session::{Findings, ReportedFindings};
 
@@ -143,9 +143,8 @@ fn check_sharing(
     answers: &AnswerCache,
 ) -> Vec<Finding> {
     let all = |check: &FileCheck<'_>| {
-        let mut findings = check.check_file();
+        let mut findings = check.check_whole(Needs::known_at_most(snapshot));
         findings.extend(check.check_cycles());
-        findings.extend(check.data.parts().iter().flat_map(|part| check.check_entry(&part.data)));
         in_order(snapshot, findings)
     };
     let findings = FileCheck::check_with(snapshot, path, config, answers, all)
@@ -153,21 +152,23 @@ fn check_sharing(
     ignores::accept_findings(snapshot, path, config, findings)
 }
 
-/// Returns the findings in one file of the rules that need no other file, in the order of their
-/// places. It asks no index, so that it takes little time in a workspace that was not indexed yet.
-pub fn check_file_alone(
+/// Returns the findings in one file of the rules that need no index, in the order of their places:
+/// it takes little time in a workspace that was not indexed yet. [`check_file`] returns all of
+/// these findings, too. A file of a module that a tool may have installed has none, as an index
+/// tells whether it is checked.
+pub fn check_file_early(
     snapshot: &Snapshot,
     path: &FilePath,
     config: &RulesConfig,
 ) -> Vec<Arc<Finding>> {
-    let alone = |check: &FileCheck<'_>| {
-        let mut findings = check.check_duplicates();
-        let parts = check.data.parts().iter();
-        findings.extend(parts.flat_map(|part| check.check_entry_alone(&part.data)));
-        in_order(snapshot, findings)
-    };
+    let environment = snapshot.environments().environment_of(path);
+    if !config.third_party && environment.is_some_and(|it| snapshot.may_be_third_party(it, path)) {
+        return Vec::new();
+    }
+    let known = Needs::known_at_once(snapshot);
+    let early = |check: &FileCheck<'_>| in_order(snapshot, check.check_whole(known));
     let answers = AnswerCache::default();
-    let findings = FileCheck::check_with(snapshot, path, config, &answers, alone)
+    let findings = FileCheck::check_with(snapshot, path, config, &answers, early)
         .unwrap_or_else(|| in_order(snapshot, of_other_file(snapshot, path, config)));
     let findings = ignores::drop_accepted(snapshot, path, config, findings);
     findings.into_iter().map(Arc::new).collect()
@@ -184,13 +185,14 @@ pub fn check_range(
     let all = |check: &FileCheck<'_>| {
         let length = check.context.file.text().map_or(0, Text::len);
         let parts = check.data.parts();
+        let known = Needs::known_at_most(snapshot);
         let is_there = |part: &&Part| {
             let of_part = parts.part_range(part.id, length);
             of_part.unwrap_or(TextRange::new(0, length)).meets_range(range)
         };
-        let mut findings = check.check_file();
-        findings
-            .extend(parts.iter().filter(is_there).flat_map(|part| check.check_entry(&part.data)));
+        let mut findings = check.check_file(known);
+        let met = parts.iter().filter(is_there);
+        findings.extend(met.flat_map(|part| check.check_entry(&part.data, known)));
         findings.retain(|finding| snapshot.span_bytes(finding.span).meets_range(range));
         in_order(snapshot, findings)
     };
@@ -236,7 +238,7 @@ pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
     let start = Instant::now();
     let severities = config.environments.values().chain([&config.severities]);
     let mut enabled = severities.flat_map(|it| enabled_rules(it, config.preset));
-    if enabled.any(|(rule, _)| !rule.check.needs_no_other_file()) {
+    if enabled.any(|(rule, _)| rule.needs > Needs::Levels) {
         prepare(snapshot);
     }
     let index_us = start.elapsed().as_micros();
@@ -380,20 +382,27 @@ impl FileCheck<'_> {
         }))
     }
 
+    /// Returns the findings about the file and its entries, without those of lookup cycles, of the
+    /// rules that need no more than is `known`.
+    fn check_whole(&self, known: Needs) -> Vec<Finding> {
+        let mut findings = self.check_file(known);
+        let parts = self.data.parts().iter();
+        findings.extend(parts.flat_map(|part| self.check_entry(&part.data, known)));
+        findings
+    }
+
     /// Returns the findings about the file as a whole, or about several of its entries.
-    fn check_file(&self) -> Vec<Finding> {
-        let complete = self.context.snapshot.complete;
-        let mut found = self.check_duplicates();
-        found.extend(self.each_rule(|check, findings| match check {
+    fn check_file(&self, known: Needs) -> Vec<Finding> {
+        let mut found =
+            self.check_problems(&self.data.duplicate_problems().collect::<Vec<_>>(), known);
+        found.extend(self.each_rule(known, |check, findings| match check {
             // In a config that cannot be read, a missing setting may stand in the unreadable part.
             Check::Config(check) if self.data.refusal().is_none() => {
                 self.own_config
                     .into_iter()
                     .for_each(|config| check(config, &self.context, findings));
             }
-            Check::File(check) if complete && self.own_config.is_none() => {
-                check(&self.context, findings)
-            }
+            Check::File(check) if self.own_config.is_none() => check(&self.context, findings),
             _ => {}
         }));
         found
@@ -420,10 +429,9 @@ impl FileCheck<'_> {
         Some(severity.unwrap_or(rule.severity))
     }
 
-    /// Returns the findings about one entry.
-    fn check_entry(&self, entry: &EntryData) -> Vec<Finding> {
-        let layer = self.layer.filter(|_| self.context.snapshot.complete);
-        let context = layer.map(|layer| EntryContext {
+    /// Returns the findings about one entry, of the rules that need no more than is `known`.
+    fn check_entry(&self, entry: &EntryData, known: Needs) -> Vec<Finding> {
+        let context = self.layer.map(|layer| EntryContext {
             file: self.context,
             data: &self.data,
             entry,
@@ -434,8 +442,8 @@ impl FileCheck<'_> {
             removable: self.removable,
         });
         let options = context.as_ref().and_then(EntryContext::lookup_options);
-        let mut found = self.check_entry_alone(entry);
-        found.extend(self.each_rule(|check, findings| match (check, &context) {
+        let mut found = self.check_problems(&entry.problems, known);
+        found.extend(self.each_rule(known, |check, findings| match (check, &context) {
             (Check::Entry(check), Some(context)) => check(context, findings),
             (Check::Options(check), Some(EntryContext { file, layer, .. })) => {
                 let context = DataContext { file: *file, data: &self.data, layer };
@@ -474,7 +482,7 @@ impl FileCheck<'_> {
     /// Returns the findings for lookup cycles that the tokens of the file close.
     fn check_cycles(&self) -> Vec<Finding> {
         let layer = self.layer.filter(|_| self.context.snapshot.complete);
-        self.each_rule(|check, findings| {
+        self.each_rule(Needs::Index, |check, findings| {
             if let (Check::Cycles(check), Some(layer)) = (check, layer) {
                 check(&DataContext { file: self.context, data: &self.data, layer }, findings);
             }
@@ -491,17 +499,7 @@ impl FileCheck<'_> {
         self.data.tokens().take_while(|_| !cancel.is_cancelled()).any(is_part)
     }
 
-    /// Returns the findings about several entries of the rules that need no other file.
-    fn check_duplicates(&self) -> Vec<Finding> {
-        self.check_problems(&self.data.duplicate_problems().collect::<Vec<_>>())
-    }
-
-    /// Returns the findings about one entry of the rules that need no other file.
-    fn check_entry_alone(&self, entry: &EntryData) -> Vec<Finding> {
-        self.check_problems(&entry.problems)
-    }
-
-    fn check_problems(&self, problems: &[Problem]) -> Vec<Finding> {
+    fn check_problems(&self, problems: &[Problem], known: Needs) -> Vec<Finding> {
         let counts = |problem: &&Problem| {
             self.is_read && (self.own_config.is_none() || concerns_config(problem))
         };
@@ -509,16 +507,17 @@ impl FileCheck<'_> {
         if counted.is_empty() {
             return Vec::new(); // as in most entries
         }
-        self.each_rule(|check, findings| {
+        self.each_rule(known, |check, findings| {
             if let Check::Problem(check) = check {
                 counted.iter().for_each(|problem| check(problem, &self.context, findings));
             }
         })
     }
 
-    fn each_rule(&self, look: impl Fn(Check, &mut Vec<Finding>)) -> Vec<Finding> {
+    /// Returns the findings that `look` adds for each rule that needs no more than is `known`.
+    fn each_rule(&self, known: Needs, look: impl Fn(Check, &mut Vec<Finding>)) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for (rule, severity) in self.rules.iter() {
+        for (rule, severity) in self.rules.iter().filter(|(rule, _)| rule.needs <= known) {
             let before = findings.len();
             look(rule.check, &mut findings);
             // A rule may find something less serious than its default; settings decide in the end.

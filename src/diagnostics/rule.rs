@@ -36,6 +36,8 @@ pub struct Rule {
     pub docs: &'static str,
     /// What its findings about an entry depend on.
     pub depends_on: Dependence,
+    /// What must be known before its findings in a file are final.
+    pub needs: Needs,
     /// The function that finds them.
     pub check: Check,
 }
@@ -87,6 +89,30 @@ pub enum Dependence {
     Everything(fn(&ManifestIndex, &EntryData) -> bool),
 }
 
+/// What must be known before the findings of a rule in a file are final: each value includes those
+/// before it. The server publishes findings in this order while a workspace is indexed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Needs {
+    /// The file, and that an environment reads it.
+    File,
+    /// Every `hiera.yaml`, and the names of all files.
+    Levels,
+    /// The contents of all files: the indexes of data and of code.
+    Index,
+}
+
+impl Needs {
+    /// Returns what a snapshot knows without its indexes.
+    pub fn known_at_once(snapshot: &Snapshot) -> Needs {
+        if snapshot.complete { Needs::Levels } else { Needs::File }
+    }
+
+    /// Returns what a snapshot knows at most: all, once the workspace has been read.
+    pub fn known_at_most(snapshot: &Snapshot) -> Needs {
+        if snapshot.complete { Needs::Index } else { Needs::File }
+    }
+}
+
 /// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -127,7 +153,7 @@ impl Severity {
 /// The input of a rule. Findings are pushed in any order.
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
-    /// One problem of a data file at a time, as its reader saw it; needs no other file.
+    /// One problem of a data file at a time, as its reader saw it.
     Problem(fn(&Problem, &FileContext<'_>, &mut Vec<Finding>)),
     /// A top-level entry of a data file (or all of a file that is read as a whole), in its
     /// workspace. The findings depend on the entry, on the definitions of the keys that lookups of
@@ -148,13 +174,6 @@ pub enum Check {
     Ignore(fn(&UnusedIgnore<'_>, &File) -> Finding),
     /// A file that lies where data lies.
     File(fn(&FileContext<'_>, &mut Vec<Finding>)),
-}
-
-impl Check {
-    /// Whether the findings in a file depend on that file alone.
-    pub(super) fn needs_no_other_file(self) -> bool {
-        matches!(self, Check::Problem(_) | Check::Setting(_) | Check::Module(_))
-    }
 }
 
 /// A file in its workspace.

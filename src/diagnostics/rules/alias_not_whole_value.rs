@@ -1,7 +1,7 @@
 //! `alias-not-whole-value`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::{Problem, ProblemKind};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "an `alias` token shares its string with other text",
     docs: include_str!("alias_not_whole_value.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Problem(check),
 };
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity, Tag,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity, Tag,
 };
 use crate::hiera::data::DataFormat;
 use crate::text::Span;
@@ -18,6 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "an anchor that no alias names",
     docs: include_str!("anchor_unused.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::File(check),
 };
 

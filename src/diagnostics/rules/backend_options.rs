@@ -2,7 +2,7 @@
 
 use super::backends::{DECLARED_HERE, custom_levels};
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::HieraConfig;
 
@@ -15,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a level's function does not take the level's options",
     docs: include_str!("backend_options.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Config(check),
 };
 

@@ -2,7 +2,7 @@
 
 use super::backends::{CustomLevel, DECLARED_HERE, custom_levels};
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::{BackendKind, HieraConfig};
 use crate::puppet::types::{DataType, parse, type_mismatch};
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a level's function declares a return type that Hiera refuses",
     docs: include_str!("backend_return_type.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Config(check),
 };
 

@@ -1,7 +1,7 @@
 //! `bad-argument`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::{Problem, ProblemKind};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "an argument of an interpolation function that is no key",
     docs: include_str!("bad_argument.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Problem(check),
 };
 

@@ -1,7 +1,7 @@
 //! `bad-options-regex`
 
 use crate::diagnostics::rule::{
-    Check, DataContext, Dependence, Finding, Rule, RuleGroup, Severity,
+    Check, DataContext, Dependence, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::Member;
@@ -15,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a pattern of lookup_options that is no regular expression",
     docs: include_str!("bad_options_regex.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Options(check),
 };
 

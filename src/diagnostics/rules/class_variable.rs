@@ -1,7 +1,7 @@
 //! `class-variable`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::Reference;
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a token with a variable of a class, which is empty before the class is evaluated",
     docs: include_str!("class_variable.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Entry(check),
 };
 

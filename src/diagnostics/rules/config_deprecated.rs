@@ -1,7 +1,7 @@
 //! `config-deprecated`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity, Tag,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity, Tag,
 };
 use crate::hiera::config::{ConfigProblemKind, HieraConfig};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a hiera.yaml of version 3 or 4, which Puppet still reads and warns of",
     docs: include_str!("config_deprecated.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Config(check),
 };
 

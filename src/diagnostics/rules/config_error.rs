@@ -1,7 +1,7 @@
 //! `config-error`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::{ConfigProblemKind, HieraConfig, Locations};
 use crate::hiera::hierarchy::datadir_start;
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a hiera.yaml that Puppet refuses",
     docs: include_str!("config_error.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Config(check),
 };
 

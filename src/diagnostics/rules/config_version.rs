@@ -1,7 +1,7 @@
 //! `config-version`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::{ConfigProblemKind, ConfigVersion, HieraConfig};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a hiera.yaml without a version that can be used where it stands",
     docs: include_str!("config_version.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Config(check),
 };
 

@@ -2,7 +2,7 @@
 
 use super::unread::{in_code, unread_keys};
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::workspace::manifests::KeyStanding;
 
@@ -15,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a key for a parameter of a defined type, which data never reaches",
     docs: include_str!("define_parameter.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::value::{Data, Value};
@@ -18,6 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a word that stands twice in a list",
     docs: include_str!("duplicate_element.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::fix::{Fix, FixEdit, Safety};
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::{Problem, ProblemKind};
 use crate::text::Span;
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a duplicate key in one hash",
     docs: include_str!("duplicate_key.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Problem(check),
 };
 

@@ -1,7 +1,7 @@
 //! `foreign-module-key`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::{DataReader, Layer};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a key in a module's data outside the module's namespace",
     docs: include_str!("foreign_module_key.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Entry(check),
 };
 

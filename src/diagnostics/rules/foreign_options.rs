@@ -1,7 +1,7 @@
 //! `foreign-options`
 
 use crate::diagnostics::rule::{
-    Check, DataContext, Dependence, Finding, Rule, RuleGroup, Severity,
+    Check, DataContext, Dependence, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::Layer;
 use crate::puppet::value::Member;
@@ -15,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "lookup_options of a module about keys that are not the module's",
     docs: include_str!("foreign_options.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Options(check),
 };
 

@@ -1,7 +1,7 @@
 //! `function-in-config`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::{ConfigProblemKind, HieraConfig};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a token of hiera.yaml that calls a function",
     docs: include_str!("function_in_config.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Config(check),
 };
 

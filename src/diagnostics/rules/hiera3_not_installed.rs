@@ -1,7 +1,7 @@
 //! `hiera3-not-installed`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::{ConfigProblemKind, HieraConfig};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a backend of Hiera 3 under a Puppet that comes without Hiera 3",
     docs: include_str!("hiera3_not_installed.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Config(check),
 };
 

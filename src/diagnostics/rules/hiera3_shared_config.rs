@@ -1,7 +1,7 @@
 //! `hiera3-shared-config`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::{BackendKind, ConfigVersion, HieraConfig};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "several levels with backends of Hiera 3, which share one configuration",
     docs: include_str!("hiera3_shared_config.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Config(check),
 };
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::fix::{Fix, FixEdit, Safety};
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity, Tag,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity, Tag,
 };
 use crate::hiera::data::{Reference, TokenUse};
 use crate::puppet::legacy_facts::written_legacy_fact;
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "tokens with facts that Puppet 8 does not send",
     docs: include_str!("legacy_fact.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::File(check),
 };
 

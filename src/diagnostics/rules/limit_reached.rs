@@ -1,7 +1,7 @@
 //! `limit-reached`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::{FileRefusal, Problem, ProblemKind};
 use crate::text::{Limit, Span};
@@ -15,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "data or locations that multiply beyond what hiera-ls reads or looks up",
     docs: include_str!("limit_reached.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Problem(check),
 };
 

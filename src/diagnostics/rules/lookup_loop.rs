@@ -9,7 +9,7 @@ use circles::{CycleGraph, Hop};
 
 use super::limit_reached;
 use crate::diagnostics::rule::{
-    Check, DataContext, Dependence, Finding, Related, Rule, RuleGroup, Severity,
+    Check, DataContext, Dependence, Finding, Needs, Related, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::error::{LookupErrorKind, LookupFrame};
@@ -27,6 +27,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a key whose value needs itself",
     docs: include_str!("lookup_loop.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Cycles(check),
 };
 

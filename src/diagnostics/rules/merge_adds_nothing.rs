@@ -1,7 +1,7 @@
 //! `merge-adds-nothing`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, EntryEffect, Finding, Rule, RuleGroup, Severity, Tag,
+    Check, Dependence, EntryContext, EntryEffect, Finding, Needs, Rule, RuleGroup, Severity, Tag,
 };
 
 /// The rule.
@@ -13,6 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a merged value that adds nothing to those of other files",
     docs: include_str!("merge_adds_nothing.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

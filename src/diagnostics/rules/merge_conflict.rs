@@ -1,7 +1,7 @@
 //! `merge-conflict`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::text::{Span, TextRange};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a conflict of a merge that is not resolved",
     docs: include_str!("merge_conflict.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::File(check),
 };
 

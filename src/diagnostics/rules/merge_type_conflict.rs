@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::limit_reached;
 use super::unread::in_code;
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Related, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Related, Rule, RuleGroup, Severity,
 };
 use crate::fleet::groups::{self, FleetQuestion, group_by_answer};
 use crate::hiera::error::LookupErrorKind;
@@ -25,6 +25,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "values that the key's merge strategy cannot merge",
     docs: include_str!("merge_type_conflict.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

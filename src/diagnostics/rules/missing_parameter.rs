@@ -3,7 +3,7 @@
 use super::typed::{MAX_NODES, named_nodes, node_answer};
 use super::unread::in_code;
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::EntryData;
 use crate::hiera::key::LookupKey;
@@ -22,6 +22,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a class in data with a required parameter that no level has",
     docs: include_str!("missing_parameter.md"),
     depends_on: Dependence::Everything(names_classes),
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

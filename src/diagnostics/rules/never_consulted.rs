@@ -2,7 +2,7 @@
 
 use super::unread::in_code;
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity, Tag,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity, Tag,
 };
 use crate::manifest::model::{ClassUse, Literal, UseKind};
 use crate::workspace::manifests::{ManifestIndex, ModuleOrigin, ParameterAt, UseAt};
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a key for a parameter that every declaration of its class gives",
     docs: include_str!("never_consulted.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

@@ -1,7 +1,7 @@
 //! `not-a-hash`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity, in_words,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity, in_words,
 };
 use crate::hiera::data::{Problem, ProblemKind};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a data file whose root is no hash",
     docs: include_str!("not_a_hash.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Problem(check),
 };
 

@@ -5,7 +5,7 @@ use yaml_rust2::parser::{MarkedEventReceiver, Parser};
 use yaml_rust2::scanner::Marker;
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::DataFormat;
 use crate::text::{Encoding, LineCol, Span, TextRange};
@@ -20,6 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "text that Puppet reads and a YAML 1.2 reader does not",
     docs: include_str!("not_yaml_1_2.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::File(check),
 };
 

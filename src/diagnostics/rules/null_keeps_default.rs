@@ -3,7 +3,7 @@
 use super::typed::is_taken_as_written;
 use super::unread::in_code;
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::key::LookupKey;
 use crate::manifest::model::Literal;
@@ -18,6 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a null for a class parameter, which keeps its default",
     docs: include_str!("null_keeps_default.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

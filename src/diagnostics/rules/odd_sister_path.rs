@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::HieraConfig;
 use crate::text::FilePath;
@@ -19,6 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a location whose folder has no file, while others name a folder of nearly the same name",
     docs: include_str!("odd_sister_path.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Config(check),
 };
 

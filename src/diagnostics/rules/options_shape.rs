@@ -1,7 +1,7 @@
 //! `options-shape`
 
 use crate::diagnostics::rule::{
-    Check, DataContext, Dependence, Finding, Rule, RuleGroup, Severity, in_words,
+    Check, DataContext, Dependence, Finding, Needs, Rule, RuleGroup, Severity, in_words,
 };
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::value::{Data, Member, Value};
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "lookup_options, or an entry of them, that are no hash",
     docs: include_str!("options_shape.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Options(check),
 };
 

@@ -2,7 +2,7 @@
 
 use super::typed::{WrongValue, each_wrong_value, shorten};
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 
 /// The rule.
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a value that is not of the type of the class parameter that takes it",
     docs: include_str!("parameter_type.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

@@ -1,7 +1,7 @@
 //! `private-key-in-clear`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::puppet::value::{Data, Value};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a private key that is not encrypted",
     docs: include_str!("private_key_in_clear.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Entry(check),
 };
 

@@ -1,7 +1,7 @@
 //! `redundant-override`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, EntryEffect, Finding, Rule, RuleGroup, Severity, Tag,
+    Check, Dependence, EntryContext, EntryEffect, Finding, Needs, Rule, RuleGroup, Severity, Tag,
 };
 
 /// The rule.
@@ -13,6 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a value that all its readers would get without it",
     docs: include_str!("redundant_override.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

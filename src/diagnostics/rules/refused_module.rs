@@ -1,6 +1,6 @@
 //! `refused-module`
 
-use crate::diagnostics::rule::{Check, Dependence, Finding, Rule, RuleGroup, Severity};
+use crate::diagnostics::rule::{Check, Dependence, Finding, Needs, Rule, RuleGroup, Severity};
 use crate::text::{Span, TextRange};
 use crate::workspace::environments::{MetadataFault, RefusedModule};
 use crate::workspace::file::File;
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a module that Puppet passes over for its metadata.json",
     docs: include_str!("refused_module.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Module(check),
 };
 

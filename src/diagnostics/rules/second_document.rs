@@ -1,7 +1,7 @@
 //! `second-document`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::{Problem, ProblemKind};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "data behind the first document of a file, which Puppet ignores",
     docs: include_str!("second_document.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Problem(check),
 };
 

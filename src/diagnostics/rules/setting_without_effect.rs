@@ -1,7 +1,7 @@
 //! `setting-without-effect`
 
 use crate::diagnostics::WrongSetting;
-use crate::diagnostics::rule::{Check, Dependence, Finding, Rule, RuleGroup, Severity};
+use crate::diagnostics::rule::{Check, Dependence, Finding, Needs, Rule, RuleGroup, Severity};
 use crate::text::Span;
 use crate::workspace::file::File;
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a setting of hiera-ls that is not known, or names what is not there",
     docs: include_str!("setting_without_effect.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Setting(check),
 };
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::HieraConfig;
 use crate::text::{FilePath, Span, TextRange};
@@ -19,6 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "data that several configs read, of which one governs it",
     docs: include_str!("several_configs.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Config(check),
 };
 

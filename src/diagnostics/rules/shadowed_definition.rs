@@ -1,7 +1,7 @@
 //! `shadowed-definition`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, EntryEffect, Finding, Rule, RuleGroup, Severity, Tag,
+    Check, Dependence, EntryContext, EntryEffect, Finding, Needs, Rule, RuleGroup, Severity, Tag,
 };
 
 /// The rule. Where it has a finding, `redundant-override` has none.
@@ -13,6 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a value that no reader gets, as a level above always has one",
     docs: include_str!("shadowed_definition.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

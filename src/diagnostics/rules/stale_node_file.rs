@@ -1,7 +1,7 @@
 //! `stale-node-file`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::text::{Span, TextRange};
 
@@ -14,6 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a data file of a node, a role or a site that no node has any more",
     docs: include_str!("stale_node_file.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::File(check),
 };
 

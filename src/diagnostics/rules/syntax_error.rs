@@ -1,7 +1,7 @@
 //! `syntax-error`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::{Problem, ProblemKind};
 use crate::text::TextRange;
@@ -15,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "the text is no YAML, JSON or HOCON",
     docs: include_str!("syntax_error.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Problem(check),
 };
 

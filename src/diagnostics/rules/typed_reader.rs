@@ -3,7 +3,7 @@
 use super::typed::{as_written, is_taken_as_written, shorten};
 use super::unread::in_code;
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
@@ -22,6 +22,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a value that is not of the type that a call in code asks for",
     docs: include_str!("typed_reader.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

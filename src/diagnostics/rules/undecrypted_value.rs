@@ -1,7 +1,7 @@
 //! `undecrypted-value`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::{DataReader, Level};
 use crate::hiera::eyaml::{EncryptedPart, KeyPair, encrypted_parts, is_attempted};
@@ -18,6 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "an encrypted value that no level decrypts",
     docs: include_str!("undecrypted_value.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Entry(check),
 };
 

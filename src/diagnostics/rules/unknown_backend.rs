@@ -2,7 +2,7 @@
 
 use super::backends::{CustomLevel, DECLARED_HERE, custom_levels};
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::HieraConfig;
 use crate::hiera::config::formats::{BUILT_INS, built_in, hiera3_built_in};
@@ -18,13 +18,11 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a level names a function that Puppet does not find",
     docs: include_str!("unknown_backend.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Config(check),
 };
 
 fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    if !context.snapshot.complete {
-        return;
-    }
     for custom in custom_levels(config, context) {
         let found = match &custom.source {
             FunctionSource::NotInModule(module) => not_in_module(&custom, module),

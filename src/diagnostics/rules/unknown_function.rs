@@ -1,7 +1,7 @@
 //! `unknown-function`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::{Problem, ProblemKind};
 use crate::hiera::interpolation::Method;
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a token that calls what is no interpolation function",
     docs: include_str!("unknown_function.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Problem(check),
 };
 

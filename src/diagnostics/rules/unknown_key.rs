@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity, in_words,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity, in_words,
 };
 use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::key::{KeySegment, LookupKey};
@@ -21,6 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a token looks up a key that no level of any layer defines",
     docs: include_str!("unknown_key.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::fix::{Fix, FixEdit, Safety, is_merge_option};
 use crate::diagnostics::rule::{
-    Check, DataContext, Dependence, Finding, Rule, RuleGroup, Severity,
+    Check, DataContext, Dependence, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::puppet::value::Member;
 use crate::text::similar::nearest_name;
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "an option in an entry of lookup_options that Puppet passes over",
     docs: include_str!("unknown_option.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Options(check),
 };
 

@@ -2,7 +2,7 @@
 
 use super::unread::{in_code, unread_keys};
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::text::similar::nearest_name;
 use crate::workspace::manifests::{DefinitionAt, KeyStanding, ManifestIndex, split_key};
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a key for a parameter that its class does not have",
     docs: include_str!("unknown_parameter.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

@@ -1,7 +1,7 @@
 //! `unknown-strategy`
 
 use crate::diagnostics::rule::{
-    Check, DataContext, Dependence, Finding, Rule, RuleGroup, Severity,
+    Check, DataContext, Dependence, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::puppet::value::Member;
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a merge strategy in lookup_options that does not exist, or an option that it does not take",
     docs: include_str!("unknown_strategy.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::Options(check),
 };
 

@@ -1,7 +1,7 @@
 //! `unloadable-value`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::data::{EntryData, FileRefusal, Problem, ProblemKind};
 use crate::workspace::manifests::ManifestIndex;
@@ -15,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a value that makes Puppet refuse the whole file: a date, an unknown alias, a tag of Ruby's",
     docs: include_str!("unloadable_value.md"),
     depends_on: Dependence::Everything(may_quote_value),
+    needs: Needs::Index,
     check: Check::Problem(check),
 };
 
@@ -28,8 +29,7 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
     }
     let data = context.view.data_of(&context.file.path);
     let is_sensitive = |key: &str| context.snapshot.may_be_sensitive(key);
-    let is_secret =
-        !context.snapshot.complete || data.is_some_and(|data| data.has_key(is_sensitive));
+    let is_secret = data.is_some_and(|data| data.has_key(is_sensitive));
     let reason = if is_secret { refusal.masked_message() } else { refusal.to_string() };
     let advice = if refusal.is_for_a_time() { "; quote it to make it a string" } else { "" };
     findings.push(Finding::new(

@@ -1,7 +1,7 @@
 //! `unreachable-key`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity, Tag,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity, Tag,
 };
 use crate::hiera::config::{DataReader, Layer};
 use crate::hiera::data::{Problem, ProblemKind};
@@ -15,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a root key that is no string and can never be looked up",
     docs: include_str!("unreachable_key.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::File,
     check: Check::Problem(check),
 };
 

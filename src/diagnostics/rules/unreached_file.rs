@@ -2,7 +2,7 @@
 
 use super::unread_extension::readable_name;
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::{ConfigProblemKind, HieraConfig};
 use crate::hiera::data::DataFormat;
@@ -17,6 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a data file that no level can reach",
     docs: include_str!("unreached_file.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::File(check),
 };
 

@@ -1,7 +1,7 @@
 //! `unread-extension`
 
 use crate::diagnostics::rule::{
-    Check, Dependence, FileContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::environments::Environment;
@@ -15,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a data file that a level would read if its name ended otherwise",
     docs: include_str!("unread_extension.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Levels,
     check: Check::File(check),
 };
 

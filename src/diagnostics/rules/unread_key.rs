@@ -2,7 +2,7 @@
 
 use super::unread::unread_keys;
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Fix, Rule, RuleGroup, Safety, Severity, Tag,
+    Check, Dependence, EntryContext, Finding, Fix, Needs, Rule, RuleGroup, Safety, Severity, Tag,
 };
 use crate::text::similar::{nearest_name, nearest_within};
 use crate::workspace::manifests::{KeyStanding, ManifestIndex, ModuleOrigin};
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a key that no class, call or token in the workspace reads",
     docs: include_str!("unread_key.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::fix::{Fix, FixEdit, Safety};
 use crate::diagnostics::rule::{
-    Check, Dependence, Finding, Rule, RuleGroup, Severity, Tag, UnusedIgnore,
+    Check, Dependence, Finding, Needs, Rule, RuleGroup, Severity, Tag, UnusedIgnore,
 };
 use crate::text::Span;
 use crate::workspace::file::File;
@@ -16,6 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a comment that accepts findings where there are none",
     docs: include_str!("unused_ignore.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Ignore(check),
 };
 

@@ -2,7 +2,7 @@
 
 use super::typed::{WrongValue, each_wrong_value};
 use crate::diagnostics::rule::{
-    Check, Dependence, EntryContext, Finding, Rule, RuleGroup, Severity,
+    Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::puppet::types::DataType;
 
@@ -15,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a plain value for a parameter that takes Sensitive values only",
     docs: include_str!("unwrapped_secret.md"),
     depends_on: Dependence::Keys,
+    needs: Needs::Index,
     check: Check::Entry(check),
 };
 

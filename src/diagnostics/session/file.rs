@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 
 use crate::diagnostics::ignores::{accept_findings, drop_accepted};
-use crate::diagnostics::{FileCheck, Finding, RulesConfig, in_order};
+use crate::diagnostics::{FileCheck, Finding, Needs, RulesConfig, in_order};
 use crate::hiera::data::{DataFile, Part};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::work::{Work, count_work};
@@ -162,12 +162,13 @@ impl FileFindings {
         let (gone, come) = old.parts().changes_to(check.data.parts());
         gone.iter().for_each(|part| self.forget(part.id));
         self.dirty.extend(come.iter().map(|part| part.id));
-        self.of_file = share_findings(check.check_file());
+        let known = Needs::known_at_most(check.context.snapshot);
+        self.of_file = share_findings(check.check_file(known));
     }
 
     /// Checks the dirty parts, at most so many, in their order; returns whether none is left. The
-    /// others have the findings of the rules that need no other file. A cancelled snapshot leaves
-    /// parts, too.
+    /// others have the findings of the rules that need no index, as they were published before. A
+    /// cancelled snapshot leaves parts, too.
     pub(super) fn check(&mut self, check: &FileCheck<'_>, most: usize) -> bool {
         let cancel = check.context.snapshot.cancel_token();
         self.take_data(check);
@@ -191,10 +192,11 @@ impl FileFindings {
                 self.dirty.push(id);
             }
         }
+        let known = Needs::known_at_once(check.context.snapshot);
         for id in dirty {
             let part = check.data.parts().get(id).filter(|_| goes_on);
-            let alone = part.map_or_else(Vec::new, |part| check.check_entry_alone(&part.data));
-            self.put_findings(id, alone);
+            let early = part.map_or_else(Vec::new, |part| check.check_entry(&part.data, known));
+            self.put_findings(id, early);
             self.dirty.push(id);
         }
         if self.dirty_cycles && goes_on && self.dirty.is_empty() {
@@ -213,7 +215,8 @@ impl FileFindings {
     /// Checks an entry.
     fn check_entry(&mut self, check: &FileCheck<'_>, part: &Part) {
         count_work(Work::Check);
-        self.put_findings(part.id, check.check_entry(&part.data));
+        let known = Needs::known_at_most(check.context.snapshot);
+        self.put_findings(part.id, check.check_entry(&part.data, known));
         if check.depends_on_all(&part.data) {
             self.readers_of_all.insert(part.id);
         }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use foldhash::HashMap;
 use indexmap::IndexSet;
 
-use super::{FileCheck, Finding, RulesConfig, check_file_alone, of_other_file, prepare};
+use super::{FileCheck, Finding, RulesConfig, check_file_early, of_other_file, prepare};
 use crate::fleet::answer_cache::AnswerCache;
 use crate::text::CancelToken;
 use crate::text::{FileId, FilePath};
@@ -130,15 +130,15 @@ impl Findings {
     }
 
     /// Returns the first findings of the files of a snapshot that are open and were not checked yet:
-    /// those of the rules that need no other file. A caller publishes them where the index that
-    /// other rules need takes long.
+    /// those of the rules that need no index. A caller publishes them where the index that other
+    /// rules need takes long.
     pub fn first_findings(
         &self,
         snapshot: &Snapshot,
         rules: &RulesConfig,
     ) -> Vec<ReportedFindings> {
         let unchecked = snapshot.open_files().filter(|path| !self.watches_file(path));
-        unchecked.map(|path| (path.clone(), check_file_alone(snapshot, path, rules))).collect()
+        unchecked.map(|path| (path.clone(), check_file_early(snapshot, path, rules))).collect()
     }
 
     /// Does the work that can wait until the findings have been published, as long as it `is_idle`:

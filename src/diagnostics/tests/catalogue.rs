@@ -86,11 +86,13 @@ fn findings(rule: &Rule, heading: &str) -> (Vec<Finding>, String) {
     let block = section.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
     let block = block.unwrap_or_else(|| panic!("{}: no block of yaml under {heading}", rule.code));
     let lines: Vec<String> = block.lines().map(fixture_line).collect();
-    let fixture = Fixture::new(&format!("{}\n", lines.join("\n")));
+    let text = format!("{}\n", lines.join("\n"));
+    let fixture = Fixture::new(&text);
     let mut config = fixture.settings.rules.clone();
     if rule.severity == Severity::Off {
         config.severities.insert(rule.code.to_owned(), Severity::Warning);
     }
+    super::early_findings_are_final(&text, &config);
     let found = check_all(&fixture.snapshot, &config);
     let rendered = fixture.rendered(&found);
     (found, rendered)

@@ -26,18 +26,28 @@ impl Snapshot {
         if path.relative_to(&environment.root).is_some_and(is_below_installed) {
             return true;
         }
-        let mut modules = environment.modules.iter();
-        let Some((name, module)) = modules.find(|(_, module)| path.is_within(&module.root)) else {
-            return false;
-        };
-        let is_installed = || self.manifests(environment).is_installed(name);
-        self.complete && may_be_installed(&module.root) && is_installed()
+        let is_installed = |name: &str| self.manifests(environment).is_installed(name);
+        self.complete && installable_module(environment, path).is_some_and(is_installed)
+    }
+
+    /// Whether [`is_third_party`](Snapshot::is_third_party) may be true of a file, as far as its
+    /// path tells: a Puppetfile, which is part of the index of code, may name its module.
+    pub fn may_be_third_party(&self, environment: &Environment, path: &FilePath) -> bool {
+        path.relative_to(&environment.root).is_some_and(is_below_installed)
+            || installable_module(environment, path).is_some()
     }
 
     /// Returns the index of the code of an environment, if it was computed before.
     pub fn known_manifests(&self, environment: &Environment) -> Option<&ManifestIndex> {
         self.manifests.finished_index(&environment.root)
     }
+}
+
+/// Returns the name of the module with a file, if a tool may have installed the module.
+fn installable_module<'a>(environment: &'a Environment, path: &FilePath) -> Option<&'a str> {
+    let mut modules = environment.modules.iter();
+    let (name, module) = modules.find(|(_, module)| path.is_within(&module.root))?;
+    may_be_installed(&module.root).then_some(name)
 }
 
 impl LazyManifests {

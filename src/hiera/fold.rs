@@ -69,3 +69,18 @@ fn fold_behind(out: &mut Vec<PatternPiece>, text: &str) {
     }
     out.extend([PatternPiece::Any, PatternPiece::Literal(names[1..].join("/"))]);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hiera::pattern::{Pattern, parse_pieces};
+
+    #[test]
+    fn a_path_that_climbs_out_of_a_token_keeps_its_folders() {
+        let pieces = normalize_pieces(parse_pieces("d/%{x}/../e/f.yaml", false));
+        let pattern = Pattern::new(pieces).expect("a pattern");
+        for (path, is_named) in [("d/e/f.yaml", true), ("d/f.yaml", false), ("d/g/f.yaml", false)] {
+            assert_eq!(pattern.bind(path).is_some(), is_named, "{path}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::disk::{DiskEntry, FileSystem, ReadError, Walk, WalkLimits};
+use crate::disk::{DiskEntry, FileSystem, MemoryFs, ReadError, Walk, WalkLimits};
 use crate::fixture::Fixture;
 use crate::hiera::scope::Scope;
 use crate::puppet::print::{PrintOptions, print_json};
@@ -848,4 +848,19 @@ fn a_datadir_outside_is_read_where_it_lies_below_a_folder_of_the_root() {
         let is_found = workspace.snapshot().file(&FilePath::new(&path)).is_some();
         assert_eq!(is_found, is_read, "{folder}");
     }
+}
+
+#[test]
+fn any_file_that_marks_a_control_repository_marks_its_folder() {
+    let above = |files: &[&str], path: &str| {
+        let fs = MemoryFs::new();
+        files.iter().for_each(|file| fs.write(file, ""));
+        scan::environment_above(&FilePath::new(path), &fs)
+    };
+    for name in [".hiera-ls.yaml", "environment.conf", "Puppetfile"] {
+        let file = format!("/repo/{name}");
+        let found = above(&[&file, "/repo/data/nodes/a.yaml"], "/repo/data/nodes");
+        assert_eq!(found, Some(FilePath::new("/repo")), "{name}");
+    }
+    assert_eq!(above(&["/repo/data/a.yaml"], "/repo/data"), None);
 }

@@ -420,6 +420,16 @@ f: 6
                 | ^^^
         "#]],
     );
+    // Documents far behind the first one are not read.
+    let filler = "# a comment\n".repeat(8_000);
+    check(
+        &format!("a: 1\n---\nb: 2\n{filler}---\nc: 3\n"),
+        expect![[r#"
+        data/common.yaml:2:1: error: Puppet reads only the first document of a file: it ignores everything from this line on, with the key 'b' [second-document]
+          2 | ---
+            | ^^^
+    "#]],
+    );
     check(
         "{a: 1}\nb: 2\n",
         expect![[r#"

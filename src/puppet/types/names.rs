@@ -296,6 +296,7 @@ fn count_parts(one: &DataType, path: &mut Vec<Arc<str>>) -> u64 {
 mod tests {
     use super::*;
     use crate::puppet::types::check_parameter;
+    use crate::puppet::types::parse::NoNames;
     use crate::puppet::value::Value;
 
     struct Chain;
@@ -330,6 +331,16 @@ mod tests {
         for text in ["T30", "T99", "A", "Optional[B]", "Ruby", "Array[Nope::It]", "T1[2]", "T1["] {
             assert!(!is_judged(text), "{text}");
         }
+    }
+
+    #[test]
+    fn object_types_of_puppet_are_left_to_puppet() {
+        for text in ["Error", "Target", "Array[Result]", "Pcore::Entity", "TypeAlias"] {
+            let found = parse_naming(text, &NoNames).expect("a type");
+            assert!(found.undecided_part().is_some(), "{text}");
+        }
+        let unknown = parse_naming("Results", &NoNames).expect("a type");
+        assert_eq!(unknown.unresolved_name().as_deref(), Some("Results"));
     }
 
     #[test]

@@ -257,3 +257,20 @@ fn an_alias_that_comes_or_goes_outside_of_types_is_judged_anew() {
     edit(workspace, "/manifests/site.pp", "type Port = Integer", "");
     assert_eq!(judged(workspace), unknown);
 }
+
+#[test]
+fn a_key_with_three_known_characters_is_a_pattern() {
+    let fixture = Fixture::new(
+        "
+m::x: 1
+#- /modules/m/manifests/init.pp
+class m($x) {
+  $a = lookup(\"a_${x}\")
+  $b = lookup(\"ab_${x}\")
+}
+",
+    );
+    let index = index(&fixture.snapshot);
+    assert_eq!(index.pattern_readers("ab_port").count(), 1);
+    assert_eq!(index.dynamic_readers().count(), 1);
+}

@@ -165,3 +165,33 @@ k: 1
     "#]],
     );
 }
+
+#[test]
+fn a_data_file_of_a_host_is_that_of_the_one_node_with_this_host() {
+    let repo = "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Nodes, path: 'nodes/%{facts.networking.hostname}.yaml'}
+- {name: Common, path: common.yaml}
+#- /data/nodes/web01.yaml
+k: 1
+#- /data/common.yaml
+k: 2
+#- /manifests/site.pp
+node 'web01.example.net' {}
+";
+    check(
+        repo,
+        expect![[r#"
+        web01.example.net from /manifests/site.pp: trusted={"authenticated"=>"remote", "certname"=>"web01.example.net", "hostname"=>"web01", "domain"=>"example.net"} (its name), facts.networking.hostname=web01 (path of its data file), networking.hostname=web01 (its name), facts.hostname=web01 (its name), hostname=web01 (its name), clientcert=web01.example.net (its name), facts.clientcert=web01.example.net (its name), facts.networking.fqdn=web01.example.net (its name), networking.fqdn=web01.example.net (its name), facts.fqdn=web01.example.net (its name), fqdn=web01.example.net (its name), facts.networking.domain=example.net (its name), networking.domain=example.net (its name), facts.domain=example.net (its name), domain=example.net (its name)
+    "#]],
+    );
+    check(
+        &format!("{repo}node 'web01.example.org' {{}}\n"),
+        expect![[r#"
+        web01.example.net from /manifests/site.pp: trusted={"authenticated"=>"remote", "certname"=>"web01.example.net", "hostname"=>"web01", "domain"=>"example.net"} (its name), clientcert=web01.example.net (its name), facts.clientcert=web01.example.net (its name), facts.networking.fqdn=web01.example.net (its name), networking.fqdn=web01.example.net (its name), facts.fqdn=web01.example.net (its name), fqdn=web01.example.net (its name), facts.networking.hostname=web01 (its name), networking.hostname=web01 (its name), facts.hostname=web01 (its name), hostname=web01 (its name), facts.networking.domain=example.net (its name), networking.domain=example.net (its name), facts.domain=example.net (its name), domain=example.net (its name)
+        web01.example.org from /manifests/site.pp: trusted={"authenticated"=>"remote", "certname"=>"web01.example.org", "hostname"=>"web01", "domain"=>"example.org"} (its name), clientcert=web01.example.org (its name), facts.clientcert=web01.example.org (its name), facts.networking.fqdn=web01.example.org (its name), networking.fqdn=web01.example.org (its name), facts.fqdn=web01.example.org (its name), fqdn=web01.example.org (its name), facts.networking.hostname=web01 (its name), networking.hostname=web01 (its name), facts.hostname=web01 (its name), hostname=web01 (its name), facts.networking.domain=example.org (its name), networking.domain=example.org (its name), facts.domain=example.org (its name), domain=example.org (its name)
+    "#]],
+    );
+}

@@ -115,8 +115,12 @@ const scenarios = {
       check(groups.every((text) => pictured.includes(text)), "the hover of the README's picture has the value of each group of nodes", pictured);
       await window.screenshot("readme", { clip: { x: 48, y: 36, width: 1132, height: 453 } });
       if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, "readme.png"), path.resolve(import.meta.dirname, "../../../editors/vscode/media/hover.png"));
-      const box = await window.page.locator(".monaco-hover:not(.hidden)").first().boundingBox();
-      await window.picture("hover", { x: box.x - 4, y: box.y - 4, width: box.width + 5, height: box.height + 26 });
+      await until("the picture of the hover", async () => {
+        await window.hover(); // The window may have hidden the one before.
+        const box = await page.locator(".monaco-hover:not(.hidden)").first().boundingBox({ timeout: 3000 });
+        await window.picture("hover", { x: box.x - 4, y: box.y - 4, width: box.width + 5, height: box.height + 26 });
+        return true;
+      });
       await window.press("Escape");
       await window.resize(1280, 800);
 

@@ -85,6 +85,7 @@ fn run_once(
     let counts = findings.iter().any(|finding| finding.severity >= least);
     let options = report::ReportOptions {
         format: arguments.format,
+        group_by: arguments.group_by,
         has_statistics: arguments.statistics,
         least,
         paint: arguments.color.paint(),

@@ -128,3 +128,35 @@ fn settings_in_force_have_their_places() {
         assert_eq!(row(block, name), expected, "{name}");
     }
 }
+
+#[test]
+fn findings_are_grouped_by_cause_file_or_rule() {
+    let data = "ntp::a: 1\nntp::b: 1\nntp::c: 1\nx: {b: 1, b: 2}\nx: {c: 1, c: 2}\n";
+    let files = [
+        CONFIG,
+        ("data/common.yaml", data),
+        ("Puppetfile", "mod 'puppetlabs/stdlib', '9.0.0'\n"),
+        ("manifests/site.pp", "$x = lookup('x')\nclass nothing { }\n"),
+    ];
+    let root = repo("group-by", &files);
+    let grouped = |by: &str| at(&root, &["check", "--group-by", by], "").1;
+    let headings = |by: &str| -> Vec<String> {
+        let out = grouped(by);
+        let lines = out.lines().take_while(|line| !line.contains("files checked"));
+        let is_heading = |line: &&str| !line.is_empty() && !line.starts_with(' ');
+        lines.filter(is_heading).map(str::to_owned).collect()
+    };
+    let module = "the module 'ntp' is neither in the workspace nor in a Puppetfile";
+    assert_eq!(headings("file")[0], "data/common.yaml");
+    let by_rule = headings("rule");
+    assert!(by_rule[0].starts_with("duplicate-key: "), "{by_rule:?}");
+    let by_cause = headings("cause");
+    assert!(by_cause.iter().any(|heading| heading == module), "{by_cause:?}");
+    let out = grouped("cause");
+    for key in ["ntp::a", "ntp::b", "ntp::c"] {
+        assert!(out.contains(&format!("nothing here reads '{key}'")), "{out}");
+    }
+    assert!(!out.contains("3 keys, the first in"), "{out}");
+    assert!(grouped("rule").contains("3 keys, the first in data/common.yaml:1"));
+    assert!(out.contains("  data/common.yaml:1:1: "), "{out}");
+}

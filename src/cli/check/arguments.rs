@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use clap::{Args, ValueEnum};
 
 use crate::cli::RootArguments;
-use crate::cli::report::ReportFormat;
+use crate::cli::report::{Grouping, ReportFormat};
 use crate::diagnostics::Preset;
 use crate::disk::environment_variable;
 use crate::text::paint::Paint;
@@ -30,11 +30,15 @@ pub struct CheckArguments {
     /// How to print the findings.
     #[arg(long, value_name = "FORMAT", default_value = "full")]
     pub(super) format: ReportFormat,
+    /// Print each finding on one line below the heading of its group: file, or, the largest group
+    /// first, rule or cause (the fact behind the findings, such as a module that is not here).
+    #[arg(long, value_name = "WHAT", conflicts_with = "format")]
+    pub(super) group_by: Option<Grouping>,
     /// Whether reports for people have colours and links; auto: on a terminal, unless NO_COLOR is set.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(super) color: ColorChoice,
     /// Print how many findings each rule has, in place of the findings.
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long, conflicts_with_all = ["format", "group_by"])]
     pub(super) statistics: bool,
     /// Print the files that are checked, and check nothing.
     #[arg(long, conflicts_with_all = ["stdin", "fix", "diff"])]

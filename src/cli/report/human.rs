@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use indexmap::IndexMap;
+
+use super::Grouping;
 use crate::diagnostics::fix::FixDrafter;
 use crate::diagnostics::render::{LineSpans, finding_line, write_finding};
 use crate::diagnostics::rule::Safety;
@@ -17,8 +20,8 @@ pub(super) enum Layout {
     Full,
     /// Each finding on one line.
     Concise,
-    /// Each finding on one line below the name of its file.
-    Grouped,
+    /// Each finding on one line below the heading of its group.
+    Grouped(Grouping),
 }
 
 pub(super) fn write(
@@ -28,16 +31,18 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let by_cause = common_causes(findings);
-    let is_folded = |finding: &&Finding| {
+    let is_common = |finding: &Finding| {
         finding
             .cause
             .as_deref()
             .is_some_and(|cause| by_cause.contains_key(&(finding.rule.code, cause)))
     };
+    // Below the heading of their cause, findings stand one by one.
+    let folds = layout != Layout::Grouped(Grouping::Cause);
     let mut drafter = FixDrafter::new(spans.snapshot);
     let mut counts = FixCounts::default();
-    let mut heading = None;
-    for finding in findings {
+    let mut heading: Option<String> = None;
+    for finding in in_groups(layout, findings, spans) {
         let is_safe = drafter.is_safe(finding);
         match &finding.fix {
             _ if is_safe => counts.safe += 1,
@@ -47,27 +52,29 @@ pub(super) fn write(
             },
             _ => {}
         }
-        if is_folded(&finding) {
+        if folds && is_common(finding) {
             continue;
         }
         match layout {
             Layout::Full => write_finding(finding, is_safe, spans, out)?,
             Layout::Concise => writeln!(out, "{}", finding_line(finding, is_safe, false, spans))?,
-            Layout::Grouped => {
-                if heading != Some(finding.span.file) {
+            Layout::Grouped(grouping) => {
+                let of_finding = grouping.heading(finding, spans);
+                if heading.as_ref() != Some(&of_finding) {
                     let blank = if heading.is_some() { "\n" } else { "" };
-                    heading = Some(finding.span.file);
-                    let path = escape_terminal(&spans.line_span(finding.span).path).into_owned();
-                    writeln!(out, "{blank}{}", spans.paint.color(Ink::Bold, &path))?;
+                    let text = escape_terminal(&of_finding).into_owned();
+                    writeln!(out, "{blank}{}", spans.paint.color(Ink::Bold, &text))?;
+                    heading = Some(of_finding);
                 }
-                writeln!(out, "  {}", finding_line(finding, is_safe, true, spans))?;
+                let has_path = grouping == Grouping::File;
+                writeln!(out, "  {}", finding_line(finding, is_safe, has_path, spans))?;
             }
         }
     }
-    if layout == Layout::Grouped && heading.is_some() {
+    if heading.is_some() {
         writeln!(out)?;
     }
-    for ((code, cause), found) in &by_cause {
+    for ((code, cause), found) in by_cause.iter().filter(|_| folds) {
         let first = spans.line_span(found[0].span);
         let severity = found[0].severity.name();
         let count = found.len();
@@ -85,6 +92,36 @@ pub(super) fn write(
         writeln!(out, "{}", escape_terminal(&overview.status_line(spans.root)))?;
     }
     Ok(())
+}
+
+impl Grouping {
+    /// Returns the heading of a finding's group.
+    fn heading(self, finding: &Finding, spans: &LineSpans<'_>) -> String {
+        let rule = finding.rule;
+        match (self, &finding.cause) {
+            (Grouping::File, _) => spans.line_span(finding.span).path,
+            (Grouping::Cause, Some(cause)) => cause.clone(),
+            (Grouping::Rule | Grouping::Cause, _) => format!("{}: {}", rule.code, rule.summary),
+        }
+    }
+}
+
+/// Returns the findings in the order in which a layout has them: those of the largest group first
+/// where groups are no files.
+fn in_groups<'f>(
+    layout: Layout,
+    findings: &'f [Finding],
+    spans: &LineSpans<'_>,
+) -> Vec<&'f Finding> {
+    let Layout::Grouped(grouping @ (Grouping::Rule | Grouping::Cause)) = layout else {
+        return findings.iter().collect();
+    };
+    let mut groups: IndexMap<String, Vec<&Finding>> = IndexMap::new();
+    for finding in findings {
+        groups.entry(grouping.heading(finding, spans)).or_default().push(finding);
+    }
+    groups.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
+    groups.into_values().flatten().collect()
 }
 
 /// The fewest findings with one cause that are told as one fact.

@@ -49,6 +49,17 @@ pub(in crate::cli) enum ReportFormat {
     Checkstyle,
 }
 
+/// The property by which a report for people groups findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Grouping {
+    /// The fact behind them, such as a module that is not here; else the rule.
+    Cause,
+    /// The file.
+    File,
+    /// The rule.
+    Rule,
+}
+
 impl ReportFormat {
     /// Whether those who read it know files by where the command ran, and not by the environment's
     /// folder.
@@ -63,6 +74,8 @@ impl ReportFormat {
 pub(in crate::cli) struct ReportOptions {
     /// The format.
     pub(in crate::cli) format: ReportFormat,
+    /// How findings are grouped; `None`: as the format has it.
+    pub(in crate::cli) group_by: Option<Grouping>,
     /// Whether a count of each rule takes the place of the findings.
     pub(in crate::cli) has_statistics: bool,
     /// The least severity that makes the command fail.
@@ -81,12 +94,15 @@ pub(in crate::cli) fn write(
     root: &FilePath,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let ReportOptions { format, least, paint, has_statistics, files } = options;
+    let ReportOptions { format, least, paint, group_by, has_statistics, files } = options;
     let counted = (findings, files);
     let here = current_dir().filter(|here| format.is_for_the_repository() && root.is_within(here));
     let spans = LineSpans::new(snapshot, here.as_ref().unwrap_or(root)).with_paint(paint);
     if has_statistics {
         return human::write_statistics(counted, &spans, out);
+    }
+    if let Some(grouping) = group_by {
+        return human::write(human::Layout::Grouped(grouping), counted, &spans, out);
     }
     match format {
         ReportFormat::Github => github::write(findings, &spans, out),
@@ -97,7 +113,9 @@ pub(in crate::cli) fn write(
         ReportFormat::Checkstyle => checkstyle::write(findings, &spans, out),
         ReportFormat::Full => human::write(human::Layout::Full, counted, &spans, out),
         ReportFormat::Concise => human::write(human::Layout::Concise, counted, &spans, out),
-        ReportFormat::Grouped => human::write(human::Layout::Grouped, counted, &spans, out),
+        ReportFormat::Grouped => {
+            human::write(human::Layout::Grouped(Grouping::File), counted, &spans, out)
+        }
         ReportFormat::Json => json::write(findings, &spans, out),
         ReportFormat::Jsonl => json::write_lines(findings, &spans, out),
     }

@@ -172,6 +172,26 @@ fn links_of_the_book_stay_in_the_book() {
     assert!(outside.is_empty(), "{}", outside.join("\n"));
 }
 
+/// A page of a rule is shown by a shell, an editor and the book, each in another folder: it has no
+/// link to a file.
+#[test]
+fn pages_of_rules_link_to_no_file() {
+    let folder = package().join("src/diagnostics/rules");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let links = text.match_indices("](").map(|(at, _)| &text[at + 2..]);
+        let of_files: Vec<&str> = links.filter(|link| !link.starts_with("http")).collect();
+        assert!(of_files.is_empty(), "{}: {of_files:?}", path.display());
+        count += 1;
+    }
+    assert!(count > 50, "{count} pages");
+}
+
 /// The first page answers the first questions of a new user, each with one link; that the links lead
 /// somewhere is checked above.
 #[test]

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use hiera_ls::disk::OsFs;
 use hiera_ls::fleet::compare::upgrade::{causes_of_change, find_upgrade_changes};
@@ -66,14 +67,19 @@ fn forced(before: &Path, after: &Path, versions: [u8; 2]) -> BTreeSet<Answer> {
             open(vec![root], &settings(major), Vec::new(), &OsFs).workspace.snapshot()
         })
         .collect();
+    // A version may pass a module over, and its keys: they are asked for all the same.
+    let keys: BTreeSet<&Arc<str>> = snapshots.iter().flat_map(|it| it.keys().keys()).collect();
     let answers: Vec<BTreeMap<Answer, Result<Option<PuppetValue>, ()>>> =
-        snapshots.iter().map(all_answers).collect();
+        snapshots.iter().map(|snapshot| all_answers(snapshot, &keys)).collect();
     let differing =
         answers[0].iter().filter(|(answer, value)| answers[1].get(answer) != Some(value));
     differing.map(|(answer, _)| answer.clone()).collect()
 }
 
-fn all_answers(snapshot: &Snapshot) -> BTreeMap<Answer, Result<Option<PuppetValue>, ()>> {
+fn all_answers(
+    snapshot: &Snapshot,
+    keys: &BTreeSet<&Arc<str>>,
+) -> BTreeMap<Answer, Result<Option<PuppetValue>, ()>> {
     let environment = &snapshot.environments().all[0];
     let view = snapshot.view(environment);
     let mut answers = BTreeMap::new();
@@ -81,7 +87,7 @@ fn all_answers(snapshot: &Snapshot) -> BTreeMap<Answer, Result<Option<PuppetValu
         let scope = node.scope_in(&environment.name);
         let context = snapshot.lookup_context(environment, &view, &scope);
         let resolver = Resolver::new(Context { tolerant: false, ..context });
-        for key in snapshot.keys().keys().filter(|key| ***key != *LOOKUP_OPTIONS) {
+        for key in keys.iter().filter(|key| ****key != *LOOKUP_OPTIONS) {
             let value = resolver.lookup(&LookupKey::of_root(key), None).value.map_err(|_| ());
             answers.insert((node.name.to_string(), key.to_string()), value);
         }

@@ -24,7 +24,9 @@ pub(super) fn run(arguments: &SimplifyArguments, out: &mut dyn Write) -> Result<
     opened.note_settings();
     opened.environments()?;
     let repository = arguments.commit.then(|| open_repository(&opened)).transpose()?;
-    let steps = while_working("proving steps", || plan_steps(&arguments.steps, &opened.snapshot));
+    let steps = while_working("proving steps", || {
+        plan_steps(&arguments.steps, &opened.snapshot, &opened.settings.rules)
+    });
     for (number, step) in steps.iter().enumerate() {
         let title = format!("{}. {}", number + 1, step.title);
         match arguments.write {

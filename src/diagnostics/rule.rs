@@ -36,7 +36,7 @@ pub struct Rule {
     pub docs: &'static str,
     /// What its findings about an entry depend on.
     pub depends_on: Dependence,
-    /// What must be known before its findings in a file are final.
+    /// The least knowledge with which its findings in a file are final.
     pub needs: Needs,
     /// The function that finds them.
     pub check: Check,
@@ -89,7 +89,7 @@ pub enum Dependence {
     Everything(fn(&ManifestIndex, &EntryData) -> bool),
 }
 
-/// What must be known before the findings of a rule in a file are final: each value includes those
+/// The knowledge with which the findings of a rule in a file are final: each value includes those
 /// before it. The server publishes findings in this order while a workspace is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Needs {

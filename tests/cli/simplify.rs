@@ -153,3 +153,13 @@ fn each_step_is_a_commit_and_other_changes_are_no_part_of_it() {
     assert_eq!(git(&["log", "--format=%an"]).lines().filter(|name| *name == "Tester").count(), 5);
     assert_eq!(git(&["status", "--short"]), "?? untracked\n");
 }
+
+#[test]
+fn entries_that_the_team_has_accepted_stay() {
+    let root = grown("simplify-accepted");
+    let settings =
+        "nodes: {sources: [fleet.jsonl]}\nignore: {'data/nodes/**': redundant-override}\n";
+    fs::write(root.join(".hiera-ls.yaml"), settings).unwrap();
+    let (_, out, told) = at(&root, &["simplify", "--steps", "overrides"], "");
+    assert!(!out.contains("data/nodes") && out.contains("data/roles/web.yaml"), "{out}{told}");
+}

@@ -66,8 +66,8 @@ pub(super) fn write(
                     writeln!(out, "{blank}{}", spans.paint.color(Ink::Bold, &text))?;
                     heading = Some(of_finding);
                 }
-                let has_path = grouping == Grouping::File;
-                writeln!(out, "  {}", finding_line(finding, is_safe, has_path, spans))?;
+                let is_below_path = grouping == Grouping::File;
+                writeln!(out, "  {}", finding_line(finding, is_safe, is_below_path, spans))?;
             }
         }
     }

@@ -40,8 +40,12 @@ pub(super) struct StepTexts {
 }
 
 /// Returns the steps of these kinds, in the order of the kinds in [`StepKind`].
-pub(super) fn plan_steps(kinds: &[StepKind], snapshot: &Snapshot) -> Vec<Step> {
-    let mut plan = Plan { now: snapshot.clone(), steps: Vec::new() };
+pub(super) fn plan_steps(
+    kinds: &[StepKind],
+    snapshot: &Snapshot,
+    settings: &RulesConfig,
+) -> Vec<Step> {
+    let mut plan = Plan { settings, now: snapshot.clone(), steps: Vec::new() };
     if kinds.contains(&StepKind::Overrides) {
         plan.remove_entries(&OVERRIDES, Safety::KeepsValues);
     }
@@ -58,17 +62,19 @@ pub(super) fn plan_steps(kinds: &[StepKind], snapshot: &Snapshot) -> Vec<Step> {
 }
 
 /// The steps so far, and the files after them.
-struct Plan {
+struct Plan<'a> {
+    /// The settings of the rules: paths that are ignored stay as they are.
+    settings: &'a RulesConfig,
     now: Snapshot,
     steps: Vec<Step>,
 }
 
-impl Plan {
+impl Plan<'_> {
     /// Adds a step for each level that has entries which these rules find; again for those that the
     /// removal of others makes removable.
     fn remove_entries(&mut self, rules: &[&str], safety: Safety) {
         loop {
-            let findings = find_entries(&self.now, rules);
+            let findings = find_entries(&self.now, rules, self.settings);
             let mut levels: BTreeMap<(usize, Arc<str>), Vec<&Finding>> = BTreeMap::new();
             for finding in &findings {
                 if let Some(level) = level_of(finding, &self.now) {
@@ -182,13 +188,17 @@ impl Plan {
 }
 
 /// Returns the findings of these rules that have a fix; all other rules are off.
-fn find_entries(snapshot: &Snapshot, rules: &[&str]) -> Vec<Finding> {
+fn find_entries(snapshot: &Snapshot, rules: &[&str], settings: &RulesConfig) -> Vec<Finding> {
     let severity = |code: &str| match rules.contains(&code) {
         true => Severity::Warning,
         false => Severity::Off,
     };
     let severities = catalogue::RULES.iter().map(|rule| (rule.code.into(), severity(rule.code)));
-    let config = RulesConfig { severities: severities.collect(), ..RulesConfig::default() };
+    let config = RulesConfig {
+        severities: severities.collect(),
+        environments: Default::default(),
+        ..settings.clone()
+    };
     let mut findings = check_all(snapshot, &config);
     findings.retain(|finding| finding.fix.is_some() && finding.cause.is_none());
     findings

@@ -31,7 +31,7 @@ pub(super) struct RecursionGuard<'a> {
     /// Names of aliases.
     aliases: Vec<String>,
     is_alias_repeated: bool,
-    /// What is compared with the aliases.
+    /// The values, and the aliases of types, that are compared with the aliases.
     others: Vec<Other>,
     is_other_repeated: bool,
 }

@@ -27,6 +27,9 @@ pub(super) fn run(arguments: &SimplifyArguments, out: &mut dyn Write) -> Result<
     let steps = while_working("proving steps", || {
         plan_steps(&arguments.steps, &opened.snapshot, &opened.settings.rules)
     });
+    if let Some(repository) = &repository {
+        require_tracked(repository, &steps, &opened)?;
+    }
     for (number, step) in steps.iter().enumerate() {
         let title = format!("{}. {}", number + 1, step.title);
         match arguments.write {
@@ -56,6 +59,23 @@ fn open_repository(opened: &Opened) -> Result<GitRepository, Failure> {
     match repository.uncommitted_file()? {
         Some(file) => Err(Failure(format!("{file} is not committed: commit or stash it first"))),
         None => Ok(repository),
+    }
+}
+
+/// Errors: git does not track a file of a step. A commit of such a file would add what its author has
+/// left out, and the text before the step would be in no commit.
+fn require_tracked(
+    repository: &GitRepository,
+    steps: &[Step],
+    opened: &Opened,
+) -> Result<(), Failure> {
+    let files = steps.iter().flat_map(|step| step.texts.keys());
+    match repository.untracked_file(files)? {
+        Some(file) => {
+            let shown = file.relative_to(&opened.root).unwrap_or(file.as_str());
+            Err(Failure(format!("git does not track {shown}: add and commit the file first")))
+        }
+        None => Ok(()),
     }
 }
 

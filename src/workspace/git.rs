@@ -11,7 +11,9 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use git2::{AttrCheckFlags, ErrorCode, ObjectType, Oid, TreeWalkMode, TreeWalkResult};
+use git2::{
+    AttrCheckFlags, ErrorCode, ObjectType, Oid, RepositoryOpenFlags, TreeWalkMode, TreeWalkResult,
+};
 
 use crate::disk::{DiskEntry, FileSystem, OsFs, ReadError, Stamp, Walk, WalkLimits};
 use crate::text::FilePath;
@@ -45,11 +47,18 @@ pub struct GitRevision {
 }
 
 impl GitRepository {
-    /// Returns the repository around a folder.
+    /// Returns the repository around a folder. As with git, the search stops below the folders that
+    /// the variable `GIT_CEILING_DIRECTORIES` of the environment names.
     ///
     /// Errors: there is none, or git refuses to open it.
     pub fn discover(folder: &FilePath) -> Result<GitRepository, String> {
-        let inner = git2::Repository::discover(folder.as_str()).map_err(|error| match error.code() {
+        let ceilings = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
+        let inner = git2::Repository::open_ext(
+            folder.as_str(),
+            RepositoryOpenFlags::empty(),
+            std::env::split_paths(&ceilings),
+        );
+        let inner = inner.map_err(|error| match error.code() {
             ErrorCode::NotFound => format!("{folder} lies in no git repository"),
             ErrorCode::Owner => format!(
                 "the git repository around {folder} belongs to another user: git config --global --add safe.directory '*'"

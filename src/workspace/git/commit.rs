@@ -1,5 +1,7 @@
 //! Commits of files that hiera-ls has written. No hook runs.
 
+use std::path::Path;
+
 use git2::{Status, StatusOptions};
 
 use super::GitRepository;
@@ -19,6 +21,21 @@ impl GitRepository {
         Ok(changed.next().map(|entry| String::from_utf8_lossy(entry.path_bytes()).into_owned()))
     }
 
+    /// Returns the first of these files that git does not track; `None` where git tracks all.
+    ///
+    /// Errors: git's, in words.
+    pub fn untracked_file<'a>(
+        &self,
+        mut files: impl Iterator<Item = &'a FilePath>,
+    ) -> Result<Option<&'a FilePath>, String> {
+        let index = self.inner.index().map_err(message_of)?;
+        let is_tracked = |file: &FilePath| {
+            let below = file.relative_to(&self.mount);
+            below.is_some_and(|below| index.get_path(Path::new(below), 0).is_some())
+        };
+        Ok(files.find(|file| !is_tracked(file)))
+    }
+
     /// Commits the files at these paths as they are on disk, those that are gone among them, on the
     /// branch that is checked out. Returns the short id of the commit.
     ///
@@ -33,7 +50,7 @@ impl GitRepository {
         for file in files {
             let below = file.relative_to(&self.mount);
             let below = below.ok_or_else(|| format!("{file} lies outside the git repository"))?;
-            let path = std::path::Path::new(below);
+            let path = Path::new(below);
             match OsFs.entry(file).is_some() {
                 true => index.add_path(path),
                 false => index.remove_path(path),

@@ -15,7 +15,9 @@ use git2::{
     AttrCheckFlags, ErrorCode, ObjectType, Oid, RepositoryOpenFlags, TreeWalkMode, TreeWalkResult,
 };
 
-use crate::disk::{DiskEntry, FileSystem, OsFs, ReadError, Stamp, Walk, WalkLimits};
+use crate::disk::{
+    DiskEntry, FileSystem, OsFs, ReadError, Stamp, Walk, WalkLimits, environment_variable,
+};
 use crate::text::FilePath;
 
 /// The most links behind one another that are followed.
@@ -52,7 +54,7 @@ impl GitRepository {
     ///
     /// Errors: there is none, or git refuses to open it.
     pub fn discover(folder: &FilePath) -> Result<GitRepository, String> {
-        let ceilings = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
+        let ceilings = environment_variable("GIT_CEILING_DIRECTORIES").unwrap_or_default();
         let inner = git2::Repository::open_ext(
             folder.as_str(),
             RepositoryOpenFlags::empty(),

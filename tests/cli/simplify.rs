@@ -133,7 +133,7 @@ fn each_step_is_a_commit_and_other_changes_are_no_part_of_it() {
         run.stdout
     };
     // The folder of the tests may lie in the repository of hiera-ls.
-    let mut alone = hiera_ls(&["simplify", "--write", "--commit"]);
+    let mut alone = hiera_ls(["simplify", "--write", "--commit"]);
     alone.current_dir(&root).env("GIT_CEILING_DIRECTORIES", root.parent().unwrap());
     let alone = run(&mut alone, "");
     assert_eq!(alone.status, Some(2));

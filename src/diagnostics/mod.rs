@@ -366,7 +366,7 @@ impl FileCheck<'_> {
             }
             resolution
         };
-        let removals = RemovalProofs::new(snapshot);
+        let removals = RemovalProofs::new(context);
         Some(look(&FileCheck {
             context,
             rules: LazyCell::new(&enabled),

@@ -2,21 +2,21 @@
 //! node may change. `redundant-override`, `merge-adds-nothing` and `shadowed-definition` report these
 //! entries, and share one proof an entry. The entries of a file share the lookups in the snapshot as it is.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{LazyCell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::anchors::carries_anchor;
 use super::fix::FixDrafter;
-use super::rule::{EntryContext, EntryEffect, Fix, RemovableEntry};
+use super::rule::{EntryContext, EntryEffect, FileContext, Fix, RemovableEntry};
 use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::fleet::compare::{Comparer, Effort};
 use crate::fleet::groups::Group;
 use crate::fleet::ways::ReadWay;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::hiera::pattern::{Bindings, PatternMatch};
+use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::puppet::value::Member;
 use crate::text::{FilePath, Span};
@@ -25,16 +25,25 @@ use crate::workspace::environments::Environment;
 
 /// The proofs about the entries of one file.
 pub(super) struct RemovalProofs<'a> {
-    snapshot: &'a Snapshot,
+    file: FileContext<'a>,
     tools: OnceCell<(RefCell<FixDrafter<'a>>, Comparer<'a>)>,
+    /// The number of the first location that leads to the file, and how its pattern names the file.
+    first_location: OnceCell<Option<(usize, Option<PatternMatch>)>>,
+    upper: OnceCell<UpperLocations<'a>>,
     /// The proved entries by the place of the key; `None` for one that has to stay.
     known: RefCell<HashMap<Span, Option<Rc<RemovableEntry>>>>,
 }
 
 impl<'a> RemovalProofs<'a> {
     /// Creates the proofs of a file, of which none is made yet.
-    pub(super) fn new(snapshot: &'a Snapshot) -> RemovalProofs<'a> {
-        RemovalProofs { snapshot, tools: OnceCell::new(), known: RefCell::default() }
+    pub(super) fn new(file: FileContext<'a>) -> RemovalProofs<'a> {
+        RemovalProofs {
+            file,
+            tools: OnceCell::new(),
+            first_location: OnceCell::new(),
+            upper: OnceCell::new(),
+            known: RefCell::default(),
+        }
     }
 
     /// Returns the entry of a root key of the file if it can be removed: proved for all known nodes,
@@ -49,25 +58,89 @@ impl<'a> RemovalProofs<'a> {
         if let Some(known) = self.known.borrow().get(&span) {
             return known.clone();
         }
+        let is_shadowed = LazyCell::new(|| self.is_shadowed(key));
         let prove = || {
             let after = self.snapshot_without(key, span)?;
-            let path = &context.file.file.path;
+            let path = &self.file.file.path;
             let (is_merged, places) = sources_of_values(&after, path, key);
             let effect = match is_merged {
                 true => EntryEffect::MergesNothing,
-                false if is_shadowed(context, key) => EntryEffect::NeverWins,
+                false if *is_shadowed => EntryEffect::NeverWins,
                 false => EntryEffect::RepeatsValue,
             };
             Some(Rc::new(RemovableEntry { key: key.clone(), span, effect, places }))
         };
-        let found = is_candidate(context, key, member).then(prove).flatten();
+        let found = self.is_candidate(context, key, member, &is_shadowed).then(prove).flatten();
         self.known.borrow_mut().insert(span, found.clone());
         found
     }
 
+    /// Whether an entry may be removable: another file of the environment has the same value, or is
+    /// read before by all readers, or values may be merged.
+    fn is_candidate(
+        &self,
+        context: &EntryContext<'_>,
+        key: &str,
+        member: &Member,
+        is_shadowed: &LazyCell<bool, impl FnOnce() -> bool>,
+    ) -> bool {
+        let FileContext { snapshot, environment, view, file, .. } = self.file;
+        // Reports would reveal that secrets are equal.
+        if key == LOOKUP_OPTIONS
+            || carries_anchor(snapshot, member)
+            || snapshot.may_be_sensitive(key)
+        {
+            return false;
+        }
+        let definitions = snapshot.keys().definitions(key);
+        let is_other = |path: &FilePath| *path != file.path && environment.reaches_file(path);
+        let has_same = |path: &FilePath| {
+            let data = view.data_of(path);
+            data.is_some_and(|data| data.get(key).is_some_and(|other| other.value == member.value))
+        };
+        let Some(strategy) = (context.strategy)(key) else { return false };
+        let may_merge = !strategy.stops_at_first()
+            || ReadWay::ways_of_key(snapshot, environment, key).iter().any(|way| !way.is_plain());
+        match may_merge {
+            true => definitions.iter().any(is_other),
+            false => {
+                let replaces =
+                    |path: &FilePath| has_same(path) && is_other(path) && self.may_replace(path);
+                definitions.iter().any(replaces) || **is_shadowed
+            }
+        }
+    }
+
+    /// Whether some node may read both files, the other one not above this one: without an entry, a
+    /// lookup that ends at the first value goes on below it. A glob names several files for a node.
+    fn may_replace(&self, other: &FilePath) -> bool {
+        let environment = self.file.environment;
+        let Some((first, own)) = self.first_location.get_or_init(|| {
+            let own = &self.file.file.path;
+            let first = environment.locations_leading_to(own).first().copied()?;
+            Some((first, environment.reach[first].pattern.bind(own.as_str())))
+        }) else {
+            return true;
+        };
+        let pattern = &environment.reach[*first].pattern;
+        let below = environment.reach.iter().skip(first + 1);
+        pattern.bind(other.as_str()).is_some_and(|it| Some(it) == *own)
+            || below.into_iter().any(|reach| reach.pattern.can_lead_to(other.as_str()))
+    }
+
+    /// Whether each node that reads the file, known or unknown, reads another file with the key
+    /// before.
+    fn is_shadowed(&self, key: &str) -> bool {
+        let FileContext { snapshot, environment, file, .. } = self.file;
+        let definitions = snapshot.keys().definitions(key);
+        let upper = self.upper.get_or_init(|| UpperLocations::of_file(environment, &file.path));
+        upper.may_be_read()
+            && definitions.iter().any(|path| *path != file.path && upper.lead_to(path))
+    }
+
     /// Returns the snapshot without an entry; `None` where that may change a value.
     fn snapshot_without(&self, key: &str, span: Span) -> Option<Snapshot> {
-        let snapshot = self.snapshot;
+        let snapshot = self.file.snapshot;
         let (drafter, comparer) = self.tools.get_or_init(|| {
             let comparer = Comparer::new(snapshot, Effort::default());
             (RefCell::new(FixDrafter::new(snapshot)), comparer)
@@ -78,62 +151,44 @@ impl<'a> RemovalProofs<'a> {
     }
 }
 
-/// Whether an entry may be removable: another file of the environment has the same value, or is read
-/// before by all readers, or values may be merged.
-fn is_candidate(context: &EntryContext<'_>, key: &str, member: &Member) -> bool {
-    let (snapshot, environment) = (context.file.snapshot, context.file.environment);
-    let own = &context.file.file.path;
-    let is_other = |path: &&FilePath| *path != own && environment.reaches_file(path);
-    let others: Vec<&FilePath> = snapshot.keys().definitions(key).iter().filter(is_other).collect();
-    // Reports would reveal that secrets are equal.
-    if key == LOOKUP_OPTIONS
-        || others.is_empty()
-        || carries_anchor(snapshot, member)
-        || snapshot.may_be_sensitive(key)
-    {
-        return false;
-    }
-    let Some(strategy) = (context.strategy)(key) else { return false };
-    let has_same = |path: &&FilePath| {
-        let data = context.file.view.data_of(path);
-        data.is_some_and(|data| data.get(key).is_some_and(|other| other.value == member.value))
-    };
-    !strategy.stops_at_first()
-        || ReadWay::ways_of_key(snapshot, environment, key).iter().any(|way| !way.is_plain())
-        || others.iter().any(has_same)
-        || is_shadowed(context, key)
-}
+/// The locations of a file, each with the patterns of the locations of its layer above it that have
+/// no variable but those of the location. The data of a module has defaults for any environment.
+struct UpperLocations<'a>(Vec<(Bindings, Vec<&'a Pattern>)>);
 
-/// Whether each node that reads the file, known or unknown, reads another file with the key before.
-fn is_shadowed(context: &EntryContext<'_>, key: &str) -> bool {
-    let own = &context.file.file.path;
-    let definitions = context.file.snapshot.keys().definitions(key);
-    let mut others = definitions.iter().filter(|path| *path != own);
-    others.any(|other| is_read_before(context.file.environment, other, own))
-}
-
-/// Whether each node that reads the file `own` reads the file `other` before: some location names
-/// `other`, above all locations of the same layer that name `own`, and has no variable but those of
-/// `own`'s location. The data of a module has defaults for any environment.
-fn is_read_before(environment: &Environment, other: &FilePath, own: &FilePath) -> bool {
-    let locate = |path: &FilePath| -> Vec<(usize, Bindings)> {
+impl<'a> UpperLocations<'a> {
+    fn of_file(environment: &'a Environment, path: &FilePath) -> UpperLocations<'a> {
         let numbers = environment.locations_leading_to(path).into_iter();
-        let bound = numbers.filter_map(|number| {
-            match environment.reach[number].pattern.bind(path.as_str())? {
-                PatternMatch::Bound(bindings) => Some((number, bindings)),
-                PatternMatch::Ambiguous(_) => None,
-            }
+        let located = numbers.filter_map(|number| {
+            let own = &environment.reach[number];
+            let PatternMatch::Bound(bindings) = own.pattern.bind(path.as_str())? else {
+                return None;
+            };
+            let above = environment.reach[..number].iter();
+            let above = above.filter(|reach| reach.layer == own.layer).map(|reach| &reach.pattern);
+            let above = above
+                .filter(|it| it.variables().iter().all(|name| bindings.contains_key(name)))
+                .collect();
+            Some((bindings, above))
         });
-        bound.collect()
-    };
-    let (own, other) = (locate(own), locate(other));
-    let layer = |number: usize| &environment.reach[number].layer;
-    let is_above = |own: &(usize, Bindings), other: &(usize, Bindings)| {
-        other.0 < own.0
-            && layer(other.0) == layer(own.0)
-            && other.1.iter().all(|(name, value)| own.1.get(name) == Some(value))
-    };
-    !own.is_empty() && own.iter().all(|own| other.iter().any(|other| is_above(own, other)))
+        UpperLocations(located.collect())
+    }
+
+    /// Whether there is a location above each location of the file.
+    fn may_be_read(&self) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|(_, above)| !above.is_empty())
+    }
+
+    /// Whether some location above each location of the file names another file, for the values that
+    /// name the file.
+    fn lead_to(&self, other: &FilePath) -> bool {
+        let names = |pattern: &Pattern, own: &Bindings| match pattern.bind(other.as_str()) {
+            Some(PatternMatch::Bound(bindings)) => {
+                bindings.iter().all(|(name, value)| own.get(name) == Some(value))
+            }
+            _ => false,
+        };
+        self.0.iter().all(|(own, above)| above.iter().any(|pattern| names(pattern, own)))
+    }
 }
 
 /// Returns whether all readers of a file merge the values of a key, and the places that they get them

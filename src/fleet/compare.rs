@@ -18,7 +18,7 @@ mod shadowed;
 pub mod upgrade;
 mod whole;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub use effort::Effort;
 use shadowed::EditedFiles;
 
 use super::groups::{FleetQuestion, Group, visit_groups};
-use super::node_caches::NodeCaches;
+use super::node_caches::{CachedScope, NodeCaches};
 use super::node_values::NodeValues;
 use super::ways::ReadWay;
 use crate::hiera::key::LookupKey;
@@ -108,7 +108,7 @@ pub struct Comparer<'a> {
 struct KnownAnswers {
     /// The answers by the key and the number of the way in which the key is read.
     answers: RefCell<HashMap<(Arc<str>, usize), NodeAnswers>>,
-    caches: NodeCaches,
+    caches: NodeCaches<'static>,
 }
 
 /// An environment in one of two snapshots.
@@ -116,7 +116,7 @@ struct KnownAnswers {
 struct ComparedSide<'a> {
     snapshot: &'a Snapshot,
     environment: &'a Environment,
-    caches: &'a NodeCaches,
+    caches: &'a NodeCaches<'a>,
 }
 
 /// A key that is read in a way, on one side; with the kinds of nodes where no node is known.
@@ -200,7 +200,11 @@ impl<'a> Comparer<'a> {
             if !files.iter().any(|path| concerns(&path)) {
                 continue;
             }
-            let caches = NodeCaches::default();
+            let has_same_files = std::ptr::eq(environment, later) && change.created.is_empty();
+            let caches = match has_same_files {
+                true => NodeCaches::new_above(&known.caches),
+                false => NodeCaches::default(),
+            };
             let before = ComparedSide { snapshot: self.before, environment, caches: &known.caches };
             let after = ComparedSide { snapshot: after, environment: later, caches: &caches };
             let sides = (before, after);
@@ -234,8 +238,8 @@ impl<'a> Comparer<'a> {
         (keys, files): (&BTreeSet<Arc<str>>, &[&FilePath]),
         verdicts: &mut Verdicts,
     ) {
-        let nodes = ConcernedNodes::find(before, after, files);
-        let edited = EditedFiles::of_data((before, after), keys, files);
+        // The nodes that read a file are found only if the unknown ones get the same values.
+        let concerned = OnceCell::new();
         for key in keys {
             let only_merge_differs = keys::differs_in_merge_alone((before, after), key, files);
             for (number, way) in before.ways(key).iter().enumerate() {
@@ -246,6 +250,10 @@ impl<'a> Comparer<'a> {
                 if verdicts.are_enough() {
                     return;
                 }
+                let (nodes, edited) = concerned.get_or_init(|| {
+                    let nodes = ConcernedNodes::find(before, after, files);
+                    (nodes, EditedFiles::of_data((before, after), keys, files))
+                });
                 let mut answers = known.answers.borrow_mut();
                 let old = answers.entry((key.clone(), number)).or_default();
                 self.add_answers((before, nodes.kinds), (key, way), &nodes.numbers, old);
@@ -257,7 +265,7 @@ impl<'a> Comparer<'a> {
                 };
                 let open: Vec<usize> =
                     nodes.numbers.iter().copied().filter(|node| !is_shadowed(node)).collect();
-                self.compare_answers(after, (key, way), (&nodes, &open, old), verdicts);
+                self.compare_answers(after, (key, way), (nodes, &open, old), verdicts);
                 if verdicts.are_enough() || self.before.cancel_token().is_cancelled() {
                     return;
                 }
@@ -307,13 +315,16 @@ impl<'a> Comparer<'a> {
         let ComparedSide { snapshot, environment, .. } = before;
         let any = snapshot.any_scope(environment);
         let inferred = |path: &&FilePath| {
-            environment.reaches_file(path).then(|| snapshot.inferred_scope(environment, path))
+            let scope = || snapshot.inferred_scope(environment, path);
+            let cached = CachedScope::ReaderOf((*path).clone());
+            environment.reaches_file(path).then(|| (scope(), cached))
         };
-        let mut scopes = files.iter().filter_map(inferred).chain([Arc::new(any)]);
+        let any = (Arc::new(any), CachedScope::AnyNode);
+        let mut scopes = files.iter().filter_map(inferred).chain([any]);
         // A key that was not looked up may have another value.
-        scopes.any(|scope| {
+        scopes.any(|(scope, cached)| {
             let answer = |side: ComparedSide<'_>| {
-                let resolution = self.lookup(side, key, way, (&scope, None));
+                let resolution = self.lookup(side, key, way, (&scope, Some(&cached)));
                 ComparedAnswer::new(&resolution, side).without_files(files)
             };
             self.effort.is_over() || answer(before).is_same(&answer(after)) != Some(true)
@@ -327,7 +338,7 @@ impl<'a> Comparer<'a> {
         side: ComparedSide<'_>,
         key: &str,
         way: &ReadWay<'_>,
-        scope: (&Scope, Option<usize>),
+        scope: (&Scope, Option<&CachedScope>),
     ) -> Resolution {
         match std::ptr::eq(side.snapshot, self.before) {
             true => self.effort.spend_shared_lookup(),
@@ -372,14 +383,16 @@ impl<'a> Comparer<'a> {
                     return;
                 }
                 let scope = &kinds[*number].scope;
-                let resolution = self.lookup(side, key, way, (scope, Some(*number)));
+                let resolution =
+                    self.lookup(side, key, way, (scope, Some(&CachedScope::Node(*number))));
                 visit(vec![*number], self.compared_answer(resolution, side));
             }
             return;
         }
         let ComparedSide { snapshot, environment, .. } = side;
-        let lookup =
-            |scope: &Scope, node: Option<usize>| self.lookup(side, key, way, (scope, node));
+        let lookup = |scope: &Scope, node: Option<usize>| {
+            self.lookup(side, key, way, (scope, node.map(CachedScope::Node).as_ref()))
+        };
         let question = FleetQuestion {
             snapshot,
             environment,
@@ -493,16 +506,16 @@ impl<'a> ComparedSide<'a> {
         ReadWay::ways_of_key(self.snapshot, self.environment, key)
     }
 
-    /// Looks a key up in a scope; the number is that of the node with this scope.
+    /// Looks a key up in a scope.
     fn lookup(
         self,
         key: &str,
         way: &ReadWay<'_>,
-        (scope, node): (&Scope, Option<usize>),
+        (scope, cached): (&Scope, Option<&CachedScope>),
     ) -> Resolution {
         let view = self.snapshot.view(self.environment);
         let context = self.snapshot.lookup_context(self.environment, &view, scope);
-        way.lookup(&self.caches.resolver(context, node), &LookupKey::of_root(key))
+        way.lookup(&self.caches.resolver(context, cached), &LookupKey::of_root(key))
     }
 }
 

@@ -4,19 +4,45 @@
 use std::rc::Rc;
 
 use crate::hiera::lookup::{Context, LookupCache, Resolver};
-use crate::text::Memo;
+use crate::text::{FilePath, Memo};
 
-/// The caches by the numbers of nodes, for lookups in one environment of one snapshot.
+/// The caches by scope, for lookups in one environment of one snapshot.
 #[derive(Default)]
-pub(super) struct NodeCaches(Memo<usize, Rc<LookupCache>>);
+pub(super) struct NodeCaches<'a> {
+    caches: Memo<CachedScope, Rc<LookupCache>>,
+    /// The caches of a snapshot in which the same files exist.
+    base: Option<&'a NodeCaches<'a>>,
+}
 
-impl NodeCaches {
-    /// Returns a resolver for the node with this number; `None` for one that shares nothing. All
-    /// contexts of a node are equal.
-    pub(super) fn resolver<'c>(&self, context: Context<'c>, node: Option<usize>) -> Resolver<'c> {
-        match node {
-            Some(node) => Resolver::resume(context, self.0.get_or(&node, Rc::default)),
-            None => Resolver::new(context),
-        }
+/// A scope that many keys are looked up in. All contexts with one of these scopes are equal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum CachedScope {
+    /// That of the node, or of the kind of nodes, with this number.
+    Node(usize),
+    /// That of a node without any known variable.
+    AnyNode,
+    /// That of a node of which only the path of a file is known.
+    ReaderOf(FilePath),
+}
+
+impl<'a> NodeCaches<'a> {
+    /// Creates caches for an environment that is the same in another snapshot, where the same files
+    /// exist: levels that are located there are not located again.
+    pub(super) fn new_above(base: &'a NodeCaches<'a>) -> NodeCaches<'a> {
+        NodeCaches { caches: Memo::default(), base: Some(base) }
+    }
+
+    /// Returns a resolver for lookups in a scope; `None` for one that shares nothing.
+    pub(super) fn resolver<'c>(
+        &self,
+        context: Context<'c>,
+        scope: Option<&CachedScope>,
+    ) -> Resolver<'c> {
+        let Some(scope) = scope else { return Resolver::new(context) };
+        let create = || {
+            let located = self.base.and_then(|base| base.caches.get(scope));
+            Rc::new(located.map(|it| it.with_other_data()).unwrap_or_default())
+        };
+        Resolver::resume(context, self.caches.get_or(scope, create))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::alternatives::add_cases;
 use super::audience::ValueLimits;
 use super::groups::{FleetQuestion, Group, group_by_answer};
-use super::node_caches::NodeCaches;
+use super::node_caches::{CachedScope, NodeCaches};
 use crate::hiera::hierarchy::locate_levels;
 use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::key::LookupKey;
@@ -34,7 +34,7 @@ pub struct NodeValues<'a> {
     are_kinds: bool,
     /// The numbers of the nodes, in classes with the same failures.
     classes: Vec<Vec<usize>>,
-    caches: NodeCaches,
+    caches: NodeCaches<'a>,
 }
 
 /// The reasons why each lookup of a node fails: broken files that it reads, and the errors of
@@ -138,7 +138,7 @@ impl<'a> NodeValues<'a> {
     ) -> Resolution {
         let context = self.snapshot.lookup_context(self.environment, self.view, scope);
         let context = Context { tolerant: false, ..context };
-        ask(&self.caches.resolver(context, node))
+        ask(&self.caches.resolver(context, node.map(CachedScope::Node).as_ref()))
     }
 }
 

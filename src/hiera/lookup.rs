@@ -90,6 +90,16 @@ struct LayerLevels {
     default_hierarchy: Levels,
 }
 
+impl LayerLevels {
+    fn with_other_data(&self) -> LayerLevels {
+        LayerLevels {
+            takes_part: self.takes_part,
+            hierarchy: Levels::new(self.hierarchy.located.clone()),
+            default_hierarchy: Levels::new(self.default_hierarchy.located.clone()),
+        }
+    }
+}
+
 /// Answers lookups in one context. The lookups share a cache.
 pub struct Resolver<'a> {
     ctx: Context<'a>,
@@ -112,6 +122,22 @@ pub struct LookupCache {
     default_options: RefCell<HashMap<Arc<str>, Rc<LookupOptions>>>,
     /// The answers of functions that were called.
     called: RefCell<called::CalledFunctions>,
+}
+
+impl LookupCache {
+    /// Returns a cache with the levels that are located in this one, for an equal context whose files
+    /// exist as in this one and have other data.
+    pub fn with_other_data(&self) -> LookupCache {
+        let located = self.located.borrow();
+        let copy = |(layer, located): (&Layer, &Located)| {
+            let levels = (**located).as_ref().map(LayerLevels::with_other_data);
+            (layer.clone(), Rc::new(levels.map_err(LookupError::clone)))
+        };
+        LookupCache {
+            located: RefCell::new(located.iter().map(copy).collect()),
+            ..LookupCache::default()
+        }
+    }
 }
 
 /// The source of the options that are meant.

@@ -88,9 +88,13 @@ fn keys_of_file(
         return all_keys(&old).chain(all_keys(&new)).collect();
     }
     let is_other =
-        |key: &Arc<str>| old.get(key).map(|it| &it.value) != new.get(key).map(|it| &it.value);
+        |key: &&Arc<str>| old.get(key).map(|it| &it.value) != new.get(key).map(|it| &it.value);
+    // The versions of a file share the parts that are the same: a file of thousands of keys is
+    // compared for each of its entries.
+    let (gone, come) = old.parts().changes_to(new.parts());
+    let members = gone.into_iter().chain(come).flat_map(|part| &part.data.members);
     let mut keys: BTreeSet<Arc<str>> =
-        all_keys(&old).chain(all_keys(&new)).filter(is_other).collect();
+        members.filter_map(|(key, _)| key.as_arc()).filter(is_other).cloned().collect();
     if keys.contains(LOOKUP_OPTIONS) {
         keys.extend(keys_of_options(before, after, &old, &new));
     }

@@ -76,7 +76,7 @@ impl Roots {
             old.id == new.id && old.data.members.len() == new.data.members.len()
         };
         if old.len() != new.len() || !old.iter().zip(new).all(is_one) {
-            return None;
+            return self.remove_members(old, new).map(Arc::new);
         }
         let mut renamed = Vec::new();
         let (old, new) = (
@@ -102,5 +102,26 @@ impl Roots {
             roots.members.replace_index(place, new.clone()).ok()?;
         }
         Some(Arc::new(roots))
+    }
+
+    /// Returns the root keys after some members were removed from the old parts and the others stayed
+    /// in their order; `None` for any other change.
+    fn remove_members(&self, old: &[&Part], new: &[Part]) -> Option<Roots> {
+        if self.has_repeated {
+            return None;
+        }
+        let places = new.iter().flat_map(|part| {
+            let members = part.data.members.iter().enumerate();
+            members.map(|(index, (key, _))| (key, (part.id, index as u32)))
+        });
+        let mut stay = places.peekable();
+        let mut roots = self.clone();
+        for (key, _) in old.iter().flat_map(|part| &part.data.members) {
+            match stay.next_if(|(name, _)| *name == key) {
+                Some((_, place)) => *roots.members.get_mut(key)? = place,
+                None => drop(roots.members.shift_remove(key)?),
+            }
+        }
+        stay.next().is_none().then_some(roots)
     }
 }

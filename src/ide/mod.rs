@@ -4,6 +4,7 @@
 pub mod audience;
 pub mod by_run;
 pub mod call_hierarchy;
+pub(crate) mod change_report;
 mod code;
 pub mod code_lens;
 pub mod completion;
@@ -21,6 +22,8 @@ pub mod highlight;
 pub mod hover;
 pub mod inlay_hints;
 pub mod inspect;
+pub(crate) mod node_names;
+pub mod page_links;
 pub mod phrases;
 pub mod quick_fixes;
 pub mod readers;

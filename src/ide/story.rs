@@ -6,6 +6,7 @@ mod page;
 use super::audience::Audience;
 use super::cursor::{Subject, asked_key, part_of, under_cursor};
 use super::evaluation::{self, Evaluations};
+use super::page_links::PageLink;
 use super::phrases::PlaceNames;
 use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::fleet::groups::Group;
@@ -14,7 +15,7 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::request::LookupRequest;
 use crate::hiera::resolution::{MergeSource, Resolution};
-use crate::text::{FilePath, FilePosition, Span, TextRange};
+use crate::text::{FilePath, FilePosition, Span};
 use crate::workspace::Snapshot;
 use page::Page;
 
@@ -32,17 +33,6 @@ pub struct KeyExplanation {
     pub text: String,
     /// The places in the text.
     pub links: Vec<PageLink>,
-}
-
-/// A place that a page names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageLink {
-    /// The bytes of the name in the text of the page.
-    pub range: TextRange,
-    /// The file.
-    pub path: FilePath,
-    /// The line, from 1.
-    pub line: u32,
 }
 
 /// Returns the key that a lookup would be asked for at a place; `None` where there is no key.

@@ -3,13 +3,13 @@
 
 use std::io::Write;
 
-use super::Report;
-use super::model::ChangeKind;
-use super::text::count_phrase;
+use crate::ide::change_report::ChangeReport;
+use crate::ide::change_report::model::ChangeKind;
+use crate::ide::change_report::phrases::count_phrase;
 use crate::text::escape::{workflow_message, workflow_property};
 
-pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> std::io::Result<()> {
-    for one in report.reports {
+pub(super) fn write(report: &ChangeReport<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+    for one in &report.environments {
         for section in &one.sections {
             let is_grave = one.refused_file(section).is_some_and(|file| file.is_after)
                 || section

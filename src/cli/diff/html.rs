@@ -3,20 +3,20 @@
 
 use std::io::Write;
 
-use super::Report;
 use super::markdown::html_text;
-use super::model::{ChangedPart, EnvironmentReport, Section};
-use super::text::count_phrase;
+use crate::ide::change_report::ChangeReport;
+use crate::ide::change_report::model::{ChangedPart, EnvironmentReport, Section};
+use crate::ide::change_report::phrases::count_phrase;
 
 const STYLE: &str = include_str!("report.css");
 
-pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+pub(super) fn write(report: &ChangeReport<'_>, out: &mut dyn Write) -> std::io::Result<()> {
     let title = html_text(&report.title());
     writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
     writeln!(out, "<title>hiera-ls diff</title>\n<style>\n{STYLE}</style>\n</head>\n<body>")?;
     writeln!(out, "<header><h1>Effective changes</h1><p>{title}</p>")?;
-    for one in report.reports {
+    for one in &report.environments {
         writeln!(out, "<p class=\"totals\">{}</p>", html_text(&one.totals()))?;
     }
     if report.has_changes() {
@@ -26,8 +26,8 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> std::io::Result
         )?;
     }
     writeln!(out, "</header>\n<main>")?;
-    for one in report.reports {
-        if report.reports.len() > 1 && !one.edits.is_empty() {
+    for one in &report.environments {
+        if report.environments.len() > 1 && !one.edits.is_empty() {
             writeln!(out, "<h2>{}</h2>", html_text(&one.changes.after.name))?;
         }
         for section in &one.sections {
@@ -38,7 +38,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> std::io::Result
 }
 
 fn write_section(
-    report: &Report<'_>,
+    report: &ChangeReport<'_>,
     one: &EnvironmentReport<'_>,
     section: &Section,
     out: &mut dyn Write,
@@ -92,7 +92,7 @@ fn part_html(part: &ChangedPart) -> String {
         false => format!("<span class=\"path\">{}</span>", html_text(&part.path)),
     };
     let place = part.place.as_ref().map_or_else(String::new, |place| {
-        format!(" <span class=\"place\">{}</span>", html_text(place))
+        format!(" <span class=\"place\">{}</span>", html_text(&place.name))
     });
     format!(
         "{path}<del>{}</del>{place}<ins>{}</ins>",

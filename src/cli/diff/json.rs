@@ -6,12 +6,13 @@ use std::io::Write;
 use serde_json::{Value as Json, json};
 
 use super::Report;
-use super::masking::HIDDEN;
-use super::model::{ChangeKind, EnvironmentReport, Reporter};
 use crate::fleet::compare::changes::KeyChange;
 use crate::fleet::compare::edits::Edit;
 use crate::fleet::leaves::{LeafDifference, PathStep, leaf_differences};
 use crate::hiera::resolution::Resolution;
+use crate::ide::change_report::ChangeReport;
+use crate::ide::change_report::masking::HIDDEN;
+use crate::ide::change_report::model::{ChangeKind, EnvironmentReport, Reporter};
 use crate::ide::phrases::PlaceNames;
 use crate::puppet::print::PrintOptions;
 use crate::puppet::value::Value;
@@ -21,24 +22,24 @@ use crate::workspace::Snapshot;
 const VERSION: u32 = 1;
 
 pub(super) fn write(
-    report: &Report<'_>,
+    Report { changes, commits, .. }: &Report<'_>,
     reporter: &Reporter<'_>,
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
     let side = |(name, commit): &(String, Option<String>)| json!({"rev": name, "commit": commit});
     let environments: Vec<Json> =
-        report.reports.iter().map(|one| environment_json(report, reporter, one)).collect();
+        changes.environments.iter().map(|one| environment_json(changes, reporter, one)).collect();
     let document = json!({
         "version": VERSION,
-        "base": side(&report.commits[0]),
-        "head": side(&report.commits[1]),
+        "base": side(&commits[0]),
+        "head": side(&commits[1]),
         "environments": environments,
     });
     writeln!(out, "{document}")
 }
 
 fn environment_json(
-    report: &Report<'_>,
+    report: &ChangeReport<'_>,
     reporter: &Reporter<'_>,
     one: &EnvironmentReport<'_>,
 ) -> Json {

@@ -5,9 +5,10 @@
 use std::io::Write;
 
 use super::Report;
-use super::human::LEGEND;
-use super::model::{EnvironmentReport, Section};
-use super::text::{SHOWN_PARTS, count_phrase};
+use crate::ide::change_report::ChangeReport;
+use crate::ide::change_report::model::{EnvironmentReport, Section};
+use crate::ide::change_report::page::LEGEND;
+use crate::ide::change_report::phrases::{SHOWN_PARTS, count_phrase};
 use crate::text::escape::{escape_markdown, markdown_block, markdown_code};
 
 /// The first line, by which a job finds its own comment.
@@ -15,10 +16,14 @@ pub(super) const MARKER: &str = "<!-- hiera-ls diff -->";
 /// The room that is kept for the line about what was cut, in characters.
 const ROOM: usize = 200;
 
-pub(super) fn write(report: &Report<'_>, most: usize, out: &mut dyn Write) -> std::io::Result<()> {
+pub(super) fn write(
+    Report { changes: report, arguments, .. }: &Report<'_>,
+    most: usize,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
     let mut text = format!("{MARKER}\n");
-    for one in report.reports {
-        let name = match report.reports.len() {
+    for one in &report.environments {
+        let name = match report.environments.len() {
             1 => String::new(),
             _ => format!("{}: ", escape_markdown(&one.changes.after.name)),
         };
@@ -32,7 +37,7 @@ pub(super) fn write(report: &Report<'_>, most: usize, out: &mut dyn Write) -> st
         text.push_str(&format!("\n`{LEGEND}`\n"));
     }
     let mut left = 0;
-    for one in report.reports {
+    for one in &report.environments {
         for section in &one.sections {
             let part = section_text(report, one, section);
             let length = text.chars().count() + part.chars().count();
@@ -43,15 +48,16 @@ pub(super) fn write(report: &Report<'_>, most: usize, out: &mut dyn Write) -> st
         }
     }
     if left > 0 {
-        text.push_str(&format!(
-            "\n… {left} more edits: run `hiera-ls diff {}`\n",
-            report.arguments
-        ));
+        text.push_str(&format!("\n… {left} more edits: run `hiera-ls diff {arguments}`\n"));
     }
     write!(out, "{text}")
 }
 
-fn section_text(report: &Report<'_>, one: &EnvironmentReport<'_>, section: &Section) -> String {
+fn section_text(
+    report: &ChangeReport<'_>,
+    one: &EnvironmentReport<'_>,
+    section: &Section,
+) -> String {
     let head = one.head(report, section);
     if section.keys.is_empty() {
         let reason = one.effect_phrase(report, section);
@@ -75,7 +81,8 @@ fn section_text(report: &Report<'_>, one: &EnvironmentReport<'_>, section: &Sect
         for part in key.parts.iter().take(SHOWN_PARTS) {
             let path =
                 if part.path.is_empty() { String::new() } else { format!("{}: ", part.path) };
-            let place = part.place.as_ref().map_or_else(String::new, |it| format!("  # {it}"));
+            let place =
+                part.place.as_ref().map_or_else(String::new, |it| format!("  # {}", it.name));
             let whose = match part.nodes == key.nodes {
                 true => String::new(),
                 false => format!("@@ {} @@\n", one.nodes_phrase(&part.nodes)),

@@ -4,21 +4,15 @@ mod arguments;
 mod driver;
 mod github;
 mod html;
-mod human;
 mod json;
 pub(super) mod log;
 mod markdown;
-mod masking;
-mod model;
-mod text;
 mod upgrade;
 
 use std::io::Write;
 
 pub(super) use arguments::DiffArguments;
 use arguments::DiffFormat;
-use masking::Masking;
-use model::{ChangeKind, EnvironmentReport, Reporter};
 
 use super::node_names::choose_nodes;
 use super::progress::while_working;
@@ -29,6 +23,9 @@ use crate::disk::FileSystem;
 use crate::fleet::compare::changes::{EnvironmentChanges, find_changes};
 use crate::fleet::compare::edits::find_edits;
 use crate::fleet::node_values::NodeValues;
+use crate::ide::change_report::masking::Masking;
+use crate::ide::change_report::model::{EnvironmentReport, Reporter};
+use crate::ide::change_report::{ChangeReport, page};
 use crate::settings::{GivenSettings, OpenedTwice, Origin, open_revisions};
 use crate::text::FilePath;
 use crate::text::similar::suggestion;
@@ -255,7 +252,7 @@ impl Sides {
     fn write_between<'a>(
         &'a self,
         arguments: &DiffArguments,
-        (base, head): (&str, &str),
+        (base, head): (&'a str, &'a str),
         commits: &[(String, Option<String>); 2],
         out: &mut dyn Write,
     ) -> Result<Status, Failure> {
@@ -275,9 +272,18 @@ impl Sides {
         let reports: Vec<_> = changes.into_iter().map(report).collect();
         let [before, after] = commits.each_ref().map(|(name, id)| id.as_ref().unwrap_or(name));
         let again = format!("--base {before} --head {after}");
-        let report =
-            Report { sides: self, base, head, commits, reports: &reports, arguments: again };
+        let changes = self.change_report((base, head), reports);
+        let report = Report { changes: &changes, commits, arguments: again };
         report.write(arguments, &reporter, out)
+    }
+
+    fn change_report<'a>(
+        &'a self,
+        (base, head): (&'a str, &'a str),
+        environments: Vec<EnvironmentReport<'a>>,
+    ) -> ChangeReport<'a> {
+        let Sides { root, before, after } = self;
+        ChangeReport { before, after, root, base, head, environments }
     }
 
     fn reporter(&self, reveals: bool, shows_order: bool) -> Reporter<'_> {
@@ -326,15 +332,11 @@ impl Sides {
     }
 }
 
-/// A report of all environments, to be written in some format.
+/// A report, to be written in some format.
 struct Report<'a> {
-    sides: &'a Sides,
-    /// The revisions in words.
-    base: &'a str,
-    head: &'a str,
-    /// Their names and the ids of their commits.
+    changes: &'a ChangeReport<'a>,
+    /// The names of both revisions and the ids of their commits.
     commits: &'a [(String, Option<String>); 2],
-    reports: &'a [EnvironmentReport<'a>],
     /// The arguments of `diff` that write the report again.
     arguments: String,
 }
@@ -347,33 +349,22 @@ impl Report<'_> {
         out: &mut dyn Write,
     ) -> Result<Status, Failure> {
         match arguments.format {
-            DiffFormat::Human => human::write(self, out)?,
+            DiffFormat::Human => page::write(self.changes, out)?,
             DiffFormat::Markdown => markdown::write(self, arguments.max_chars, out)?,
             DiffFormat::Json => json::write(self, reporter, out)?,
-            DiffFormat::Github => github::write(self, out)?,
-            DiffFormat::Html => html::write(self, out)?,
+            DiffFormat::Github => github::write(self.changes, out)?,
+            DiffFormat::Html => html::write(self.changes, out)?,
         }
         Ok(self.status(arguments))
     }
 
     fn status(&self, arguments: &DiffArguments) -> Status {
-        let mut kinds = self.reports.iter().flat_map(EnvironmentReport::change_kinds);
+        let mut kinds = self.changes.change_kinds();
         let fails = match (&arguments.fail_on[..], arguments.exit_zero) {
             (_, true) => false,
             ([], false) => kinds.next().is_some(),
             (names, false) => kinds.any(|kind| names.iter().any(|name| name == kind.name())),
         };
         if fails { Status::Bad } else { Status::Good }
-    }
-
-    /// Whether any answer changes.
-    fn has_changes(&self) -> bool {
-        self.reports.iter().any(|report| report.change_kinds().next().is_some())
-    }
-
-    /// Whether a lookup fails afterwards, or finds nothing any more.
-    fn has_losses(&self) -> bool {
-        let mut kinds = self.reports.iter().flat_map(EnvironmentReport::change_kinds);
-        kinds.any(|kind| matches!(kind, ChangeKind::Error | ChangeKind::Lost))
     }
 }

@@ -56,14 +56,8 @@ pub(super) fn run(
         None => String::new(),
     };
     let again = format!("--puppet-version {}..{}{head_argument}", versions[0], versions[1]);
-    let report = Report {
-        sides: &sides,
-        base: &from,
-        head: &to,
-        commits: &commits,
-        reports: &reports,
-        arguments: again,
-    };
+    let changes = sides.change_report((&from, &to), reports);
+    let report = Report { changes: &changes, commits: &commits, arguments: again };
     report.write(arguments, &reporter, out)
 }
 

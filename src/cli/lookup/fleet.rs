@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use super::{LookupArguments, merge_argument, print_options, shows_places};
 use crate::cli::answers::{AnswerPrinter, Verdict};
-use crate::cli::node_names::{choose_nodes, name_ranges};
+use crate::cli::node_names::choose_nodes;
 use crate::cli::{Failure, Opened, Render, Status, note_unapplied};
 use crate::fleet::groups::{Case, Group};
 use crate::fleet::node_values::NodeValues;
 use crate::hiera::key::LookupKey;
 use crate::hiera::resolution::{Resolution, Unapplied};
+use crate::ide::node_names::name_ranges;
 use crate::ide::phrases::PlaceNames;
 use crate::puppet::print;
 use crate::text::escape::escape_terminal;

@@ -3,18 +3,18 @@
 
 use std::collections::HashMap;
 
-use super::PageLink;
 use crate::fleet::audience::FileAudience;
 use crate::fleet::groups::{Group, Groups};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::condition_phrase;
 use crate::hiera::resolution::{LookupStep, MergeSource, Outcome, Resolution, Unsettled};
 use crate::ide::cursor::part_of;
+use crate::ide::page_links::{PageLink, find_links};
 use crate::ide::phrases::{
     PlaceNames, absence_reservation, level_title, not_evaluated, open_levels, option_phrase,
 };
 use crate::puppet::print::{self, PrintOptions};
-use crate::text::{FilePath, Span, TextRange};
+use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{CalledMerge, MergingCall};
@@ -363,20 +363,7 @@ impl<'a> Page<'a> {
 
     /// Returns the text, with its links. A place is one where it is a word of its own.
     pub(super) fn into_text(self) -> (String, Vec<PageLink>) {
-        let mut links = Vec::new();
-        let mut start = 0;
-        for line in self.text.split_inclusive('\n') {
-            for word in line.split_whitespace() {
-                // Within the line: `split_whitespace` gives parts of it.
-                let at = word.as_ptr() as usize - line.as_ptr() as usize;
-                if let Some((name, path, number)) = self.named_place(word) {
-                    let from = start + at + word.find(name).unwrap_or(0);
-                    let range = TextRange::new(from as u32, (from + name.len()) as u32);
-                    links.push(PageLink { range, path, line: number });
-                }
-            }
-            start += line.len();
-        }
+        let links = find_links(&self.text, |word| self.named_place(word));
         (self.text, links)
     }
 

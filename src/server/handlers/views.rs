@@ -11,6 +11,7 @@ use super::Answer;
 use crate::hiera::key::LookupKey;
 use crate::ide::governing::governing_configs;
 use crate::ide::hierarchy::{CandidateView, Hierarchy, LevelView, LocationState, LocationView};
+use crate::ide::page_links::PageLink;
 use crate::ide::{effective, hierarchy, story};
 use crate::server::session::ClientView;
 use crate::server::to_lsp::status::Status;
@@ -190,7 +191,7 @@ fn explain_answer(key: String, found: story::KeyExplanation, encoding: Encoding)
         let LineCol { line, column } = text.line_col(offset, encoding);
         lsp::Position { line, character: column }
     };
-    let link = |link: story::PageLink| {
+    let link = |link: PageLink| {
         let start = lsp::Position { line: link.line.saturating_sub(1), character: 0 };
         Some(LinkItem {
             range: lsp::Range { start: position(link.range.start), end: position(link.range.end) },

@@ -13,14 +13,15 @@ use arguments::LogFormat;
 use chrono::{DateTime, FixedOffset};
 use serde_json::json;
 
-use super::model::{EnvironmentReport, Reporter};
-use super::{Sides, human, json, require_contents};
+use super::{Sides, json, require_contents};
 use crate::cli::{
     ArgumentSettings, Failure, Status, command_settings, find_root, print_note, progress,
 };
 use crate::disk::{MemoryFs, OsFs};
 use crate::fleet::compare::history::{find_key_changes, may_change};
 use crate::hiera::key::LookupKey;
+use crate::ide::change_report::model::{EnvironmentReport, Reporter};
+use crate::ide::change_report::page::write_keys;
 use crate::settings::{self, FolderReading, GivenSettings, Origin};
 use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
@@ -252,7 +253,7 @@ fn write_human(
             writeln!(out, "  environment {}", escape_terminal(&one.changes.after.name))?;
         }
         for section in &one.sections {
-            human::write_keys(one, &section.keys, out)?;
+            write_keys(one, &section.keys, out)?;
         }
     }
     Ok(())

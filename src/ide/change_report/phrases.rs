@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::Report;
+use super::ChangeReport;
 use super::model::{ChangeKind, ChangedKey, ChangedPart, EnvironmentReport, Section};
-use crate::cli::node_names::name_ranges;
 use crate::fleet::compare::edits::{Edit, EditKind};
+use crate::ide::node_names::name_ranges;
+use crate::ide::page_links::LinkedPlace;
 use crate::ide::phrases::PlaceNames;
 use crate::workspace::overview::Overview;
 
 /// The most parts of a key to print.
-pub(super) const SHOWN_PARTS: usize = 3;
+pub(crate) const SHOWN_PARTS: usize = 3;
 /// The most series of names to print.
 const SHOWN_SERIES: usize = 10;
 
 /// Returns `1 node`, `3 nodes`.
-pub(super) fn count_phrase(count: usize, noun: &str) -> String {
+pub(crate) fn count_phrase(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     match noun.split_once(' ') {
         Some((first, rest)) => format!("{count} {first}{plural} {rest}"),
@@ -24,12 +25,12 @@ pub(super) fn count_phrase(count: usize, noun: &str) -> String {
 }
 
 impl EnvironmentReport<'_> {
-    pub(super) fn noun(&self) -> &'static str {
+    pub(crate) fn noun(&self) -> &'static str {
         if self.changes.are_kinds { "kind of nodes" } else { "node" }
     }
 
     /// Returns the names of nodes in few words.
-    pub(super) fn names(&self, nodes: &BTreeSet<usize>) -> String {
+    pub(crate) fn names(&self, nodes: &BTreeSet<usize>) -> String {
         let names: Vec<&str> = nodes.iter().map(|node| &*self.changes.nodes[*node].name).collect();
         if self.changes.are_kinds {
             let shown = names.iter().take(3).copied().collect::<Vec<_>>().join("; ");
@@ -40,7 +41,7 @@ impl EnvironmentReport<'_> {
     }
 
     /// Returns the number of nodes with their names; `all of them` where that is so.
-    pub(super) fn nodes_phrase(&self, nodes: &BTreeSet<usize>) -> String {
+    pub(crate) fn nodes_phrase(&self, nodes: &BTreeSet<usize>) -> String {
         let count = count_phrase(nodes.len(), self.noun());
         if nodes.len() == self.changes.compared.len() && nodes.len() > 1 {
             return format!("all {count}");
@@ -49,18 +50,18 @@ impl EnvironmentReport<'_> {
     }
 
     /// Returns the place of an edit.
-    pub(super) fn place(&self, report: &Report<'_>, edit: &Edit) -> (String, Option<u32>) {
+    pub(crate) fn place(&self, report: &ChangeReport<'_>, edit: &Edit) -> (String, Option<u32>) {
         let snapshot = match edit.kind {
-            EditKind::Removed => &report.sides.before,
-            _ => &report.sides.after,
+            EditKind::Removed => &report.before,
+            _ => &report.after,
         };
-        let names = PlaceNames { snapshot, root: &report.sides.root };
+        let names = PlaceNames { snapshot, root: report.root };
         let line = edit.span.map(|span| names.line_number(span));
         (names.short_path(&edit.path).to_owned(), line)
     }
 
     /// Returns the head of a section: the first edit's place, and what was edited.
-    pub(super) fn head(&self, report: &Report<'_>, section: &Section) -> String {
+    pub(crate) fn head(&self, report: &ChangeReport<'_>, section: &Section) -> String {
         let edits: Vec<&Edit> = section.edits.iter().map(|number| &self.edits[*number]).collect();
         let Some(first) = edits.first() else { return "other nodes".into() };
         let place = match self.place(report, first) {
@@ -108,7 +109,7 @@ impl EnvironmentReport<'_> {
 
     /// Returns the effect of a section without keys: lookups that fail for a refused file, or why
     /// the edits change nothing.
-    pub(super) fn effect_phrase(&self, report: &Report<'_>, section: &Section) -> String {
+    pub(crate) fn effect_phrase(&self, report: &ChangeReport<'_>, section: &Section) -> String {
         let Some(file) = self.refused_file(section) else {
             return self.quiet_reason(report, section);
         };
@@ -121,14 +122,11 @@ impl EnvironmentReport<'_> {
         format!("{} {subject} {verb}    {}", kind.sign(), self.nodes_phrase(&file.nodes))
     }
 
-    fn quiet_reason(&self, report: &Report<'_>, section: &Section) -> String {
+    fn quiet_reason(&self, report: &ChangeReport<'_>, section: &Section) -> String {
         let Some(edit) = section.edits.first().map(|number| &self.edits[*number]) else {
             return "nothing changes".into();
         };
-        let sides = [
-            (&report.sides.before, self.changes.before),
-            (&report.sides.after, self.changes.after),
-        ];
+        let sides = [(&report.before, self.changes.before), (&report.after, self.changes.after)];
         let is_read = self.changes.are_kinds
             || sides.iter().any(|(snapshot, environment)| {
                 snapshot.readers_of(environment, &edit.path).all_nodes().next().is_some()
@@ -158,7 +156,7 @@ impl EnvironmentReport<'_> {
     }
 
     /// Returns the line of totals.
-    pub(super) fn totals(&self) -> String {
+    pub(crate) fn totals(&self) -> String {
         let keys: BTreeSet<_> =
             self.sections.iter().flat_map(|one| &one.keys).map(|key| &key.key).collect();
         let nodes: BTreeSet<usize> = self.sections.iter().flat_map(Section::nodes).collect();
@@ -200,10 +198,10 @@ impl EnvironmentReport<'_> {
     }
 }
 
-impl Report<'_> {
+impl ChangeReport<'_> {
     /// Returns the first line: the revisions, and the nodes that are known.
-    pub(super) fn title(&self) -> String {
-        let overviews: &[Overview] = self.sides.after.overviews();
+    pub(crate) fn title(&self) -> String {
+        let overviews: &[Overview] = self.after.overviews();
         let nodes: Vec<String> = overviews.iter().map(Overview::nodes_phrase).collect();
         let nodes = if nodes.is_empty() { "no nodes".to_owned() } else { nodes.join("; ") };
         format!("Effective changes from {} to {}, for {nodes}", self.base, self.head)
@@ -212,7 +210,7 @@ impl Report<'_> {
 
 impl ChangedKey {
     /// Returns the key with its strategies.
-    pub(super) fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         match &self.strategies[..] {
             [] => self.key.to_string(),
             all => format!("{} (merge {})", self.key, all.join(", ")),
@@ -222,10 +220,10 @@ impl ChangedKey {
 
 impl ChangedPart {
     /// Returns `path: before (place) -> after`.
-    pub(super) fn change(&self) -> String {
+    pub(crate) fn change(&self) -> String {
         let path = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
-        let behind = |place: &Option<String>| {
-            place.as_ref().map_or_else(String::new, |place| format!(" ({place})"))
+        let behind = |place: &Option<LinkedPlace>| {
+            place.as_ref().map_or_else(String::new, |place| format!(" ({})", place.name))
         };
         let (place, place_after) = (behind(&self.place), behind(&self.place_after));
         if self.before == self.after {

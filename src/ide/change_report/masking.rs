@@ -20,22 +20,22 @@ const SECRET_NAMES: [&str; 9] = [
 /// The ends of such names.
 const SECRET_ENDS: [&str; 3] = ["_key", "_pw", "_pass"];
 /// The text in place of such a value.
-pub(super) const HIDDEN: &str = "(hidden)";
+pub(crate) const HIDDEN: &str = "(hidden)";
 /// The longest value on a line, in bytes.
 const SHOWN_BYTES: usize = 200;
 
 /// Prints values without those that may be secrets.
 #[derive(Clone, Copy)]
-pub(super) struct Masking<'a> {
-    pub(super) snapshots: [&'a Snapshot; 2],
+pub(crate) struct Masking<'a> {
+    pub(crate) snapshots: [&'a Snapshot; 2],
     /// Whether values are shown that only their keys' names call secrets.
-    pub(super) reveals: bool,
+    pub(crate) reveals: bool,
 }
 
 impl Masking<'_> {
     /// Whether the whole value of a lookup is hidden: by the name of its key or of a key that it
     /// reads, or as a type or `convert_to` may make one of them Sensitive.
-    pub(super) fn hides(&self, key: &str, resolution: &Resolution) -> bool {
+    pub(crate) fn hides(&self, key: &str, resolution: &Resolution) -> bool {
         let root = |key: &str| key.split('.').next().unwrap_or(key).to_owned();
         let may_be =
             |key: &str| self.snapshots.iter().any(|snapshot| snapshot.may_be_sensitive(&root(key)));
@@ -44,7 +44,7 @@ impl Masking<'_> {
     }
 
     /// Whether a name is that of a secret.
-    pub(super) fn hides_name(&self, name: &str) -> bool {
+    pub(crate) fn hides_name(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         !self.reveals
             && (SECRET_NAMES.iter().any(|part| name.contains(part))
@@ -52,7 +52,7 @@ impl Masking<'_> {
     }
 
     /// Returns a value on one line. Members with names of secrets are hidden.
-    pub(super) fn text(&self, value: &Value) -> String {
+    pub(crate) fn text(&self, value: &Value) -> String {
         if self.holds_hidden(value) {
             return HIDDEN.to_owned();
         }
@@ -71,7 +71,7 @@ impl Masking<'_> {
     }
 
     /// Returns a value as JSON, whole.
-    pub(super) fn json(&self, value: &Value) -> serde_json::Value {
+    pub(crate) fn json(&self, value: &Value) -> serde_json::Value {
         if self.holds_hidden(value) {
             return HIDDEN.into();
         }

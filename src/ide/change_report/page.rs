@@ -1,29 +1,29 @@
-//! The report for people on a terminal: legend first, totals last.
+//! The report for people, on a terminal and as a page of an editor: legend first, totals last.
 
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use super::Report;
+use super::ChangeReport;
 use super::model::{ChangedKey, EnvironmentReport, Section};
-use super::text::SHOWN_PARTS;
+use super::phrases::SHOWN_PARTS;
 use crate::text::escape::escape_terminal;
 
-pub(super) const LEGEND: &str =
+pub(crate) const LEGEND: &str =
     "! now fails   - no value any more   ~ other value   + new value   ? unknown variables decide";
 
-pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+pub(crate) fn write(report: &ChangeReport<'_>, out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "{}", escape_terminal(&report.title()))?;
     if report.has_changes() {
         writeln!(out, "  {LEGEND}")?;
     }
-    for one in report.reports {
-        if report.reports.len() > 1 && !one.edits.is_empty() {
+    for one in &report.environments {
+        if report.environments.len() > 1 && !one.edits.is_empty() {
             writeln!(out, "\nEnvironment {}", escape_terminal(&one.changes.after.name))?;
         }
         for section in &one.sections {
             write_section(report, one, section, out)?;
         }
-        if report.reports.len() == 1 || !one.edits.is_empty() {
+        if report.environments.len() == 1 || !one.edits.is_empty() {
             writeln!(out, "\n{}", escape_terminal(&one.totals()))?;
         }
     }
@@ -31,7 +31,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> std::io::Result
 }
 
 fn write_section(
-    report: &Report<'_>,
+    report: &ChangeReport<'_>,
     one: &EnvironmentReport<'_>,
     section: &Section,
     out: &mut dyn Write,
@@ -44,7 +44,7 @@ fn write_section(
 }
 
 /// Writes keys that change, each with its parts and nodes.
-pub(super) fn write_keys(
+pub(crate) fn write_keys(
     one: &EnvironmentReport<'_>,
     keys: &[ChangedKey],
     out: &mut dyn Write,

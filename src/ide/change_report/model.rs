@@ -13,6 +13,7 @@ use crate::fleet::compare::refused::RefusedFile;
 use crate::fleet::leaves::{PathStep, leaf_differences, path_text};
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::{Scope, Variable};
+use crate::ide::page_links::LinkedPlace;
 use crate::ide::phrases::PlaceNames;
 use crate::puppet::print::PrintOptions;
 use crate::puppet::value::Value;
@@ -26,7 +27,7 @@ const SHORTEST_FOLDED: usize = 2;
 
 /// The kind of a change, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum ChangeKind {
+pub(crate) enum ChangeKind {
     /// The lookup fails afterwards.
     Error,
     /// There is no value any more.
@@ -44,7 +45,7 @@ pub(super) enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub(super) fn of_change(change: &KeyChange) -> ChangeKind {
+    pub(crate) fn of_change(change: &KeyChange) -> ChangeKind {
         match (&change.before.value, &change.after.value) {
             (Err(_), Err(_)) => ChangeKind::Open,
             (_, Err(_)) => ChangeKind::Error,
@@ -58,7 +59,7 @@ impl ChangeKind {
     }
 
     /// Returns its sign in reports for people.
-    pub(super) fn sign(self) -> char {
+    pub(crate) fn sign(self) -> char {
         match self {
             ChangeKind::Error => '!',
             ChangeKind::Lost => '-',
@@ -70,7 +71,7 @@ impl ChangeKind {
     }
 
     /// Returns its name in reports for programs.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             ChangeKind::Error => "error",
             ChangeKind::Lost => "lost",
@@ -85,34 +86,34 @@ impl ChangeKind {
 
 /// A part of a value that changes, with the nodes for which it does.
 #[derive(Clone, Debug)]
-pub(super) struct ChangedPart {
+pub(crate) struct ChangedPart {
     /// The steps to it; empty for the whole value.
-    pub(super) path: String,
-    pub(super) before: String,
+    pub(crate) path: String,
+    pub(crate) before: String,
     /// Where the part before is written.
-    pub(super) place: Option<String>,
-    pub(super) after: String,
+    pub(crate) place: Option<LinkedPlace>,
+    pub(crate) after: String,
     /// Where the part after is written, for reports that show that.
-    pub(super) place_after: Option<String>,
-    pub(super) nodes: BTreeSet<usize>,
+    pub(crate) place_after: Option<LinkedPlace>,
+    pub(crate) nodes: BTreeSet<usize>,
 }
 
 /// A key whose value changes.
 #[derive(Clone, Debug)]
-pub(super) struct ChangedKey {
-    pub(super) key: Arc<str>,
+pub(crate) struct ChangedKey {
+    pub(crate) key: Arc<str>,
     /// The strategies that calls name; empty where the data's own alone is meant.
-    pub(super) strategies: Vec<String>,
-    pub(super) kind: ChangeKind,
-    pub(super) parts: Vec<ChangedPart>,
-    pub(super) nodes: BTreeSet<usize>,
+    pub(crate) strategies: Vec<String>,
+    pub(crate) kind: ChangeKind,
+    pub(crate) parts: Vec<ChangedPart>,
+    pub(crate) nodes: BTreeSet<usize>,
 }
 
 /// The common part of the changes of one line of a report: the key, its strategies and the kind.
 type ChangeIdentity = (Arc<str>, Vec<String>, ChangeKind);
 
 /// Finds the numbers of the edits that cause a change.
-pub(super) type FindCauses<'f> =
+pub(crate) type FindCauses<'f> =
     dyn Fn(&EnvironmentChanges<'_>, &KeyChange, &[Edit]) -> Vec<usize> + 'f;
 
 /// The file of edits, and the number of one with words of its own.
@@ -120,15 +121,15 @@ type EditPlace<'a> = (&'a FilePath, Option<usize>);
 
 /// Edits with the keys that change by them.
 #[derive(Clone, Debug)]
-pub(super) struct Section {
+pub(crate) struct Section {
     /// The numbers of the edits.
-    pub(super) edits: Vec<usize>,
+    pub(crate) edits: Vec<usize>,
     /// The changes, the gravest first; empty for edits without effect.
-    pub(super) keys: Vec<ChangedKey>,
+    pub(crate) keys: Vec<ChangedKey>,
 }
 
 impl Section {
-    pub(super) fn nodes(&self) -> BTreeSet<usize> {
+    pub(crate) fn nodes(&self) -> BTreeSet<usize> {
         self.keys.iter().flat_map(|key| &key.nodes).copied().collect()
     }
 
@@ -138,18 +139,18 @@ impl Section {
 }
 
 /// The report about one environment.
-pub(super) struct EnvironmentReport<'a> {
-    pub(super) changes: EnvironmentChanges<'a>,
-    pub(super) edits: Vec<Edit>,
-    pub(super) sections: Vec<Section>,
+pub(crate) struct EnvironmentReport<'a> {
+    pub(crate) changes: EnvironmentChanges<'a>,
+    pub(crate) edits: Vec<Edit>,
+    pub(crate) sections: Vec<Section>,
     /// The sections of each change of `changes`, as numbers of edits.
-    pub(super) edits_of_changes: Vec<Vec<usize>>,
+    pub(crate) edits_of_changes: Vec<Vec<usize>>,
 }
 
 impl EnvironmentReport<'_> {
     /// Returns the file that a section is about, where all lookups of some nodes fail for it in one
     /// revision.
-    pub(super) fn refused_file(&self, section: &Section) -> Option<&RefusedFile> {
+    pub(crate) fn refused_file(&self, section: &Section) -> Option<&RefusedFile> {
         let edit = &self.edits[*section.edits.first().filter(|_| section.keys.is_empty())?];
         let mut refused = self.changes.refused.iter();
         refused.find(|file| {
@@ -159,7 +160,7 @@ impl EnvironmentReport<'_> {
     }
 
     /// Returns the kind of each change, those of refused files among them.
-    pub(super) fn change_kinds(&self) -> impl Iterator<Item = ChangeKind> {
+    pub(crate) fn change_kinds(&self) -> impl Iterator<Item = ChangeKind> {
         self.sections.iter().flat_map(|section| {
             let of_file = self.refused_file(section).map(|file| match file.is_after {
                 true => ChangeKind::Error,
@@ -171,21 +172,21 @@ impl EnvironmentReport<'_> {
 }
 
 /// Makes reports.
-pub(super) struct Reporter<'a> {
-    pub(super) before: &'a Snapshot,
-    pub(super) after: &'a Snapshot,
-    pub(super) root: &'a FilePath,
-    pub(super) masking: Masking<'a>,
+pub(crate) struct Reporter<'a> {
+    pub(crate) before: &'a Snapshot,
+    pub(crate) after: &'a Snapshot,
+    pub(crate) root: &'a FilePath,
+    pub(crate) masking: Masking<'a>,
     /// Whether changes of the order of members are shown.
-    pub(super) shows_order: bool,
+    pub(crate) shows_order: bool,
     /// Whether parts have their places after.
-    pub(super) shows_places_after: bool,
+    pub(crate) shows_places_after: bool,
 }
 
 impl<'a> Reporter<'a> {
     /// Makes the report of an environment; `causing_edits` gives the numbers of the edits that cause a
     /// change.
-    pub(super) fn report(
+    pub(crate) fn report(
         &self,
         mut changes: EnvironmentChanges<'a>,
         edits: Vec<Edit>,
@@ -233,7 +234,7 @@ impl<'a> Reporter<'a> {
 
     /// Returns the numbers of the edits that cause a change: those of the keys that it depends on, in
     /// files that one of its nodes reads; else options or configs.
-    pub(super) fn causing_edits(
+    pub(crate) fn causing_edits(
         &self,
         changes: &EnvironmentChanges<'_>,
         change: &KeyChange,
@@ -332,7 +333,7 @@ impl<'a> Reporter<'a> {
             };
             let place = |snapshot: &Snapshot, value: Option<&Value>| {
                 let names = PlaceNames { snapshot, root: self.root };
-                value.and_then(|value| value.origin).map(|origin| names.place_name(origin))
+                LinkedPlace::of_span(names, value?.origin?)
             };
             ChangedPart {
                 path: fold(path, variables),

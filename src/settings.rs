@@ -49,6 +49,8 @@ pub struct Settings {
     pub hints: HintConfig,
     /// The lenses that an editor shows above keys.
     pub lenses: LensConfig,
+    /// The git revision that the texts of an editor are compared with; `None` for the texts on disk.
+    pub reach_base: Option<String>,
     /// Functions of levels that run at the user's request.
     pub run_backends: RunBackends,
     strict: Option<Strict>,

@@ -37,11 +37,19 @@ pub struct LensConfig {
     pub readers: bool,
     /// The known nodes that read the file.
     pub nodes: bool,
+    /// The keys and nodes that an edit changes, see [`super::reach`].
+    pub reach: bool,
 }
 
 impl Default for LensConfig {
     fn default() -> LensConfig {
-        LensConfig { overrides: true, all_overrides: false, readers: false, nodes: false }
+        LensConfig {
+            overrides: true,
+            all_overrides: false,
+            readers: false,
+            nodes: false,
+            reach: true,
+        }
     }
 }
 

@@ -26,6 +26,7 @@ pub(crate) mod node_names;
 pub mod page_links;
 pub mod phrases;
 pub mod quick_fixes;
+pub mod reach;
 pub mod readers;
 pub mod refactor;
 pub mod references;

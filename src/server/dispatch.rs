@@ -88,6 +88,9 @@ pub(super) fn methods() -> Methods {
     let effective_data = all.add("hiera/effectiveData", views::effective_data);
     effective_data.is_about_text = has_place;
     effective_data.is_long = true;
+    let reach = all.add("hiera/reach", views::reach);
+    reach.is_about_text = has_place;
+    reach.is_long = true;
     all.add("hiera/status", views::status);
     all.add("hiera/config", views::config_page);
     all

@@ -15,6 +15,7 @@ mod evaluator;
 mod from_lsp;
 mod handlers;
 mod pool;
+mod reach;
 mod session;
 #[cfg(test)]
 mod tests;

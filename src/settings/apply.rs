@@ -95,6 +95,7 @@ impl Settings {
             "diagnostics" => editor::apply_diagnostics(reader, value, &mut self.run),
             "inlayHints" => editor::apply_hints(reader, value, &mut self.hints),
             "codeLens" => editor::apply_lenses(reader, value, &mut self.lenses),
+            "reach" => editor::apply_reach(reader, value, &mut self.reach_base),
             "eyaml" => eyaml::apply(reader, value, &mut workspace.eyaml),
             "runBackends" => run_backends::apply(reader, value, &mut self.run_backends),
             "maxFileSize" => {

@@ -139,6 +139,11 @@ impl File {
         Arc::ptr_eq(&self.read, &other.read)
     }
 
+    /// Whether both versions have a text, and the same one.
+    pub(super) fn has_equal_content(&self, other: &File) -> bool {
+        self.is_read_as(other) || self.text() == other.text() && self.text().is_some()
+    }
+
     /// Whether its data, in the format of its name, is ready or quickly parsed, so that a caller
     /// can wait for it: its text is short, or the parts that an edit touched are. Parsing may still
     /// show that the edit touches more parts.

@@ -84,6 +84,17 @@ impl Scan {
         self.sources.splice(0..0, named);
     }
 
+    /// Takes the known versions of files whose texts are the same.
+    pub(super) fn share_equal_texts(&mut self, known: &BTreeMap<FilePath, Arc<File>>) {
+        for (path, found) in &mut self.files {
+            let FileContent::New(Content::Text(text), _) = found else { continue };
+            let known = known.get(path).filter(|known| known.text() == Some(text));
+            if let Some(known) = known {
+                *found = FileContent::Same(known.clone());
+            }
+        }
+    }
+
     /// Whether the same files and folders are there, regardless of their versions.
     pub(super) fn has_names(&self, known: &BTreeMap<FilePath, DiskEntry>) -> bool {
         let is_alike = |new: &DiskEntry, old: &DiskEntry| {

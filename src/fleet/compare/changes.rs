@@ -228,11 +228,14 @@ impl ChangeTracing<'_, '_> {
         let parameters = self.keys_by_parameter();
         while !waiting.is_empty() {
             let mut next: BTreeMap<Arc<str>, Stake> = BTreeMap::new();
-            for (key, stake) in waiting {
+            for (key, mut stake) in waiting {
                 if self.before.snapshot.cancel_token().is_cancelled() {
                     return None;
                 }
-                let changed = self.look_up(&key, &stake);
+                let mut changed = self.complete_causes(&key, &mut stake);
+                if !stake.nodes.is_empty() {
+                    changed.extend(self.look_up(&key, &stake));
+                }
                 if changed.is_empty() {
                     continue;
                 }
@@ -242,7 +245,6 @@ impl ChangeTracing<'_, '_> {
                     known.causes.extend(stake.causes.iter().cloned());
                 }
             }
-            next.retain(|key, stake| self.is_news(key, stake));
             waiting = next;
         }
         Some(())
@@ -281,18 +283,22 @@ impl ChangeTracing<'_, '_> {
         found
     }
 
-    /// Whether a key is to be looked up for other nodes than those that it was looked up for. The
-    /// causes of the changes of the others are completed.
-    fn is_news(&mut self, key: &Arc<str>, stake: &mut Stake) -> bool {
-        let Some(done) = self.done.get(key) else { return true };
+    /// Adds causes to the changes of a key that are known already, and leaves the nodes for which the
+    /// key is still to be looked up. Returns the nodes of changes that have other causes now: the
+    /// changes of the keys that ask for this one have them, too.
+    fn complete_causes(&mut self, key: &Arc<str>, stake: &mut Stake) -> BTreeSet<usize> {
+        let Some(done) = self.done.get(key) else { return BTreeSet::new() };
         let known: BTreeSet<usize> = stake.nodes.intersection(done).copied().collect();
+        let mut changed = BTreeSet::new();
         for change in self.changes.get_mut(key).into_iter().flatten() {
-            if !change.nodes.is_disjoint(&known) {
+            let mut nodes = change.nodes.intersection(&known).copied().peekable();
+            if nodes.peek().is_some() && !change.causes.is_superset(&stake.causes) {
+                changed.extend(nodes);
                 change.causes.extend(stake.causes.iter().cloned());
             }
         }
         stake.nodes.retain(|node| !known.contains(node));
-        !stake.nodes.is_empty()
+        changed
     }
 
     /// Looks a key up in each way in which it is read, and once as the data say; returns the nodes

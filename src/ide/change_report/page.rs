@@ -1,11 +1,13 @@
 //! The report for people, on a terminal and as a page of an editor: legend first, totals last.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 
 use super::ChangeReport;
 use super::model::{ChangedKey, EnvironmentReport, Section};
 use super::phrases::SHOWN_PARTS;
+use crate::ide::page_links::{PageLink, find_links};
+use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
 
 pub(crate) const LEGEND: &str =
@@ -28,6 +30,27 @@ pub(crate) fn write(report: &ChangeReport<'_>, out: &mut dyn Write) -> std::io::
         }
     }
     Ok(())
+}
+
+/// Returns the places that a page about a report names.
+pub(crate) fn links_of(report: &ChangeReport<'_>, text: &str) -> Vec<PageLink> {
+    let mut places: HashMap<String, (FilePath, u32)> = HashMap::new();
+    for one in &report.environments {
+        for edit in &one.edits {
+            if let (path, Some(line)) = one.place(report, edit) {
+                places.insert(format!("{path}:{line}"), (edit.path.clone(), line));
+            }
+        }
+        let keys = one.sections.iter().flat_map(|section| &section.keys);
+        for place in keys.flat_map(|key| &key.parts).filter_map(|part| part.place.as_ref()) {
+            places.insert(place.name.clone(), (place.path.clone(), place.line));
+        }
+    }
+    find_links(text, |word| {
+        let name = word.trim_start_matches('(').trim_end_matches(')');
+        let (path, line) = places.get(name)?;
+        Some((name, path.clone(), *line))
+    })
 }
 
 fn write_section(

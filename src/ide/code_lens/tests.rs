@@ -7,11 +7,11 @@ use crate::fixture::Fixture;
 use crate::text::{FilePath, Span};
 
 const ALL: LensConfig =
-    LensConfig { overrides: true, all_overrides: true, readers: true, nodes: true };
+    LensConfig { overrides: true, all_overrides: true, readers: true, nodes: true, reach: true };
 
 /// Those of overrides, whether they are news or not.
 const EACH: LensConfig =
-    LensConfig { overrides: true, all_overrides: true, readers: false, nodes: false };
+    LensConfig { overrides: true, all_overrides: true, readers: false, nodes: false, reach: true };
 
 fn check(text: &str, path: &str, config: LensConfig, expected: Expect) {
     let fixture = Fixture::new(text);

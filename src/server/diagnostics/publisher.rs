@@ -229,8 +229,10 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
             Some(after) => after,
             None => recover(&client, &shared, &mut published).await,
         };
-        if findings.has_deferred() {
-            shared.changed.notify_one();
+        match findings.has_deferred() {
+            true => shared.changed.notify_one(),
+            // Findings come first.
+            false => shared.reach.due.notify_one(),
         }
     }
 }

@@ -5,6 +5,7 @@ use tower_lsp::lsp_types as lsp;
 
 use crate::server::diagnostics::publisher;
 use crate::server::from_lsp;
+use crate::server::reach;
 use crate::server::session::{ServerHandle, scanner};
 use crate::settings::PublishTime;
 use crate::text::FilePath;
@@ -15,6 +16,7 @@ pub(in crate::server) fn initialized(server: &ServerHandle, _: lsp::InitializedP
     // Never wait for the client within a handler: it may be waiting for the answer.
     tokio::spawn(scanner::run(server.client.clone(), server.shared.clone()));
     tokio::spawn(publisher::run(server.clone()));
+    tokio::spawn(reach::run(server.clone()));
     tokio::spawn(scanner::register(server.client.clone(), server.shared.clone()));
     server.shared.disk.ask_reading();
 }
@@ -51,8 +53,9 @@ pub(in crate::server) fn did_change(
         }
         state.documents.note_edit(&path, &params.text_document.uri, params.text_document.version);
         // Findings of unsaved files are published later, see `diagnostics::publisher`.
-        if state.settings.run != PublishTime::OnSave {
-            server.shared.changed.notify_one();
+        match state.settings.run {
+            PublishTime::OnSave => server.shared.reach.due.notify_one(),
+            PublishTime::OnType | PublishTime::Off => server.shared.changed.notify_one(),
         }
     });
 }

@@ -9,10 +9,11 @@ use tower_lsp::lsp_types as lsp;
 use super::Answer;
 use crate::ide::code_lens::{LensKind, LensText, code_lenses, lens_text};
 use crate::ide::inlay_hints::{Hint, inlay_hints};
+use crate::ide::reach::{ReachLens, key_range};
 use crate::server::capabilities::Features;
 use crate::server::session::ClientView;
 use crate::server::{from_lsp, to_lsp};
-use crate::text::{Lines, TextRange};
+use crate::text::{FilePath, Lines, Text, TextRange};
 use crate::workspace::Snapshot;
 
 /// The subject of a lens, as the client sends it back to have its text.
@@ -59,7 +60,32 @@ pub(in crate::server) fn code_lens(
             data: serde_json::to_value(data).ok(),
         }
     });
-    Ok(Some(converted.collect()))
+    Ok(Some(reach_lenses(snapshot, client, (&path, text)).chain(converted).collect()))
+}
+
+/// Returns the lenses of edits of a file. They have their texts at once.
+fn reach_lenses(
+    snapshot: &Snapshot,
+    ClientView { features, settings, shared, .. }: &ClientView,
+    (path, text): (&FilePath, &Text),
+) -> impl Iterator<Item = lsp::CodeLens> {
+    let shown = settings.lenses.reach.then(|| {
+        let known = shared.reach.known_reach();
+        // Without a refresh, a client would go on to show the one of an older text.
+        (features.refreshes_lenses || known.revision == snapshot.revision).then_some(known.reach)
+    });
+    let reach = shown.flatten().unwrap_or_default();
+    let lens = |lens: &ReachLens| {
+        let range = match &lens.key {
+            None => TextRange::new_empty(0),
+            Some(key) => key_range(snapshot, path, key)?,
+        };
+        let command = features.show_reach.clone().unwrap_or_default();
+        let command = lsp::Command { title: lens.title.clone(), command, arguments: None };
+        let range = to_lsp::range_in(text, range, features.encoding);
+        Some(lsp::CodeLens { range, command: Some(command), data: None })
+    };
+    reach.lenses_of(path).iter().filter_map(lens).collect::<Vec<_>>().into_iter()
 }
 
 /// Returns a lens with its text. A text that has changed has other lenses, which the client

@@ -12,7 +12,9 @@ use crate::hiera::key::LookupKey;
 use crate::ide::governing::governing_configs;
 use crate::ide::hierarchy::{CandidateView, Hierarchy, LevelView, LocationState, LocationView};
 use crate::ide::page_links::PageLink;
+use crate::ide::reach::ReachPage;
 use crate::ide::{effective, hierarchy, story};
+use crate::server::reach::ReachQuestion;
 use crate::server::session::ClientView;
 use crate::server::to_lsp::status::Status;
 use crate::server::{from_lsp, to_lsp};
@@ -50,6 +52,17 @@ pub(in crate::server) struct StatusParams {}
 /// `hiera/config` as a request: nothing is asked.
 #[derive(Debug, Deserialize)]
 pub(in crate::server) struct ConfigParams {}
+
+/// `hiera/reach` as a request: nothing is asked.
+#[derive(Debug, Deserialize)]
+pub(in crate::server) struct ReachParams {}
+
+/// The answer to `hiera/reach`.
+#[derive(Debug, Serialize)]
+pub(in crate::server) struct ReachAnswer {
+    text: String,
+    links: Vec<LinkItem>,
+}
 
 /// The answer to `hiera/config`.
 #[derive(Debug, Serialize)]
@@ -165,6 +178,23 @@ pub(in crate::server) fn effective_data(
     Ok(found.map(|found| EffectiveDataAnswer { scope: found.scope, text: found.text }))
 }
 
+/// Returns the report about the texts that the client holds.
+pub(in crate::server) fn reach(
+    snapshot: &Snapshot,
+    client: &ClientView,
+    _: &ReachParams,
+) -> Answer<ReachAnswer> {
+    let question = ReachQuestion::new(&client.shared, snapshot.clone());
+    let page = question
+        .find_page(&client.shared)
+        .map_err(|error| Error { message: error.into(), ..Error::internal_error() })?;
+    let answer = |ReachPage { text, links }| {
+        let links = link_items(&text, links, client.features.encoding);
+        ReachAnswer { text, links }
+    };
+    Ok(page.map(answer))
+}
+
 /// Answers a request for the status, for clients that do not receive the notification.
 pub(in crate::server) fn status(
     snapshot: &Snapshot,
@@ -186,7 +216,12 @@ pub(in crate::server) fn config_page(
 }
 
 fn explain_answer(key: String, found: story::KeyExplanation, encoding: Encoding) -> ExplainAnswer {
-    let text = Text::new(found.text.as_str());
+    let links = link_items(&found.text, found.links, encoding);
+    ExplainAnswer { key, scope: found.scope, text: found.text, links }
+}
+
+fn link_items(text: &str, links: Vec<PageLink>, encoding: Encoding) -> Vec<LinkItem> {
+    let text = Text::new(text);
     let position = |offset| {
         let LineCol { line, column } = text.line_col(offset, encoding);
         lsp::Position { line, character: column }
@@ -201,8 +236,7 @@ fn explain_answer(key: String, found: story::KeyExplanation, encoding: Encoding)
             },
         })
     };
-    let links = found.links.into_iter().filter_map(link).collect();
-    ExplainAnswer { key, scope: found.scope, text: found.text, links }
+    links.into_iter().filter_map(link).collect()
 }
 
 fn key_at(

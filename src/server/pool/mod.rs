@@ -43,9 +43,9 @@ impl Pool {
     }
 
     /// Returns the threads of a server, which are not started yet: besides the answers', some that
-    /// check, index, scan and tidy.
+    /// check, index, scan, tidy and compare edits.
     pub(super) fn new_threads() -> Threads {
-        Threads::new(slot_count() * 2 + 4, STACK)
+        Threads::new(slot_count() * 2 + 5, STACK)
     }
 
     /// Computes an answer from a snapshot: in place where answers are quick, else, or where it takes

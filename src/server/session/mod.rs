@@ -25,7 +25,7 @@ use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot};
 pub(super) use client_settings::ClientSettings;
 pub(super) use findings::FileReport;
-pub(super) use refresh::{ask_for_findings, ask_for_views};
+pub(super) use refresh::{ask_for_findings, ask_for_lenses, ask_for_views};
 pub(super) use state::Shared;
 
 /// The server as messages see it. Copies are the same server.

@@ -30,6 +30,15 @@ pub(in crate::server) fn ask_for_findings(client: &Client, shared: &Arc<Shared>)
     });
 }
 
+/// Asks the client to request lenses again, if it can be asked. Waits for no answer.
+pub(in crate::server) fn ask_for_lenses(client: &Client, shared: &Shared) {
+    if shared.with(|state| state.features.refreshes_lenses) {
+        let client = client.clone();
+        let asking = async move { client.code_lens_refresh().await };
+        tokio::spawn(wait_answer(asking, PATIENCE));
+    }
+}
+
 /// Asks the client to request hints, lenses and semantic tokens again, which depend on other files, nodes and settings.
 /// Waits for no answer.
 pub(in crate::server) fn ask_for_views(client: &Client, shared: &Shared) {
@@ -39,11 +48,7 @@ pub(in crate::server) fn ask_for_views(client: &Client, shared: &Shared) {
         let asking = async move { client.inlay_hint_refresh().await };
         tokio::spawn(wait_answer(asking, PATIENCE));
     }
-    if features.refreshes_lenses {
-        let client = client.clone();
-        let asking = async move { client.code_lens_refresh().await };
-        tokio::spawn(wait_answer(asking, PATIENCE));
-    }
+    ask_for_lenses(client, shared);
     if features.refreshes_tokens {
         let client = client.clone();
         let asking = async move { client.semantic_tokens_refresh().await };

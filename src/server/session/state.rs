@@ -17,6 +17,7 @@ use crate::server::capabilities::Features;
 use crate::server::documents::Documents;
 use crate::server::evaluator::Evaluator;
 use crate::server::pool::{Pool, Threads};
+use crate::server::reach::ReachStore;
 use crate::server::to_lsp::tokens::EncodedTokens;
 use crate::server::transport::Input;
 use crate::settings::{SettingProblem, Settings};
@@ -35,6 +36,8 @@ pub(in crate::server) struct Shared {
     pub(in crate::server) findings: FindingsStore,
     /// Functions of levels that run at the user's request.
     pub(in crate::server) evaluator: Evaluator,
+    /// The reach of the edits.
+    pub(in crate::server) reach: ReachStore,
     /// Where messages come from.
     pub(in crate::server) input: Input,
     /// Where answers are computed.

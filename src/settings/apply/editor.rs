@@ -1,10 +1,13 @@
-//! The settings of an editor's features: `diagnostics`, `inlayHints` and `codeLens`.
+//! The settings of an editor's features: `diagnostics`, `inlayHints`, `codeLens` and `reach`.
 
 use serde_json::Value;
 
 use crate::ide::code_lens::LensConfig;
 use crate::ide::inlay_hints::HintConfig;
 use crate::settings::reader::{SettingsReader, set_if_read};
+
+/// The word for the texts on disk, in place of a revision.
+const SAVED: &str = "saved";
 
 /// When the server publishes findings to an editor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,9 +58,23 @@ pub(super) fn apply_lenses(reader: &mut SettingsReader, value: &Value, lenses: &
             "allOverrides" => &mut lenses.all_overrides,
             "readers" => &mut lenses.readers,
             "nodes" => &mut lenses.nodes,
+            "reach" => &mut lenses.reach,
             _ => return false,
         };
         set_if_read(switch, reader.read_flag(&format!("codeLens.{key}"), value));
+        true
+    });
+}
+
+/// Reads `reach`.
+pub(super) fn apply_reach(reader: &mut SettingsReader, value: &Value, base: &mut Option<String>) {
+    reader.read_members("reach", value, |reader, key, value| {
+        if key != "base" {
+            return false;
+        }
+        if let Some(name) = reader.read_text("reach.base", value) {
+            *base = (name != SAVED).then_some(name);
+        }
         true
     });
 }

@@ -1,0 +1,293 @@
+//! The reach of edits: the keys and nodes for which they change values, as lenses at the edited
+//! entries and as a page. The comparison and the page are those of `hiera-ls diff`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::change_report::masking::Masking;
+use super::change_report::model::{ChangeKind, Reporter};
+use super::change_report::page::links_of;
+use super::change_report::phrases::count_phrase;
+use super::change_report::{ChangeReport, page};
+use super::page_links::PageLink;
+use crate::fleet::compare::changes::{EnvironmentChanges, KeyChange, find_changes};
+use crate::fleet::compare::edits::{Edit, EditKind, find_edits};
+use crate::hiera::data::DataFormat;
+use crate::text::{FilePath, TextRange};
+use crate::workspace::Snapshot;
+
+/// The title of a lens of a file that cannot be read.
+const UNREADABLE: &str = "the reach of this edit is not known while the file cannot be read";
+
+/// The reach of all edits between two revisions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// The lenses of each edited file. The first is that of the file where it has one.
+    lenses: BTreeMap<FilePath, Vec<ReachLens>>,
+}
+
+/// The reach of an edit of a file, or of all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReachLens {
+    /// The root key of the edited entry; `None` for all edits of the file.
+    pub key: Option<Arc<str>>,
+    /// The words for people.
+    pub title: String,
+}
+
+/// Two revisions of the workspace.
+#[derive(Clone, Copy, Debug)]
+pub struct Revisions<'a> {
+    /// The revision before.
+    pub before: &'a Snapshot,
+    /// The revision after.
+    pub after: &'a Snapshot,
+}
+
+/// A report about edits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReachPage {
+    /// The page: the nodes that are known, edits with the keys and nodes that they change, totals.
+    pub text: String,
+    /// The places in it.
+    pub links: Vec<PageLink>,
+}
+
+impl Reach {
+    /// Returns the lenses of a file.
+    pub fn lenses_of(&self, path: &FilePath) -> &[ReachLens] {
+        self.lenses.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether no edit is known.
+    pub fn is_empty(&self) -> bool {
+        self.lenses.is_empty()
+    }
+}
+
+impl<'a> Revisions<'a> {
+    /// Returns the reach of the edits; `None` when cancelled. `last` is the reach of the revision
+    /// before the last edit: a file that cannot be read keeps its lenses where they were.
+    pub fn find_reach(self, last: &Reach) -> Option<Reach> {
+        let files = self.before.files_changed(self.after);
+        let unreadable: Vec<FilePath> =
+            files.iter().filter(|path| self.cannot_be_read(path)).cloned().collect();
+        let mut lenses = BTreeMap::new();
+        for path in &unreadable {
+            let known = last.lenses_of(path).iter().map(|lens| lens.key.clone());
+            let keys = if known.len() == 0 { vec![None] } else { known.collect() };
+            let lens = |key| ReachLens { key, title: UNREADABLE.to_owned() };
+            lenses.insert(path.clone(), keys.into_iter().map(lens).collect());
+        }
+        if unreadable.len() < files.len() {
+            // The other edits are compared as if these files were not edited.
+            let readable = match &unreadable[..] {
+                [] => self.after,
+                paths => &self.after.with_files_of(self.before, paths),
+            };
+            let mut counts: BTreeMap<FilePath, FileReach> = BTreeMap::new();
+            Revisions { after: readable, ..self }.count_changes(&mut counts)?;
+            let written = counts.into_iter().map(|(path, reach)| (path, reach.into_lenses()));
+            lenses.extend(written.filter(|(_, lenses)| !lenses.is_empty()));
+        }
+        Some(Reach { lenses })
+    }
+
+    /// Whether Puppet refuses the text of a file after the edits, and did not before.
+    fn cannot_be_read(self, path: &FilePath) -> bool {
+        let is_refused = |snapshot: &Snapshot| {
+            let mut environments = snapshot.environments().governing_environments(path);
+            match environments.find(|one| one.reaches_file(path)) {
+                Some(environment) => {
+                    let data = snapshot.view(environment).data_of(path);
+                    data.is_some_and(|data| data.refusal().is_some())
+                }
+                None => {
+                    snapshot.shapes_environments(path)
+                        && snapshot
+                            .file(path)
+                            .is_some_and(|file| file.data_as(DataFormat::Yaml).refusal().is_some())
+                }
+            }
+        };
+        is_refused(self.after) && !is_refused(self.before)
+    }
+
+    /// Adds the changes that each edit causes; `None` when cancelled.
+    fn count_changes(self, counts: &mut BTreeMap<FilePath, FileReach>) -> Option<()> {
+        let Revisions { before, after } = self;
+        let files = before.files_changed(after);
+        let root = FilePath::new("/");
+        let reporter = self.reporter(&root);
+        let all = find_changes(before, after, &files, &|_| true)?;
+        for (environment, changes) in all.into_iter().enumerate() {
+            let sides = ((before, changes.before), (after, changes.after));
+            let edits = find_edits(sides.0, sides.1, &files);
+            for edit in &edits {
+                let file = counts.entry(edit.path.clone()).or_default();
+                file.add_edit(edit);
+                file.environments.insert(environment, changes.compared.len());
+                file.are_kinds |= changes.are_kinds;
+            }
+            for change in changes.changes.iter().filter(|change| !change.is_order) {
+                let nodes: Vec<KnownNode> =
+                    change.nodes.iter().map(|node| (environment, *node)).collect();
+                for number in reporter.causing_edits(&changes, change, &edits) {
+                    let edit = &edits[number];
+                    let file = counts.entry(edit.path.clone()).or_default();
+                    file.add_change(edit, change, &nodes);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn reporter(self, root: &'a FilePath) -> Reporter<'a> {
+        let Revisions { before, after } = self;
+        Reporter {
+            before,
+            after,
+            root,
+            masking: Masking { snapshots: [before, after], reveals: false },
+            shows_order: false,
+            shows_places_after: false,
+        }
+    }
+
+    /// Returns the report about the edits, as `hiera-ls diff` writes it; `None` when cancelled.
+    /// `base` and `head` name the revisions.
+    pub fn find_page(self, (base, head): (&str, &str)) -> Option<ReachPage> {
+        let Revisions { before, after } = self;
+        let files = before.files_changed(after);
+        let root = after.folders().first().cloned().unwrap_or(FilePath::new("/"));
+        let reporter = self.reporter(&root);
+        let changes = find_changes(before, after, &files, &|_| true)?;
+        let report = |changes: EnvironmentChanges<'a>| {
+            let sides = ((before, changes.before), (after, changes.after));
+            let edits = find_edits(sides.0, sides.1, &files);
+            reporter.report(changes, edits, &|changes, change, edits| {
+                reporter.causing_edits(changes, change, edits)
+            })
+        };
+        let environments = changes.into_iter().map(report).collect();
+        let report = ChangeReport { before, after, root: &root, base, head, environments };
+        let mut text = Vec::new();
+        page::write(&report, &mut text).ok()?;
+        let text = String::from_utf8(text).ok()?;
+        let links = links_of(&report, &text);
+        Some(ReachPage { text, links })
+    }
+}
+
+/// Returns the bytes of a root key in a data file; `None` where the file does not have it.
+pub fn key_range(snapshot: &Snapshot, path: &FilePath, key: &str) -> Option<TextRange> {
+    let mut environments = snapshot.environments().governing_environments(path);
+    let environment = environments.find(|one| one.reaches_file(path))?;
+    let span = snapshot.view(environment).data_of(path)?.definition_span(key)?;
+    Some(snapshot.span_bytes(span))
+}
+
+/// The changes that the edits of a file cause, over all environments that read it.
+#[derive(Default)]
+struct FileReach {
+    /// The edited entries that the file has, by their keys.
+    entries: BTreeMap<Arc<str>, Counts>,
+    /// How many edits there are: entries that are gone, and edits of configs, among them.
+    edits: BTreeSet<Option<Arc<str>>>,
+    all: Counts,
+    /// How many nodes are compared in each environment, by its number.
+    environments: BTreeMap<usize, usize>,
+    are_kinds: bool,
+}
+
+/// The number of a node's environment, and its own.
+type KnownNode = (usize, usize);
+
+/// Keys, and the nodes for which one of them changes.
+type KeysAndNodes = (BTreeSet<Arc<str>>, BTreeSet<KnownNode>);
+
+/// The keys and nodes that change.
+#[derive(Default)]
+struct Counts {
+    /// The lookups that fail afterwards.
+    failing: KeysAndNodes,
+    changed: KeysAndNodes,
+    /// Unknown variables decide whether they change.
+    open: KeysAndNodes,
+}
+
+impl FileReach {
+    fn add_edit(&mut self, edit: &Edit) {
+        self.edits.insert(edit.key.clone());
+        if let Some(key) = edit.key.as_ref().filter(|_| edit.kind != EditKind::Removed) {
+            self.entries.entry(key.clone()).or_default();
+        }
+    }
+
+    fn add_change(&mut self, edit: &Edit, change: &KeyChange, nodes: &[KnownNode]) {
+        let entry = edit.key.as_ref().and_then(|key| self.entries.get_mut(key));
+        for counts in entry.into_iter().chain([&mut self.all]) {
+            let (keys, known) = match ChangeKind::of_change(change) {
+                ChangeKind::Error => &mut counts.failing,
+                ChangeKind::Open => &mut counts.open,
+                _ => &mut counts.changed,
+            };
+            keys.insert(change.key.clone());
+            known.extend(nodes);
+        }
+    }
+
+    /// Returns a lens for each edited entry, and one for the file where that says more.
+    fn into_lenses(self) -> Vec<ReachLens> {
+        let count: usize = self.environments.values().sum();
+        let nouns = match self.are_kinds {
+            true => ["kind of nodes", "kinds of nodes"],
+            false => ["node", "nodes"],
+        };
+        let nodes = (count, if count == 1 { nouns[0] } else { nouns[1] });
+        let of = |subject: &str, is_one: bool, counts: &Counts| {
+            format!("{subject} {}", counts.title(is_one, nodes))
+        };
+        let is_covered = self.edits.len() == 1 && self.entries.len() == 1;
+        let file = (!is_covered).then(|| {
+            let title = match self.edits.len() {
+                1 => of("this edit", true, &self.all),
+                edits => of(&format!("these {edits} edits"), false, &self.all),
+            };
+            ReachLens { key: None, title }
+        });
+        let entries = self.entries.iter().map(|(key, counts)| ReachLens {
+            key: Some(key.clone()),
+            title: of("this edit", true, counts),
+        });
+        file.into_iter().chain(entries).collect()
+    }
+}
+
+impl Counts {
+    /// Returns `changes 3 keys on 214 of 575 nodes`, or `change nothing for the 575 known nodes`, of
+    /// all nodes with their noun.
+    fn title(&self, is_one: bool, (all, noun): (usize, &'static str)) -> String {
+        let s = if is_one { "s" } else { "" };
+        let mut phrases = Vec::new();
+        for (verb, (keys, changed)) in [
+            (format!("make{s} lookups fail for"), &self.failing),
+            (format!("change{s}"), &self.changed),
+            ("may change".to_owned(), &self.open),
+        ] {
+            if !keys.is_empty() {
+                let keys = count_phrase(keys.len(), "key");
+                phrases.push(format!("{verb} {keys} on {} of {all} {noun}", changed.len()));
+            }
+        }
+        match (phrases.is_empty(), all) {
+            (false, _) => phrases.join(", "),
+            (true, 0) => format!("change{s} nothing: no node is known"),
+            (true, 1) => format!("change{s} nothing for the known {noun}"),
+            (true, _) => format!("change{s} nothing for the {all} known {noun}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! The workspace as it is on disk, beside what editors hold: the state that unsaved changes are
+//! compared with.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use super::configs::shapes_environments;
+use super::file::File;
+use super::lazy_index::{Changed, LazyIndex};
+use super::manifests::lazy::LazyManifests;
+use super::names::DiskNames;
+use super::snapshot::Snapshot;
+use super::{Change, Current, Stale, Workspace, scan};
+use crate::disk::{DiskEntry, FileSystem};
+use crate::text::FilePath;
+
+/// The versions on disk of the files that editors hold.
+#[derive(Clone, Debug)]
+pub struct SavedFiles {
+    /// By path; `None` for a file that only an editor has.
+    versions: Vec<(FilePath, Option<Arc<File>>)>,
+    disk_entries: Arc<BTreeMap<FilePath, DiskEntry>>,
+}
+
+impl SavedFiles {
+    /// Whether both are of one reading of the disk.
+    pub fn is_of_same_disk(&self, other: &SavedFiles) -> bool {
+        Arc::ptr_eq(&self.disk_entries, &other.disk_entries)
+    }
+}
+
+impl Workspace {
+    /// Returns the versions on disk of the open files.
+    pub fn saved_files(&self) -> SavedFiles {
+        let saved = |path: &FilePath| (path.clone(), self.disk.get(path).cloned());
+        let versions = self.overlay.keys().map(saved).collect();
+        SavedFiles { versions, disk_entries: self.disk_entries.clone() }
+    }
+
+    /// Returns a workspace with the same settings and files, and without what editors hold: it can
+    /// read another revision of the folders.
+    pub fn without_editors(&self) -> Workspace {
+        let snapshot = self.snapshot().as_saved(&self.saved_files());
+        Workspace {
+            config: self.config.clone(),
+            folders: self.folders.clone(),
+            numbers: self.numbers.clone(),
+            ids: self.ids.clone(),
+            disk: self.disk.clone(),
+            overlay: BTreeMap::new(),
+            disk_entries: self.disk_entries.clone(),
+            sources: self.sources.clone(),
+            reconfigured: self.reconfigured,
+            selected: self.selected.clone(),
+            current: Mutex::new(Current { snapshot, stale: Stale::Nothing }),
+        }
+    }
+
+    /// Returns the folders as another file system has them. Files with equal texts are shared, and
+    /// nodes of the files that settings name stay the same: a change of the fleet is no change of
+    /// data.
+    pub fn into_revision(mut self, fs: &dyn FileSystem) -> Snapshot {
+        let request = self.scan_request();
+        let mut scanned = scan::scan(&request, fs, &|_| {});
+        scanned.take_named_sources(&request.known_sources);
+        scanned.share_equal_texts(&request.known);
+        self.apply(Change::Scanned(Box::new(scanned)));
+        self.snapshot()
+    }
+}
+
+impl Snapshot {
+    /// Returns the snapshot with the files as they are on disk.
+    pub fn as_saved(&self, saved: &SavedFiles) -> Snapshot {
+        let SavedFiles { versions, disk_entries } = saved;
+        self.with_versions(versions, || DiskNames::new((**disk_entries).clone()))
+    }
+
+    /// Whether both have the same settings and folders.
+    pub fn has_same_settings(&self, other: &Snapshot) -> bool {
+        Arc::ptr_eq(&self.config, &other.config) && Arc::ptr_eq(&self.folders, &other.folders)
+    }
+
+    /// Returns the snapshot with these files as another snapshot has them.
+    pub fn with_files_of(&self, other: &Snapshot, paths: &[FilePath]) -> Snapshot {
+        let version = |path: &FilePath| (path.clone(), other.files.get(path).cloned());
+        let versions: Vec<_> = paths.iter().map(version).collect();
+        let names = || {
+            let entries = self.names.entries.iter();
+            let kept = entries.filter(|(path, _)| {
+                !paths.contains(path) || other.names.entries.contains_key(*path)
+            });
+            DiskNames::new(kept.map(|(path, entry)| (path.clone(), *entry)).collect())
+        };
+        self.with_versions(&versions, names)
+    }
+
+    /// Returns the snapshot with other versions of files; `None` for a file that is not there. The
+    /// names are needed where one is not. Versions with equal texts are no others.
+    fn with_versions(
+        &self,
+        versions: &[(FilePath, Option<Arc<File>>)],
+        names: impl FnOnce() -> DiskNames,
+    ) -> Snapshot {
+        let mut other = self.clone();
+        let (mut touched, mut is_shaping, mut are_names_same) = (Vec::new(), false, true);
+        let shapes = |file: &Arc<File>| shapes_environments(file, &self.config);
+        for (path, version) in versions {
+            let known = self.files.get(path);
+            let is_same = match (known, version) {
+                (Some(known), Some(version)) => known.has_equal_content(version),
+                (None, None) => true,
+                _ => false,
+            };
+            if is_same {
+                continue;
+            }
+            are_names_same &= known.is_some() == version.is_some();
+            is_shaping |= [known, version.as_ref()].into_iter().flatten().any(shapes);
+            match version {
+                Some(version) => drop(other.files.insert(path.clone(), version.clone())),
+                None => drop(other.files.remove(path)),
+            }
+            touched.push(path.clone());
+        }
+        if !are_names_same {
+            other.names = Arc::new(names());
+        }
+        if is_shaping || !are_names_same {
+            other.lay_out();
+        } else if !touched.is_empty() {
+            other.manifests = LazyManifests::changed_after(&self.manifests, &touched);
+            other.key_index = LazyIndex::changed_after(
+                &self.key_index,
+                Changed::Files(touched.into_iter().collect()),
+            );
+        }
+        other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    const FILES: &str =
+        "#- levels Role Common\n#- node a role=web\n#- /data/common.yaml\na: 1\nb: 2\n";
+
+    fn opened(texts: &[(&str, &str)]) -> Workspace {
+        let mut workspace = Fixture::new(FILES).workspace;
+        for (path, text) in texts {
+            workspace.apply(Change::Open(FilePath::new(path), (*text).to_owned()));
+        }
+        workspace
+    }
+
+    #[test]
+    fn unsaved_texts_are_taken_back() {
+        let workspace =
+            opened(&[("/data/common.yaml", "a: 1\nc: 2\n"), ("/data/roles/web.yaml", "d: 1\n")]);
+        let snapshot = workspace.snapshot();
+        let saved = snapshot.as_saved(&workspace.saved_files());
+        let keys = |snapshot: &Snapshot| {
+            let keys = snapshot.keys().keys().map(ToString::to_string);
+            keys.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!((keys(&snapshot).as_str(), keys(&saved).as_str()), ("a c d", "a b"));
+        assert!(!saved.is_file(&FilePath::new("/data/roles/web.yaml")));
+        let one = snapshot.with_files_of(&saved, &[FilePath::new("/data/roles/web.yaml")]);
+        assert_eq!(keys(&one), "a c");
+        assert!(!one.is_file(&FilePath::new("/data/roles/web.yaml")));
+    }
+
+    #[test]
+    fn a_text_that_is_the_saved_one_again_is_no_change() {
+        let mut workspace = opened(&[("/data/common.yaml", "a: 1\nc: 2\n")]);
+        let path = FilePath::new("/data/common.yaml");
+        workspace.apply(Change::Replace(path, "a: 1\nb: 2\n".to_owned()));
+        let snapshot = workspace.snapshot();
+        let saved = snapshot.as_saved(&workspace.saved_files());
+        assert!(saved.files_changed(&snapshot).is_empty());
+        assert!(saved.has_same_environments(&snapshot));
+    }
+
+    #[test]
+    fn a_revision_shares_files_with_equal_texts() {
+        let fixture = Fixture::new(FILES);
+        let (path, other) = (FilePath::new("/data/common.yaml"), FilePath::new("/hiera.yaml"));
+        let mut workspace = fixture.workspace;
+        workspace.apply(Change::Open(path.clone(), "c: 2\n".to_owned()));
+        fixture.fs.write(path.as_str(), "a: 2\n");
+        fixture.fs.write(other.as_str(), workspace_text(&workspace, &other));
+        let before = workspace.without_editors().into_revision(&fixture.fs);
+        let after = workspace.snapshot();
+        assert_eq!(before.files_changed(&after), [path]);
+        assert!(before.has_same_environments(&after));
+    }
+
+    fn workspace_text(workspace: &Workspace, path: &FilePath) -> String {
+        let snapshot = workspace.snapshot();
+        let text = snapshot.file(path).and_then(|file| file.text()).expect("a text");
+        text.to_str().into_owned()
+    }
+}

@@ -34,6 +34,7 @@ pub struct Client {
     /// How many times findings were published, for any document.
     pub answers: usize,
     progress_ended: Option<Instant>,
+    requests: HashMap<String, usize>,
 }
 
 /// The findings that were last published for a document.
@@ -111,7 +112,8 @@ impl Client {
                     // The client accepts each request of the server (progress, watching).
                     let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": null});
                     write_message(&answering, &answer.to_string());
-                } else if sender.send((at, message)).is_err() {
+                }
+                if sender.send((at, message)).is_err() {
                     return;
                 }
             }
@@ -128,6 +130,7 @@ impl Client {
             stale: 0,
             answers: 0,
             progress_ended: None,
+            requests: HashMap::new(),
         }
     }
 
@@ -138,8 +141,18 @@ impl Client {
         root: &std::path::Path,
         options: &Value,
     ) -> (Client, Instant) {
+        Client::initialized_with(command, root, options, &json!({}))
+    }
+
+    /// Like [`Client::initialized`], for a client that has more `capabilities`.
+    pub fn initialized_with(
+        command: &mut Command,
+        root: &std::path::Path,
+        options: &Value,
+        more: &Value,
+    ) -> (Client, Instant) {
         let mut client = Client::spawn(command);
-        let capabilities = json!({
+        let mut capabilities = json!({
             "general": {"positionEncodings": ["utf-8", "utf-16"]},
             "window": {"workDoneProgress": true},
             "workspace": {"didChangeWatchedFiles": {"dynamicRegistration": true}},
@@ -157,6 +170,7 @@ impl Client {
                 "publishDiagnostics": {"relatedInformation": true, "versionSupport": true},
             },
         });
+        merge(&mut capabilities, more);
         let folder = json!({"uri": uri(root), "name": "bench"});
         let id = client.request(
             "initialize",
@@ -295,6 +309,16 @@ impl Client {
         }
     }
 
+    /// Waits for the answer to a request that fails; returns the message.
+    pub fn error(&mut self, id: i64) -> String {
+        loop {
+            if let Some((_, message)) = self.responses.remove(&id) {
+                return message["error"]["message"].as_str().unwrap_or_default().to_owned();
+            }
+            self.listen("the answer to a request");
+        }
+    }
+
     /// Waits for the findings of a document at this version.
     pub fn diagnostics(&mut self, uri: &str, version: i64) -> Published {
         self.diagnostics_that(uri, version, |_| true)
@@ -329,6 +353,18 @@ impl Client {
                 return at;
             }
             self.listen("the end of the progress report");
+        }
+    }
+
+    /// Returns how many times the server has sent a request so far.
+    pub fn requests(&self, method: &str) -> usize {
+        self.requests.get(method).copied().unwrap_or_default()
+    }
+
+    /// Waits until the server has sent a request more than so many times.
+    pub fn more_requests(&mut self, method: &str, seen: usize) {
+        while self.requests(method) <= seen {
+            self.listen(&format!("the request {method}"));
         }
     }
 
@@ -378,6 +414,9 @@ impl Client {
             Some("$/progress") if message["params"]["value"]["kind"] == "end" => {
                 self.progress_ended = Some(at)
             }
+            Some(method) if message.get("id").is_some() => {
+                *self.requests.entry(method.to_owned()).or_default() += 1;
+            }
             Some(_) => {}
             None => drop(
                 self.responses
@@ -419,6 +458,18 @@ impl Client {
         self.notify("exit", &Value::Null);
         drop(self.stdin.lock().expect("nobody panics while writing").take());
         self.child.wait().expect("a child that was started can be waited for");
+    }
+}
+
+/// Adds the members of a hash to another, at every depth.
+fn merge(one: &mut Value, more: &Value) {
+    match (one, more) {
+        (Value::Object(one), Value::Object(more)) => {
+            for (name, member) in more {
+                merge(one.entry(name.clone()).or_insert(Value::Null), member);
+            }
+        }
+        (one, more) => *one = more.clone(),
     }
 }
 

@@ -8,6 +8,7 @@
 //! other work on the machine would decide it. Each row measures the floor and the real server in
 //! turns, so that their ratio holds when the machine's speed drifts.
 
+#[allow(dead_code, reason = "the tests use all of it")]
 mod client;
 mod fleet_shape;
 mod floor;

@@ -455,6 +455,19 @@ function tests.all_data_is_shown_without_secrets()
   vim.cmd('normal q')
 end
 
+function tests.the_reach_of_an_unsaved_edit_is_shown()
+  edit(common)
+  go_to('company: Fjordkaffe')
+  vim.api.nvim_set_current_line('company: Another')
+  vim.cmd('HieraReach')
+  local text = shown('company  Fjordkaffe (' .. common)
+  contains(text, 'Effective changes from the saved texts to the editor', '-> Another')
+  vim.cmd('normal q')
+  -- The lens at the entry leads to the same page.
+  assert(vim.lsp.commands['hiera.showReach'])
+  vim.cmd('edit!')
+end
+
 function tests.the_hierarchy_is_listed_in_its_order()
   edit(node)
   go_to('profile::web::vhosts')
@@ -665,7 +678,7 @@ end
 
 function tests.commands_say_where_there_is_no_server()
   vim.cmd('new')
-  for _, command in ipairs({ 'HieraExplain', 'HieraData', 'HieraHierarchy', 'HieraNodes', 'HieraNode', 'HieraNode x', 'HieraStatus' }) do
+  for _, command in ipairs({ 'HieraExplain', 'HieraData', 'HieraReach', 'HieraHierarchy', 'HieraNodes', 'HieraNode', 'HieraNode x', 'HieraStatus' }) do
     contains(messages(function() vim.cmd(command) end), 'no server for this file')
   end
   vim.cmd('bwipeout')

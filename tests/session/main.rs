@@ -25,6 +25,7 @@ mod opening;
 #[cfg(unix)]
 mod outside;
 mod protocol;
+mod reach;
 mod refactorings;
 #[cfg(target_os = "linux")]
 mod refused;

@@ -205,7 +205,11 @@ fn differing(before: &Snapshot, after: &Snapshot, tally: &mut Tally) -> BTreeSet
 
 /// Returns the merge strategies with which a key is read; `None` is that of `lookup_options`, which
 /// tokens and calls without a strategy use.
-fn strategies(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<Option<Strategy>> {
+pub(crate) fn strategies(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    key: &str,
+) -> Vec<Option<Strategy>> {
     let mut all = Vec::new();
     let calls = snapshot.manifests(environment).readers_of_key(key);
     let called = calls.map(|call| asked_strategy(call.reader));

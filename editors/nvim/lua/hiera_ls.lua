@@ -60,6 +60,7 @@ M.experimental = {
   hoverLinks = false,
   hoverActions = { explain = ':HieraExplain', selectNode = ':HieraNode', evaluate = ':HieraEvaluate' },
   showPlaces = 'hiera.showPlaces',
+  showReach = 'hiera.showReach',
 }
 
 -- A server that ends again and again stays down after this many times.

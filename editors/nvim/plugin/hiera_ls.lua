@@ -14,6 +14,7 @@ end
 command('HieraExplain', { nargs = '?', desc = 'The value of KEY, or of the key at the cursor, its places, and how its lookup goes' }, 'explain')
 command('HieraEvaluate', { nargs = 0, desc = 'Evaluate the key at the cursor with the custom backends' }, 'evaluate')
 command('HieraData', { nargs = 0, desc = 'All keys with their effective values' }, 'data')
+command('HieraReach', { nargs = 0, desc = 'The keys and nodes that unsaved edits change' }, 'reach')
 command('HieraHierarchy', { nargs = 0, desc = 'The levels, and which of them have the key at the cursor' }, 'hierarchy')
 command('HieraNodes', { nargs = 0, bang = true, desc = 'The known nodes that read the file; with ! all of them' }, 'nodes')
 command('HieraStatus', { nargs = 0, desc = 'Which hiera.yaml governs, how many data files there are, which nodes are known' }, 'status')
@@ -27,7 +28,10 @@ command('HieraNode', {
   end,
 }, 'node')
 
--- The command of lenses; the server gets its name at initialization.
+-- The commands of lenses; the server gets their names at initialization.
 vim.lsp.commands['hiera.showPlaces'] = function(...)
   require('hiera_ls.places').show(...)
+end
+vim.lsp.commands['hiera.showReach'] = function()
+  require('hiera_ls.commands').reach()
 end

@@ -1,14 +1,18 @@
 /**
- * Documents that are answers of the server: the story of a lookup, all data of a node. They follow the node and the files.
+ * Documents that are answers of the server: the story of a lookup, all data of a node, what unsaved edits change. They follow the node and the files.
  */
 import { DocumentLink, EventEmitter, languages, Range, Uri, ViewColumn, window, workspace } from "vscode";
 import type { Disposable, DocumentLinkProvider, TextDocument, TextDocumentContentProvider } from "vscode";
-import { effectiveDataRequest, explainRequest } from "./protocol";
+import { effectiveDataRequest, explainRequest, reachRequest } from "./protocol";
 import type { Explanation } from "./protocol";
 import { NO_SERVER } from "./server";
 import type { Server } from "./server";
 
 const SCHEME = "hiera-ls";
+/** The address of the report about unsaved edits. */
+const REACH = Uri.from({ scheme: SCHEME, path: "/reach of the edits", query: "{}" });
+/** How long the report waits for the next edit, in milliseconds. */
+const REACH_PAUSE = 300;
 
 /** The argument of a hover's link: a file by its address, and a key. */
 export function isNamed(about: unknown): about is { uri: string; key: string } {
@@ -18,8 +22,8 @@ export function isNamed(about: unknown): about is { uri: string; key: string } {
 
 /** What a document is about; its address holds it. */
 interface About {
-  /** The file in whose scope the values are. */
-  readonly file: string;
+  /** The file in whose scope the values are; the unsaved edits without one. */
+  readonly file?: string;
   /** The key whose lookup is explained; all data without one. */
   readonly key?: string;
 }
@@ -28,8 +32,10 @@ export class Documents implements TextDocumentContentProvider, DocumentLinkProvi
   private readonly changes = new EventEmitter<Uri>();
   readonly onDidChange = this.changes.event;
   private readonly registered: Disposable[];
-  /** The last explanation of each document, by its address. */
-  private readonly explanations = new Map<string, Explanation>();
+  /** The last explanation or report of each document, by its address. */
+  private readonly explanations = new Map<string, Pick<Explanation, "text" | "links">>();
+  /** The report follows each edit after a pause. */
+  private pause: NodeJS.Timeout | undefined;
 
   constructor(private readonly server: Server) {
     this.registered = [
@@ -43,10 +49,18 @@ export class Documents implements TextDocumentContentProvider, DocumentLinkProvi
       workspace.onDidSaveTextDocument(() => {
         this.renew();
       }),
+      workspace.onDidChangeTextDocument(({ document }) => {
+        if (document.uri.scheme !== "file") return;
+        clearTimeout(this.pause);
+        this.pause = setTimeout(() => {
+          this.changes.fire(REACH);
+        }, REACH_PAUSE);
+      }),
     ];
   }
 
   dispose(): void {
+    clearTimeout(this.pause);
     for (const registered of this.registered) registered.dispose();
     this.changes.dispose();
   }
@@ -55,6 +69,12 @@ export class Documents implements TextDocumentContentProvider, DocumentLinkProvi
     const client = this.server.client;
     if (!client) return "# The server is not running.\n";
     const { file, key } = JSON.parse(uri.query) as About;
+    if (file === undefined) {
+      const answer = await client.sendRequest(reachRequest, {});
+      if (!answer) return "";
+      this.explanations.set(uri.toString(), answer);
+      return answer.text;
+    }
     const textDocument = { uri: file };
     if (key === undefined) {
       const answer = await client.sendRequest(effectiveDataRequest, { textDocument });
@@ -100,6 +120,11 @@ export class Documents implements TextDocumentContentProvider, DocumentLinkProvi
     if (asked) await this.open("effective data.yaml", { file: asked.file });
   }
 
+  /** The command: the keys and nodes that unsaved edits change. */
+  async reach(): Promise<void> {
+    await this.show(REACH);
+  }
+
   /** Returns the subject of a command: the file in the editor, and the cursor in it. Where there is none, shows the user `instead`. */
   private asked(instead: string) {
     const client = this.server.client;
@@ -118,7 +143,10 @@ export class Documents implements TextDocumentContentProvider, DocumentLinkProvi
 
   private async open(name: string, about: About): Promise<void> {
     // A slash would make folders of a key.
-    const uri = Uri.from({ scheme: SCHEME, path: `/${name.replaceAll("/", "∕")}`, query: JSON.stringify(about) });
+    await this.show(Uri.from({ scheme: SCHEME, path: `/${name.replaceAll("/", "∕")}`, query: JSON.stringify(about) }));
+  }
+
+  private async show(uri: Uri): Promise<void> {
     this.changes.fire(uri);
     const document = await workspace.openTextDocument(uri);
     await window.showTextDocument(document, { viewColumn: ViewColumn.Beside, preserveFocus: true, preview: true });

@@ -44,6 +44,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand("hiera.explainLookup", (about?: unknown) => documents.explain(about)),
     commands.registerCommand("hiera.evaluateKey", (about?: unknown) => evaluateKey(own, about)),
     commands.registerCommand("hiera.showEffectiveData", () => documents.effectiveData()),
+    commands.registerCommand("hiera.showReach", () => documents.reach()),
     // Not in the palette: the command of a row of the view.
     commands.registerCommand("hiera.openPlace", openPlace),
     // Not in the palette: the command of the status bar's entry for a server that has ended.

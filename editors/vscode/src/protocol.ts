@@ -120,6 +120,9 @@ export const explainRequest = new RequestType<
   void
 >("hiera/explain");
 
+/** What the unsaved edits change, as `hiera-ls diff` reports it. */
+export const reachRequest = new RequestType<object, Pick<Explanation, "text" | "links"> | null, void>("hiera/reach");
+
 /** All keys with their effective values, as a text in YAML, for the scope of a file. */
 export const effectiveDataRequest = new RequestType<{ textDocument: TextDocumentIdentifier }, { scope: string; text: string } | null, void>(
   "hiera/effectiveData",

@@ -217,7 +217,7 @@ export class Server implements Disposable {
 class AnnouncesStatus implements StaticFeature {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
-    const hiera = { status: true, hoverActions: HOVER_ACTIONS, showPlaces: "hiera.showPlaces", rulePages: RULE_PAGES };
+    const hiera = { status: true, hoverActions: HOVER_ACTIONS, showPlaces: "hiera.showPlaces", showReach: "hiera.showReach", rulePages: RULE_PAGES };
     capabilities.experimental = { ...experimental, hiera };
   }
   initialize(): void {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tower_lsp::jsonrpc::Error;
+use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::lsp_types as lsp;
 
 use super::Answer;
@@ -14,7 +14,6 @@ use crate::ide::hierarchy::{CandidateView, Hierarchy, LevelView, LocationState, 
 use crate::ide::page_links::PageLink;
 use crate::ide::reach::ReachPage;
 use crate::ide::{effective, hierarchy, story};
-use crate::server::reach::ReachQuestion;
 use crate::server::session::ClientView;
 use crate::server::to_lsp::status::Status;
 use crate::server::{from_lsp, to_lsp};
@@ -184,10 +183,12 @@ pub(in crate::server) fn reach(
     client: &ClientView,
     _: &ReachParams,
 ) -> Answer<ReachAnswer> {
-    let question = ReachQuestion::new(&client.shared, snapshot.clone());
-    let page = question
-        .find_page(&client.shared)
-        .map_err(|error| Error { message: error.into(), ..Error::internal_error() })?;
+    let failed = |error: String| Error {
+        code: ErrorCode::ServerError(-32803),
+        message: error.into(),
+        data: None,
+    };
+    let page = client.shared.find_reach_page(snapshot.clone()).map_err(failed)?;
     let answer = |ReachPage { text, links }| {
         let links = link_items(&text, links, client.features.encoding);
         ReachAnswer { text, links }

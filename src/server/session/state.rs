@@ -12,17 +12,18 @@ use super::client_settings::{ClientSettings, SettingsAnswer};
 use super::disk_scans::DiskScans;
 use super::findings::FindingsStore;
 use super::folders::Folders;
+use super::reach::{ReachQuestion, ReachStore};
 use crate::ide::document_symbols::FileSymbols;
+use crate::ide::reach::{Reach, ReachPage};
 use crate::server::capabilities::Features;
 use crate::server::documents::Documents;
 use crate::server::evaluator::Evaluator;
 use crate::server::pool::{Pool, Threads};
-use crate::server::reach::ReachStore;
 use crate::server::to_lsp::tokens::EncodedTokens;
 use crate::server::transport::Input;
 use crate::settings::{SettingProblem, Settings};
 use crate::text::FilePath;
-use crate::workspace::{Change, Workspace, WorkspaceConfig};
+use crate::workspace::{Change, Snapshot, Workspace, WorkspaceConfig};
 
 /// The state that the handlers and the two background tasks share.
 #[derive(Default)]
@@ -126,6 +127,34 @@ impl Shared {
         if is_new || pushed.is_some() {
             self.disk.ask_reading();
         }
+    }
+
+    /// Returns the reach of the edits in a snapshot; `None` when cancelled.
+    ///
+    /// Errors: the git revision of the settings cannot be read.
+    pub(in crate::server) fn find_reach(&self, after: Snapshot) -> Result<Option<Reach>, String> {
+        self.reach_question(after).find_reach(&self.reach, || self.workspace_on_disk())
+    }
+
+    /// Returns the report about the edits in a snapshot; `None` when cancelled.
+    ///
+    /// Errors: the git revision of the settings cannot be read.
+    pub(in crate::server) fn find_reach_page(
+        &self,
+        after: Snapshot,
+    ) -> Result<Option<ReachPage>, String> {
+        self.reach_question(after).find_page(&self.reach, || self.workspace_on_disk())
+    }
+
+    fn reach_question(&self, after: Snapshot) -> ReachQuestion {
+        self.with(|state| {
+            let (saved, base) = (state.workspace.saved_files(), state.settings.reach_base.clone());
+            ReachQuestion { after, saved, base }
+        })
+    }
+
+    fn workspace_on_disk(&self) -> Workspace {
+        self.with(|state| state.workspace.without_editors())
     }
 
     /// Requests another reading of the disk, in the background, if the last one is old.

@@ -90,8 +90,8 @@ const OF_NAMES: [&str; 4] = [
 const MOST_EXPLAINED: usize = 6;
 
 /// The messages of hiera-ls's own that this suite asks for, or that come unasked.
-const OWN_MESSAGES: [&str; 7] =
-    ["config", "effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
+const OWN_MESSAGES: [&str; 8] =
+    ["config", "effectiveData", "explain", "hierarchy", "nodes", "reach", "selectNode", "status"];
 
 /// Arguments of `lookup`: how an answer is made and printed.
 const FORMS: [&[&str]; 25] = [
@@ -544,6 +544,16 @@ impl Asked {
                 }
             }
             server.ask("hiera/effectiveData", &json!({"textDocument": document}));
+            // An edit that loses all values of the file, and is taken back.
+            for later in ["", &text] {
+                let change = json!({
+                    "textDocument": {"uri": document["uri"], "version": 2},
+                    "contentChanges": [{"text": later}],
+                });
+                server.tell("textDocument/didChange", &change);
+                server.ask("hiera/reach", &json!({}));
+                self.questions += 1;
+            }
             let end = json!({"line": text.lines().count() + 1, "character": 0});
             let all = json!({"start": {"line": 0, "character": 0}, "end": end});
             server.ask("textDocument/inlayHint", &json!({"textDocument": document, "range": all}));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::client::Server;
 
 /// The requests of the protocol, with the server's own and one that no server knows.
-const METHODS: [&str; 44] = [
+const METHODS: [&str; 45] = [
     "callHierarchy/incomingCalls",
     "callHierarchy/outgoingCalls",
     "codeAction/resolve",
@@ -16,6 +16,7 @@ const METHODS: [&str; 44] = [
     "hiera/explain",
     "hiera/hierarchy",
     "hiera/nodes",
+    "hiera/reach",
     "hiera/selectNode",
     "hiera/status",
     "hiera/unknown",

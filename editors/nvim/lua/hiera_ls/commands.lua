@@ -1,4 +1,4 @@
--- :HieraExplain, :HieraEvaluate, :HieraData, :HieraHierarchy, :HieraNodes, :HieraNode, :HieraStatus, :HieraConfig. What they ask the server is in docs/protocol.md.
+-- :HieraExplain, :HieraEvaluate, :HieraData, :HieraReach, :HieraHierarchy, :HieraNodes, :HieraNode, :HieraStatus, :HieraConfig. What they ask the server is in docs/protocol.md.
 
 local M = {}
 
@@ -90,15 +90,29 @@ local function follow()
   say('no place under the cursor')
 end
 
+-- Shows a page with links.
+local function show_page(name, answer, encoding)
+  page = { links = answer.links or {}, encoding = encoding }
+  show(name, answer.text, '')
+  vim.keymap.set('n', '<cr>', follow, { buffer = 0 })
+end
+
 --- Shows the value of a key, the places that it comes from, and how its lookup goes. Enter opens the place under the cursor.
 function M.explain(call)
   local params = call.args == '' and at_cursor() or vim.tbl_extend('force', document(), { key = call.args })
   local encoding = (client_of(0) or {}).offset_encoding or 'utf-16'
   local story = ask('hiera/explain', params)
   if story then
-    page = { links = story.links or {}, encoding = encoding }
-    show('hiera://explain', story.text, '')
-    vim.keymap.set('n', '<cr>', follow, { buffer = 0 })
+    show_page('hiera://explain', story, encoding)
+  end
+end
+
+--- Shows the keys and nodes that unsaved edits change. Enter opens the place under the cursor.
+function M.reach()
+  local encoding = (client_of(0) or {}).offset_encoding or 'utf-16'
+  local report = ask('hiera/reach', vim.empty_dict())
+  if report then
+    show_page('hiera://reach', report, encoding)
   end
 end
 

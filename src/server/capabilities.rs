@@ -385,6 +385,7 @@ pub(super) fn action_kinds(evaluates: bool) -> Vec<lsp::CodeActionKind> {
 pub(super) fn action_kind(kind: RefactoringKind) -> lsp::CodeActionKind {
     match kind {
         RefactoringKind::Move => lsp::CodeActionKind::new("refactor.move"),
+        RefactoringKind::Override => lsp::CodeActionKind::new("refactor.override"),
         RefactoringKind::Extract => lsp::CodeActionKind::REFACTOR_EXTRACT,
         RefactoringKind::Inline => lsp::CodeActionKind::REFACTOR_INLINE,
         RefactoringKind::Rewrite => lsp::CodeActionKind::REFACTOR_REWRITE,

@@ -13,6 +13,7 @@ mod facts;
 mod inline;
 mod move_key;
 mod options;
+mod override_key;
 mod proof;
 mod pull;
 mod quote;
@@ -54,6 +55,8 @@ pub struct Refactoring {
 pub enum RefactoringKind {
     /// Data goes to another place.
     Move,
+    /// Data is repeated where it can be changed for some nodes.
+    Override,
     /// A part becomes an entry of its own.
     Extract,
     /// A reference is replaced by its target's text.
@@ -73,8 +76,9 @@ impl Refactoring {
 
 impl RefactoringKind {
     /// All kinds.
-    pub const ALL: [RefactoringKind; 5] = [
+    pub const ALL: [RefactoringKind; 6] = [
         RefactoringKind::Move,
+        RefactoringKind::Override,
         RefactoringKind::Extract,
         RefactoringKind::Inline,
         RefactoringKind::Rewrite,
@@ -108,8 +112,9 @@ pub fn find_refactorings(snapshot: &Snapshot, wanted: RefactoringRequest<'_>) ->
     }
     let Some(context) = RefactorContext::from_wanted(snapshot, wanted) else { return Vec::new() };
     type Draw = fn(&RefactorContext<'_>, &mut Vec<Draft>);
-    let sources: [(RefactoringKind, Draw); 8] = [
+    let sources: [(RefactoringKind, Draw); 9] = [
         (RefactoringKind::Move, pull::draft_pull),
+        (RefactoringKind::Override, override_key::draft_overrides),
         (RefactoringKind::Extract, extract::draft_extraction),
         (RefactoringKind::Inline, inline::draft_inlining),
         (RefactoringKind::Rewrite, facts::draft_facts),

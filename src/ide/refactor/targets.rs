@@ -72,6 +72,15 @@ impl RefactorContext<'_> {
         targets
     }
 
+    /// Whether the level of a target stands above those that read this file.
+    pub(super) fn is_above(&self, target: &MoveTarget) -> bool {
+        let Some((_, config)) = self.reading_config() else { return false };
+        let rank = |level: &Level| config.hierarchy.iter().position(|it| it.name == level.name);
+        let own = self.environment.path_matches(self.wanted.path);
+        let own = own.filter_map(|(reach, _)| rank(&reach.level)).min();
+        own.is_some_and(|own| rank(&target.level).is_some_and(|rank| rank < own))
+    }
+
     /// Whether each variable of a location has a value that is not empty.
     fn has_values(&self, level: &Level, template: &Template, scope: &Scope) -> bool {
         let is_it =

@@ -63,5 +63,6 @@ fn check(kind: RefactoringKind, text: &str, expected: Expect) {
 mod config;
 mod kept;
 mod moves;
+mod overrides;
 mod references;
 mod rewrites;

@@ -104,7 +104,7 @@ def applied(session: Session, action: lsp.CodeAction) -> dict[str, str]:
 
 async def test_the_kinds_of_actions_are_announced(session: Session) -> None:
     kinds = session.result.capabilities.code_action_provider.code_action_kinds
-    assert list(kinds) == ["quickfix", "source.fixAll.hiera", "refactor.move", "refactor.extract", "refactor.inline", "refactor.rewrite", "source.sortKeys"]
+    assert list(kinds) == ["quickfix", "source.fixAll.hiera", "refactor.move", "refactor.override", "refactor.extract", "refactor.inline", "refactor.rewrite", "source.sortKeys"]
 
 
 async def test_a_key_moves_to_a_level_that_exists(session: Session) -> None:

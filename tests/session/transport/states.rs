@@ -94,7 +94,7 @@ fn ask_all(server: &mut Server, state: &str) -> std::collections::BTreeMap<i64, 
 
 #[test]
 fn each_request_has_one_response_in_each_state() {
-    let not_initialized = std::collections::BTreeMap::from([(-32601, 1), (-32002, 43)]);
+    let not_initialized = std::collections::BTreeMap::from([(-32601, 1), (-32002, 44)]);
     let mut server = Server::start();
     assert_eq!(ask_all(&mut server, "before initialize"), not_initialized);
     server.introduce(None);
@@ -105,7 +105,7 @@ fn each_request_has_one_response_in_each_state() {
     server.send(&json!({"jsonrpc": "2.0", "id": "s", "method": "shutdown"}));
     server.answers_until("s");
     // tower-lsp does not route unknown methods.
-    let after = std::collections::BTreeMap::from([(-32601, 2), (-32600, 42)]);
+    let after = std::collections::BTreeMap::from([(-32601, 2), (-32600, 43)]);
     assert_eq!(ask_all(&mut server, "after shutdown"), after);
 }
 

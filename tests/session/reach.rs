@@ -296,7 +296,7 @@ fn the_reach_of_random_edits_equals_all_lookups_and_the_report_of_diff() {
             assert_eq!(body(&page), body(&diff.stdout), "{context}");
             let forced = differing(&before, &snapshot(&saved));
             write(&saved, &path, &text);
-            let has_edits = !page.contains("0 edits)");
+            let has_edits = !page.contains(", 0 edits)");
             if has_edits && !page.contains("cannot be parsed any more") {
                 edits += 1;
                 effective += usize::from(!forced.is_empty());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::text::FilePath;
 
@@ -22,13 +22,15 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Watches a folder with its subfolders, also those that are made later.
+    /// Watches a folder with its subfolders, also those that are made later. It follows no link: files
+    /// behind a link within the folder are watched where they are, others are not read.
     ///
     /// Errors: the system's, such as a limit of watched folders, in words with the path.
     pub fn new(root: &FilePath) -> Result<Watcher, String> {
         let (sender, events) = channel();
         let watch = || -> notify::Result<RecommendedWatcher> {
-            let mut inner = notify::recommended_watcher(sender)?;
+            let config = Config::default().with_follow_symlinks(false);
+            let mut inner = RecommendedWatcher::new(sender, config)?;
             inner.watch(Path::new(root.as_str()), RecursiveMode::Recursive)?;
             Ok(inner)
         };
@@ -78,3 +80,6 @@ fn changed_paths(event: Event) -> Vec<PathBuf> {
         _ => event.paths,
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;

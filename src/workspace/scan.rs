@@ -406,11 +406,16 @@ fn file_of(path: &FilePath, content: &Content, stamp: Stamp) -> File {
     File::new(FileId::new(0), path.clone(), content.clone(), Some(stamp))
 }
 
-/// Returns the files above each folder that shape its environment: an editor may be opened on a
-/// part of a control repository.
+/// Returns the files above each folder that shape its environment: a command may be run on a part of
+/// a control repository. Files above the environment's folder are not read, as they belong to
+/// another repository, or to none.
 fn configs_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
     let names = [request.config.hiera_config.as_str(), ENVIRONMENT_CONF, PUPPETFILE, METADATA];
-    let above: BTreeSet<FilePath> = request.folders.iter().flat_map(FilePath::ancestors).collect();
+    let folders = request.folders.iter();
+    let above = folders.filter_map(|folder| Some((folder, environment_above(folder, fs)?)));
+    let above: BTreeSet<FilePath> = above
+        .flat_map(|(folder, root)| folder.ancestors().take_while(move |it| it.is_within(&root)))
+        .collect();
     above
         .iter()
         .flat_map(|folder| names.map(|name| folder.join(name)))

@@ -851,6 +851,33 @@ fn a_datadir_outside_is_read_where_it_lies_below_a_folder_of_the_root() {
 }
 
 #[test]
+fn of_the_folders_above_only_those_within_the_environment_are_read() {
+    let fs = MemoryFs::new();
+    let all = ["Puppetfile", "environment.conf", "hiera.yaml", "metadata.json"];
+    all.iter().for_each(|name| fs.write(&format!("/srv/code/site/env/{name}"), "{}"));
+    // Files of other repositories, or of a mistake.
+    for path in ["/srv/code/site/hiera.yaml", "/srv/code/site/metadata.json", "/metadata.json"] {
+        fs.write(path, "version: 5\n");
+    }
+    fs.write("/srv/code/site/env/modules/m/hiera.yaml", "version: 5\n");
+    let of_environment = all.map(|name| format!("/srv/code/site/env/{name}")).to_vec();
+    for (opened, expected) in [
+        ("/srv/code/site/env", Vec::new()),
+        ("/srv/code/site/env/modules/m", of_environment.clone()),
+        ("/srv/code/site/env/data", of_environment),
+        ("/srv/other", Vec::new()),
+    ] {
+        let opened = FilePath::new(opened);
+        let config = WorkspaceConfig::default();
+        let workspace = crate::workspace::Workspace::new(config, vec![opened.clone()]);
+        let scanned = scan::scan(&workspace.scan_request(), &fs, &|_| {});
+        let outside = scanned.files.keys().filter(|path| !path.is_within(&opened));
+        let outside: Vec<&str> = outside.map(FilePath::as_str).collect();
+        assert_eq!(outside, expected, "{opened}");
+    }
+}
+
+#[test]
 fn any_file_that_marks_a_control_repository_marks_its_folder() {
     let above = |files: &[&str], path: &str| {
         let fs = MemoryFs::new();

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{in_package, missing, require, scratch, variable};
+use crate::support::{TRACE_OPTIONS, in_package, require, scratch, variable};
 use crate::transport::client::frame;
 
 /// System calls, and the errors that each is refused with.
@@ -172,10 +172,10 @@ impl Session {
 
 /// The command line of `strace`, which writes to a file.
 fn strace(trace: &Path, expressions: &[String]) -> Vec<String> {
-    let fixed = ["strace", "-f", "--seccomp-bpf", "-o"].map(str::to_owned);
+    let fixed = ["strace"].into_iter().chain(TRACE_OPTIONS).chain(["-o"]).map(str::to_owned);
     let file = trace.display().to_string();
     let each = expressions.iter().flat_map(|one| ["-e".to_owned(), one.clone()]);
-    fixed.into_iter().chain([file]).chain(each).collect()
+    fixed.chain([file]).chain(each).collect()
 }
 
 /// The numbers of the calls that fail in turn; other ones for each kind.
@@ -189,13 +189,8 @@ fn chosen(count: usize, kind: usize) -> Vec<usize> {
 
 #[test]
 fn what_the_system_refuses_is_told_or_changes_nothing() {
-    if !require("strace") {
-        return;
-    }
     // Where a process may not be traced, there is nothing to refuse.
-    let traces = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
-    if !traces.is_ok_and(|status| status.success()) {
-        missing("strace", "it may not trace processes");
+    if !require("strace") || !require("ptrace") {
         return;
     }
     let dir = scratch("refused");

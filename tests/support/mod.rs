@@ -47,7 +47,8 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 /// Whether `tool` is here; the module's text describes the other case. Knows `puppet` (a Ruby that
-/// finds Puppet) and `corpus` (its variables are set); any other name is a program on `PATH`.
+/// finds Puppet), `corpus` (its variables are set) and `ptrace` (processes may be traced here; needs
+/// the program `strace`); any other name is a program on `PATH`.
 pub fn require(tool: &str) -> bool {
     let obstacle = match tool {
         "puppet" => oracle_version().as_ref().err().cloned(),
@@ -55,6 +56,7 @@ pub fn require(tool: &str) -> bool {
             .into_iter()
             .find(|name| variable(name).is_none())
             .map(|name| format!("{name} is not set")),
+        "ptrace" => refused_trace(),
         program => (!on_path(program)).then(|| format!("no {program} on PATH")),
     };
     match obstacle {
@@ -62,6 +64,22 @@ pub fn require(tool: &str) -> bool {
         None => true,
     }
 }
+
+/// Why the system refuses to let `strace` trace a process, as containers may; `None` where it does
+/// not.
+fn refused_trace() -> Option<String> {
+    let probe =
+        Command::new("strace").args(TRACE_OPTIONS).args(["-o", "/dev/null", "true"]).output();
+    let reason = match probe {
+        Ok(output) if output.status.success() => return None,
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Some(format!("processes may not be traced here: {reason}"))
+}
+
+/// How `strace` follows the threads and children of a program: it stops at the wanted calls alone.
+pub const TRACE_OPTIONS: [&str; 2] = ["-f", "--seccomp-bpf"];
 
 /// The major version of the Puppet whose answers are recorded.
 const RECORDED_PUPPET: u8 = 7;
@@ -220,6 +238,32 @@ pub fn hiera_ls<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hiera-ls"));
     command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
     command
+}
+
+/// The names of the program's commands, as `--help` lists them.
+pub fn commands() -> Vec<String> {
+    let help = run(&mut hiera_ls(["--help"]), "").stdout;
+    let commands = help.split("Commands:\n").nth(1).expect("it lists commands");
+    commands
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The methods of all requests that the server answers from a workspace, as `src/server/dispatch.rs`
+/// has them.
+pub fn request_methods() -> Vec<String> {
+    let path = in_package("src/server/dispatch.rs");
+    let text = std::fs::read_to_string(path).expect("the package has its sources");
+    let is_request = |call: &&str| ["(", "_async(", "_list("].iter().any(|it| call.starts_with(it));
+    let requests = text.split("all.add").skip(1).filter(is_request);
+    let methods: Vec<String> = requests
+        .map(|call| call.split('"').nth(1).expect("the first argument is the method").to_owned())
+        .collect();
+    assert!(methods.len() > 30, "the methods are where this function looks for them: {methods:?}");
+    methods
 }
 
 /// Ruby without the source lines that it may add to messages, and in UTF-8 wherever the test runs.

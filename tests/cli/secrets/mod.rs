@@ -16,7 +16,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::support::random::{self, Random};
-use crate::support::{hiera_ls, require, run, scratch};
+use crate::support::{commands, hiera_ls, require, run, scratch};
 use repository::{CLASS, Pool, Repository};
 use server::{Server, uri};
 
@@ -193,16 +193,9 @@ fn no_output_tells_a_secret() {
 
 #[test]
 fn every_door_is_known() {
-    let help = run(&mut hiera_ls(["--help"]), "").stdout;
-    let commands = help.split("Commands:\n").nth(1).expect("it lists commands");
-    let commands: Vec<&str> = commands
-        .lines()
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
-        .collect();
-    for command in commands {
+    for command in commands() {
         assert!(
-            COMMANDS.contains(&command),
+            COMMANDS.contains(&command.as_str()),
             "make tests/cli/secrets ask the command `{command}`, and list it there"
         );
     }
@@ -508,7 +501,9 @@ impl Asked {
         let pulls = random.one_in(2);
         let mut server = Server::start(repository, &eyaml, pulls);
         server.ask("hiera/selectNode", &json!({"name": "web01"}));
-        server.ask("hiera/nodes", &json!({}));
+        for request in ["hiera/nodes", "hiera/config", "hiera/status"] {
+            server.ask(request, &json!({}));
+        }
         for file in &repository.files {
             let document = json!({"uri": uri(file)});
             let text = std::fs::read_to_string(file).expect("it is there");

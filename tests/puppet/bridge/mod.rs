@@ -12,6 +12,7 @@ mod planted;
 mod published;
 mod ready;
 mod shapes;
+mod trace;
 mod traced;
 
 use std::path::Path;

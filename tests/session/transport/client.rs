@@ -32,6 +32,24 @@ pub fn ping(id: &str) -> Vec<u8> {
     )
 }
 
+/// Parameters that serve most requests about a place in a document.
+pub fn parameters(uri: &str, line: usize, character: usize) -> Value {
+    let place = json!({"line": line, "character": character});
+    json!({
+        "textDocument": {"uri": uri},
+        "position": place,
+        "positions": [place],
+        "range": {"start": place, "end": place},
+        "context": {"diagnostics": [], "includeDeclaration": true, "triggerKind": 1},
+        "previousResultId": "0",
+        "previousResultIds": [],
+        "newName": "new",
+        "query": "",
+        "files": [],
+        "command": "hiera.unknown",
+    })
+}
+
 impl Server {
     /// Starts a command with pipes.
     pub fn spawn(command: &mut Command) -> Server {

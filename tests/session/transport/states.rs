@@ -1,8 +1,9 @@
 //! Each request has one response, in each state of a session.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::client::Server;
+use super::client::{Server, parameters};
+use crate::support::request_methods;
 
 /// The requests of the protocol, with the server's own and one that no server knows.
 const METHODS: [&str; 45] = [
@@ -12,6 +13,7 @@ const METHODS: [&str; 45] = [
     "codeLens/resolve",
     "completionItem/resolve",
     "documentLink/resolve",
+    "hiera/config",
     "hiera/effectiveData",
     "hiera/explain",
     "hiera/hierarchy",
@@ -53,29 +55,12 @@ const METHODS: [&str; 45] = [
     "$/unknown",
 ];
 
-/// Parameters that serve most requests about a document.
-fn parameters() -> Value {
-    let start = json!({"line": 0, "character": 0});
-    json!({
-        "textDocument": {"uri": "file:///nowhere/data/common.yaml"},
-        "position": start,
-        "positions": [start],
-        "range": {"start": start, "end": start},
-        "context": {"diagnostics": [], "includeDeclaration": true, "triggerKind": 1},
-        "previousResultId": "0",
-        "previousResultIds": [],
-        "newName": "new",
-        "query": "",
-        "files": [],
-        "command": "hiera.unknown",
-    })
-}
-
 /// Sends all requests; returns how many were answered with a result, and with each error code.
 fn ask_all(server: &mut Server, state: &str) -> std::collections::BTreeMap<i64, usize> {
+    let params = parameters("file:///nowhere/data/common.yaml", 0, 0);
     for method in METHODS {
         let id = format!("{state} {method}");
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters()});
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         server.send(&request);
     }
     let mut open: Vec<String> = METHODS.iter().map(|method| format!("{state} {method}")).collect();
@@ -95,6 +80,9 @@ fn ask_all(server: &mut Server, state: &str) -> std::collections::BTreeMap<i64, 
 #[test]
 fn each_request_has_one_response_in_each_state() {
     let not_initialized = std::collections::BTreeMap::from([(-32601, 1), (-32002, 44)]);
+    for method in request_methods() {
+        assert!(METHODS.contains(&method.as_str()), "{method} is missing in the list of this test");
+    }
     let mut server = Server::start();
     assert_eq!(ask_all(&mut server, "before initialize"), not_initialized);
     server.introduce(None);

@@ -702,4 +702,18 @@ mod tests {
         });
         assert_eq!(found.collect::<Vec<_>>(), [0, 0, 0]);
     }
+
+    #[test]
+    fn text_that_is_no_whole_token_is_compared_beside_unknown_tokens() {
+        let text = |text: &str| format!("k: {{x: '{text}%{{alias', y: '%{{facts.kernel}}'}}\n");
+        let fleet = format!(
+            "#- levels Node Common\n#- /data/nodes/web01.yaml\n{}#- /data/nodes/web02.yaml\nx: 1\n",
+            text("a")
+        );
+        let found = compare_in(&fleet, "/data/nodes/web01.yaml", &text("b"), None);
+        assert_eq!((found.changed, found.left_out), (1, 0), "{found:?}");
+        let token = "k: {x: '%{facts.os}', y: '%{facts.kernel}'}\n";
+        let found = compare_in(&fleet, "/data/nodes/web01.yaml", token, None);
+        assert_eq!((found.changed, found.left_out), (0, 1), "the token may become the text");
+    }
 }

@@ -260,4 +260,11 @@ nodes: {sources: ['facts/*.json'], default: web03}
         let leaving = settings.apply_file(text, &FilePath::new("/repo"), &[FilePath::new("/repo")]);
         assert_eq!(leaving.len(), 1);
     }
+
+    #[test]
+    fn a_config_of_a_version_that_is_not_known_is_a_config() {
+        let of = |text: &str| problems("hieraConfig: conf.yaml\n", &[("/repo/conf.yaml", text)]);
+        assert!(!of("version: 9\n").iter().any(|it| it.contains("is no hiera.yaml")));
+        assert!(of("k: 1\n").iter().any(|it| it.contains("'conf.yaml' is no hiera.yaml")));
+    }
 }

@@ -481,4 +481,24 @@ mod tests {
             [Severity::Hint, Severity::Error]
         );
     }
+
+    #[test]
+    fn the_deepest_of_nested_folders_is_that_of_an_environment() {
+        let fs = MemoryFs::new();
+        for root in ["/code/environments/production", "/code/environments/test"] {
+            fs.write(&format!("{root}/hiera.yaml"), CONFIG);
+            fs.write(&format!("{root}/data/common.yaml"), DATA);
+        }
+        let given = GivenSettings {
+            value: serde_json::json!({"rules": {"alias-not-whole-value": "hint"}}),
+            origin: Origin::Editor,
+            folder: Some(FilePath::new("/code/environments/test")),
+        };
+        let folders = ["/code", "/code/environments/test"].map(FilePath::new).to_vec();
+        let opened = open(folders, &[given], Vec::new(), &fs);
+        let mut found = severities(&opened);
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        let expected = [("production", Severity::Error), ("test", Severity::Hint)];
+        assert_eq!(found, expected.map(|(name, severity)| (name.to_owned(), severity)));
+    }
 }

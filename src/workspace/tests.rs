@@ -891,3 +891,38 @@ fn any_file_that_marks_a_control_repository_marks_its_folder() {
     }
     assert_eq!(above(&["/repo/data/a.yaml"], "/repo/data"), None);
 }
+
+#[test]
+fn a_cursor_behind_the_last_value_is_at_its_entry() {
+    let fixture = Fixture::new("#- /hiera.yaml\nversion: 5\n#- /data/common.json\n{}\n");
+    let mut workspace = fixture.workspace;
+    let path = FilePath::new("/data/common.json");
+    workspace.apply(Change::Open(path.clone(), r#"{"a":1,"b":2}"#.into()));
+    let snapshot = workspace.snapshot();
+    let file = snapshot.file(&path).unwrap();
+    let part =
+        |offset| file.part_at(offset, &CancelToken::default()).map(|part| part.text.into_owned());
+    assert_eq!([11, 12].map(part), [Some("\"b\":2".to_owned()), Some("\"b\":2".to_owned())]);
+}
+
+#[test]
+fn a_new_file_in_a_new_folder_is_named_by_globs_before_it_is_saved() {
+    let fixture = Fixture::new("#- /hiera.yaml\nversion: 5\n#- /data/common.yaml\na: 1\n");
+    let mut workspace = fixture.workspace;
+    let path = FilePath::new("/data/new/deep/own.yaml");
+    workspace.apply(Change::Open(path.clone(), "b: 1\n".into()));
+    let found = workspace.snapshot().glob_files("/data/**/*.yaml");
+    assert!(found.contains(&path), "{found:?}");
+}
+
+#[test]
+fn an_environment_below_a_control_repository_is_a_part_of_it() {
+    let fs = MemoryFs::new();
+    let paths = ["hiera.yaml", "Puppetfile", "environments/test/hiera.yaml"];
+    let more = ["environments/test/environment.conf", "modules/m/hiera.yaml"];
+    paths.iter().chain(&more).for_each(|path| fs.write(&format!("/repo/{path}"), ""));
+    for folder in ["environments/test", "environments/test/data", "modules/m"] {
+        let found = scan::environment_above(&FilePath::new(&format!("/repo/{folder}")), &fs);
+        assert_eq!(found, Some(FilePath::new("/repo")), "{folder}");
+    }
+}

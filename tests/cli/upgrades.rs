@@ -123,10 +123,14 @@ fn an_upgrade_names_settings_that_die() {
             (".hiera-ls.yaml", "nodes: {sources: [fleet.jsonl]}\n"),
             ("modules/m/hiera.yaml", ":backends: [yaml]\n"),
             ("modules/m/data/common.yaml", "m::k: 1\n"),
+            ("modules/broken/metadata.json", "no JSON"),
+            ("modules/short/metadata.json", "{\"name\": \"x-short\"}"),
         ],
     );
     let (_, out, _) = at(&root, &["diff", "--puppet-version", "8..9"], "");
     assert!(out.contains("environment.conf  environment_data_provider = hiera is ignored: a hiera.yaml of version 5 takes its place\n  - k  1 (data/common.yaml:1) -> not found    all 3 nodes\n"), "{out}");
     let (_, out, _) = at(&root, &["diff", "--puppet-version", "7..8"], "");
     assert!(out.contains("modules/m/hiera.yaml:1  hiera.yaml version 3 cannot be used in a module (code action 'Convert to version 5 of hiera.yaml')\n  nothing changes: each node"), "{out}");
+    assert!(out.contains("the module 'broken' is passed over (rule refused-module)"), "{out}");
+    assert!(!out.contains("'short'"), "Puppet 7 passes over it, too: {out}");
 }

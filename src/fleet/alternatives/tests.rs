@@ -297,3 +297,33 @@ fn a_key_that_a_token_asks_for_is_looked_up_once_more_where_no_file_has_it() {
     "#]],
     );
 }
+
+#[test]
+fn the_locations_of_a_case_are_open_for_the_files_that_it_leaves_open() {
+    let fixture = Fixture::new(SYSTEMS);
+    let snapshot = &fixture.snapshot;
+    let environment = &snapshot.environments().all[0];
+    let view = snapshot.view(environment);
+    let lookup = |scope: &Scope, _: Option<usize>| {
+        Resolver::new(snapshot.lookup_context(environment, &view, scope))
+            .lookup(&LookupKey::of_root("k"), None)
+    };
+    let question =
+        FleetQuestion { snapshot, environment, root: "k", lookup: &lookup, is_enough: &|_| false };
+    let scope = Scope::open("test");
+    let open_after = |mut lookups: usize| {
+        let first = lookup(&scope, None);
+        let cases = find_alternatives(&question, &scope, &first, &|_| false, &mut lookups);
+        let last = cases.into_iter().next_back().expect("there are cases");
+        let resolution = last.resolution.expect("it was looked up");
+        let of_step = |outcome: &Outcome| match outcome {
+            Outcome::Undetermined { candidates, .. } => candidates.clone(),
+            _ => Vec::new(),
+        };
+        let candidates = resolution.steps.iter().flat_map(|step| of_step(&step.outcome));
+        let candidates: Vec<String> = candidates.map(|file| file.path.to_string()).collect();
+        (resolution.unsettled.len(), candidates)
+    };
+    assert_eq!(open_after(2), (1, vec!["/data/os/RedHat.yaml".to_owned()]));
+    assert_eq!(open_after(100), (0, Vec::new()));
+}

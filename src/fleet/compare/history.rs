@@ -98,3 +98,26 @@ fn is_broken((before, after): (ComparedSide<'_>, ComparedSide<'_>), path: &FileP
     };
     fails(before) || fails(after)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+    use crate::text::{SourceChange, TextEdit, TextRange};
+
+    /// Whether `k` may change where the file of its reader is this text, and not `k: 1`.
+    fn may_change_with(text: &str) -> bool {
+        let fixture = Fixture::new("#- levels Common\n#- /data/common.yaml\nk: 1\n");
+        let mut change = SourceChange::default();
+        let edit = TextEdit::new(TextRange::new(0, 5), text);
+        change.push(&FilePath::new("/data/common.yaml"), edit);
+        let after = fixture.snapshot.after_change(&change).expect("it can change");
+        may_change(&fixture.snapshot, &after, &LookupKey::of_root("k"))
+    }
+
+    #[test]
+    fn a_key_may_change_where_its_entry_does_or_the_file_is_broken() {
+        let texts = ["k: 2\n", "k: 1\nother: 1\n", "# comment\nk: 1\n", "k: 1\nx: [\n", "- 1\n"];
+        assert_eq!(texts.map(may_change_with), [true, false, false, true, true]);
+    }
+}

@@ -310,6 +310,9 @@ mod tests {
                 "ruby" => NamedType::Opaque,
                 "a" => alias("Variant[Integer, B]".to_owned()),
                 "b" => alias("Variant[String, A]".to_owned()),
+                "left" => alias("Variant[Integer, Array[Left]]".to_owned()),
+                "right" => alias("Variant[Integer, Array[Right]]".to_owned()),
+                "other" => alias("Variant[String, Array[Other]]".to_owned()),
                 _ => match name.strip_prefix('t').and_then(|number| number.parse().ok()) {
                     Some(0) => alias("Integer".to_owned()),
                     Some(number) if number < 100_u32 => {
@@ -358,5 +361,16 @@ mod tests {
         let found = table.judged_type("T6", &Chain).unwrap();
         drop(table);
         assert_eq!(check_parameter("x", &found, &Value::from("a")), [], "nothing is claimed");
+    }
+
+    /// The answers of Puppet's `<=`.
+    #[test]
+    fn types_that_are_part_of_themselves_are_compared() {
+        let table = TypeTable::default();
+        let found = |text: &str| table.judged_type(text, &Chain).expect("a type");
+        let is_below = |one: &str, other: &str| found(other).is_assignable(&found(one));
+        assert!(is_below("Right", "Left") && is_below("Left", "Right"));
+        assert!(is_below("Array[Right]", "Left"));
+        assert!(!is_below("Other", "Left"));
     }
 }

@@ -79,6 +79,20 @@ fn the_recording_is_what_puppet_says() {
     assert_eq!(lines("recorded.jsonl"), current);
 }
 
+/// The scripts of the suites load the Puppet that the oracle asks, so that `HIERA_LS_PUPPET_LIB` holds
+/// for all of them.
+#[test]
+fn scripts_ask_the_puppet_of_the_oracle() {
+    if !support::require("puppet") {
+        return;
+    }
+    let version = support::oracle_version().as_ref().expect("it is required")["puppet"].clone();
+    for mut ruby in [support::ruby(), support::ruby_with_puppet()] {
+        let asked = support::run(ruby.args(["-rpuppet", "-e", "print Puppet.version"]), "");
+        assert_eq!(Some(&*asked.stdout), version.as_str(), "{}", asked.stderr);
+    }
+}
+
 /// Random values against random types.
 #[test]
 fn random_types_and_values_as_puppet_judges_them() {

@@ -367,3 +367,21 @@ us$0ers: {a: 1}
         "#]],
     );
 }
+
+#[test]
+fn options_of_a_lower_level_replace_none_for_exactly_the_key() {
+    let text = |entry: &str| {
+        format!(
+            "#- levels Common Role
+#- /data/roles/web.yaml
+lookup_options: {{users: {{merge: hash}}}}
+#- /data/common.yaml
+lookup_options: {{{entry}: {{merge: deep}}}}
+us$0ers: {{a: 1}}
+"
+        )
+    };
+    let note = "the merge strategy is not settled: lookup_options in data/roles/web.yaml:1";
+    assert!(!hovered(&text("users"), false, None).contains(note));
+    assert!(hovered(&text("'^us'"), false, None).contains(note), "a pattern is replaced");
+}

@@ -195,3 +195,32 @@ node 'web01.example.net' {}
     "#]],
     );
 }
+
+#[test]
+fn many_names_are_nodes_where_they_are_of_hosts() {
+    let count = |of: &dyn Fn(usize) -> String, count: usize| {
+        let files: String =
+            (0..count).map(|n| format!("#- /data/places/{}.yaml\nk: 1\n", of(n))).collect();
+        let config = "#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Places, path: 'places/%{place}.yaml'}\n";
+        let snapshot = Fixture::new(&format!("{config}{files}")).snapshot;
+        snapshot.nodes_of(&snapshot.environments().all[0]).len()
+    };
+    let host = |n: usize| format!("web{n:02}.example.net");
+    let word = |n: usize| format!("{}town", char::from(b'a' + u8::try_from(n).unwrap()));
+    assert_eq!((count(&host, 20), count(&host, 19), count(&word, 20)), (20, 0, 0));
+}
+
+#[test]
+fn a_position_is_a_variable_where_at_most_one_in_twenty_names_has_no_value_of_it() {
+    let with_role = |known: usize| {
+        let api: String =
+            (0..known).map(|n| format!("#- /data/nodes/osl-api-{n:02}.yaml\n")).collect();
+        let text = format!(
+            "#- /hiera.yaml\nversion: 5\nhierarchy:\n- {{name: Nodes, path: 'nodes/%{{host}}.yaml'}}\n- {{name: Roles, path: 'roles/%{{role}}.yaml'}}\n#- /data/roles/api.yaml\nk: 1\n#- /data/nodes/osl-odd-01.yaml\n{api}"
+        );
+        let snapshot = Fixture::new(&text).snapshot;
+        let nodes = snapshot.nodes_of(&snapshot.environments().all[0]);
+        nodes.iter().filter(|node| node.told.iter().any(|(name, _)| &**name == "role")).count()
+    };
+    assert_eq!((with_role(19), with_role(16)), (19, 0));
+}

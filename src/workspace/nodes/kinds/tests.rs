@@ -138,3 +138,12 @@ fn there_are_no_kinds_beside_nodes() {
         expect![[""]],
     );
 }
+
+#[test]
+fn the_levels_of_modules_show_no_kinds() {
+    let role = "#- /hiera.yaml\nversion: 5\nhierarchy: [{name: Role, path: 'roles/%{role}.yaml'}]\n#- /data/roles/web.yaml\nk: 1\n";
+    let module = "#- /modules/m/hiera.yaml\nversion: 5\nhierarchy: [{name: System, path: 'os/%{facts.os.family}.yaml'}]\n#- /modules/m/data/os/Debian.yaml\nm::k: 1\n";
+    let snapshot = Fixture::new(&format!("{role}{module}")).snapshot;
+    let kinds = snapshot.kinds_of(&snapshot.environments().all[0]);
+    assert_eq!(kinds.all.iter().map(|kind| &*kind.name).collect::<Vec<_>>(), ["role = web"]);
+}

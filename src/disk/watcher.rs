@@ -81,5 +81,5 @@ fn changed_paths(event: Event) -> Vec<PathBuf> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;

@@ -12,7 +12,9 @@ mod planted;
 mod published;
 mod ready;
 mod shapes;
+#[cfg(target_os = "linux")]
 mod trace;
+#[cfg(target_os = "linux")]
 mod traced;
 
 use std::path::Path;

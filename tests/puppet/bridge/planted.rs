@@ -127,6 +127,7 @@ const BESIDE_LIB: [&str; 33] = [
 /// The folders of the modules and of the environment.
 const FOLDERS: [&str; 4] = ["modules/t/", "modules/u/", "modules/role/", ""];
 /// How many files are planted.
+#[cfg(target_os = "linux")]
 pub(super) const PLANTED: usize = FOLDERS.len() * (IN_LIB.len() + BESIDE_LIB.len());
 
 /// Modules with functions of levels, and an environment; and in each of them a file in all these

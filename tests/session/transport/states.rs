@@ -6,7 +6,7 @@ use super::client::{Server, parameters};
 use crate::support::request_methods;
 
 /// The requests of the protocol, with the server's own and one that no server knows.
-const METHODS: [&str; 45] = [
+const METHODS: [&str; 46] = [
     "callHierarchy/incomingCalls",
     "callHierarchy/outgoingCalls",
     "codeAction/resolve",

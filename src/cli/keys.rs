@@ -125,6 +125,11 @@ impl Report<'_> {
             KeyStanding::DefinedType(found) => {
                 format!("nothing: {} is a defined type", found.definition.name)
             }
+            KeyStanding::MisplacedClass(found) => {
+                let place = Span::in_file(found.file.id, found.definition.name_range);
+                let place = self.names.place_name(place);
+                format!("nothing: Puppet does not look for the class in {place}")
+            }
             KeyStanding::NoClass => format!("nothing: module {module} has no such class"),
             KeyStanding::AbsentModule(ModuleOrigin::Installed) => {
                 format!("unknown: module {module} is not here, a Puppetfile installs it")
@@ -133,7 +138,7 @@ impl Report<'_> {
                 format!("nothing here: module {module} is neither here nor in a Puppetfile")
             }
             KeyStanding::Plain => "nothing".into(),
-            KeyStanding::Unknown => "unknown: code could not be read in full".into(),
+            KeyStanding::Unknown => "unknown: the code that is here does not tell".into(),
         }
     }
 
@@ -275,6 +280,7 @@ fn standing_name(standing: &KeyStanding<'_>) -> &'static str {
         KeyStanding::Data => "token",
         KeyStanding::NoParameter(_) => "no-parameter",
         KeyStanding::DefinedType(_) => "defined-type",
+        KeyStanding::MisplacedClass(_) => "misplaced-class",
         KeyStanding::NoClass => "no-class",
         KeyStanding::AbsentModule(_) => "absent-module",
         KeyStanding::Plain => "none",

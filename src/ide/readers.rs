@@ -129,9 +129,9 @@ impl ReadKey<'_> {
     /// Whether the key has no reader here, as far as that is known: keys of modules that a
     /// Puppetfile installs are not known to be unread.
     pub fn is_unread(&self, has_puppetfile: bool) -> bool {
-        use KeyStanding::{AbsentModule, DefinedType, NoClass, NoParameter, Plain};
+        use KeyStanding::{AbsentModule, DefinedType, MisplacedClass, NoClass, NoParameter, Plain};
         let is_unread = match self.standing {
-            NoParameter(_) | DefinedType(_) | NoClass | Plain => true,
+            NoParameter(_) | DefinedType(_) | MisplacedClass(_) | NoClass | Plain => true,
             AbsentModule(origin) => origin == ModuleOrigin::Unknown && has_puppetfile,
             _ => false,
         };

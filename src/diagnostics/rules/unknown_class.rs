@@ -23,8 +23,23 @@ pub(crate) static RULE: Rule = Rule {
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let index = context.file.snapshot.manifests(context.file.environment);
     for unread in unread_keys(context) {
-        let KeyStanding::NoClass = unread.standing else { continue };
         let Some((class, parameter)) = split_key(unread.key) else { continue };
+        match unread.standing {
+            KeyStanding::NoClass => {}
+            KeyStanding::MisplacedClass(found) => {
+                let message = format!(
+                    "Puppet does not find the class '{class}', which it expects in '{}', and nothing else here reads this key",
+                    expected_file(class)
+                );
+                let place = in_code(found.file.id, found.definition.name_range);
+                findings.push(
+                    Finding::new(&RULE, unread.span, message)
+                        .with_related(Some(place), "the class is here"),
+                );
+                continue;
+            }
+            _ => continue,
+        }
         let module = class.split("::").next().unwrap_or(class);
         let holder = index.asking_parameter(class);
         let near = meant_class(index, module, class).map(|near| format!("{near}::{parameter}"));
@@ -47,6 +62,12 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
                 .suggest(unread.key, near.as_deref().filter(|_| holder.is_none())),
         );
     }
+}
+
+/// Returns the file of its own in which Puppet looks for a class, relative to the module's folder.
+fn expected_file(class: &str) -> String {
+    let below = class.split_once("::").map_or("init", |(_, below)| below);
+    format!("manifests/{}.pp", below.replace("::", "/"))
 }
 
 /// Returns the class of the module that was probably meant.

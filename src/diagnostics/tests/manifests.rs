@@ -114,6 +114,40 @@ web::gone::list: 1
 }
 
 #[test]
+fn a_key_of_a_class_that_puppet_does_not_find() {
+    check(
+        &with_site(
+            "
+web::lost::port: 1
+web::sites::gone::port: 1
+web::sites_old::port: 1
+web::inner::port: 1
+#- /modules/web/manifests/other.pp
+class web::lost($port) {}
+#- /modules/web/manifests/sites.pp
+class web::sites { class inner { } }
+class web::sites_old($port) {}
+#- /modules/web/manifests/sites/gone/init.pp
+class web::sites::gone($port) {}
+",
+        ),
+        expect![[r#"
+            data/common.yaml:1:1: warning: Puppet does not find the class 'web::lost', which it expects in 'manifests/lost.pp', and nothing else here reads this key [unknown-class]
+              1 | web::lost::port: 1
+                | ^^^^^^^^^^^^^^^
+                modules/web/manifests/other.pp:1:7: the class is here
+            data/common.yaml:2:1: warning: Puppet does not find the class 'web::sites::gone', which it expects in 'manifests/sites/gone.pp', and nothing else here reads this key [unknown-class]
+              2 | web::sites::gone::port: 1
+                | ^^^^^^^^^^^^^^^^^^^^^^
+                modules/web/manifests/sites/gone/init.pp:1:7: the class is here
+            data/common.yaml:4:1: warning: the module 'web' has no class 'web::inner', and nothing else here reads this key [unknown-class]
+              4 | web::inner::port: 1
+                | ^^^^^^^^^^^^^^^^
+        "#]],
+    );
+}
+
+#[test]
 fn a_key_without_a_reader() {
     check(
         &with_site("plain: 1\nntp::servers: []\n"),

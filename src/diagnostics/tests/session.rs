@@ -238,11 +238,15 @@ profile::a: 1
 profile::web::port: 80
 profile::vhost::x: 1
 profile::lost::x: ~
+profile::web_old::x: 1
+profile_old::x: 1
 profile::web:colon: 1
 plain: \"%{lookup('profile::a')}\"
 classes: [profile, 'profile::web']
 #- /.hiera-ls.yaml
 rules: {missing-parameter: warning}
+#- /Puppetfile
+mod 'puppetlabs-apt'
 #- /hiera.yaml
 version: 5
 hierarchy:
@@ -263,6 +267,8 @@ node a { lookup('classes', Array, 'unique').include }
 ";
     const CODE_PIECES: &[&str] = &[
         "class profile::lost(String $x) {}\n",
+        "class profile::web_old($x) {}\n",
+        "class profile_old($x) {}\n",
         "define profile::vhost($x) {}\n",
         "lookup('other')",
         "hiera(\"oth${x}\")",

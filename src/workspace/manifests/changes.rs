@@ -87,6 +87,10 @@ impl CodeChanges {
                 if twin.is_none_or(|twin| !has_same_header(definition, twin)) {
                     names.insert(definition.name.as_str());
                 }
+                // Puppet may know the other classes of the file by this one.
+                if twin.is_none() {
+                    names.extend(one.definitions.iter().map(|beside| beside.name.as_str()));
+                }
                 // A finding about a key names another class of its module that has the parameter.
                 if twin.is_none_or(|twin| !has_same_parameters(definition, twin)) {
                     let module = definition.name.split("::").next().unwrap_or_default();

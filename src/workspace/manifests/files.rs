@@ -80,9 +80,27 @@ impl CodePlace {
             }
         }
     }
-}
 
-impl CodePlace {
+    /// Whether Puppet accepts a class or defined type of this name in the file, once it reads the
+    /// file: the name has to begin with the letters that the file's path shows, so that `m::abc` may
+    /// stand in `manifests/a.pp`, where Puppet does not look for it. Puppet refuses a file with
+    /// another name. Source: `Checker4_0#internal_check_file_namespace`.
+    pub fn accepts_definition(&self, name: &str) -> bool {
+        let CodePlace::Module { module, path } = self else { return *self == CodePlace::Main };
+        let Some(stem) = path.strip_prefix("manifests/").and_then(|it| it.strip_suffix(".pp"))
+        else {
+            return false;
+        };
+        let rest = name.strip_prefix(&**module);
+        match stem {
+            "init" => rest.is_some(),
+            _ => rest.is_some_and(|rest| {
+                let stem = stem.to_ascii_lowercase().replace('/', "::");
+                rest.strip_prefix("::").is_some_and(|rest| rest.starts_with(&stem))
+            }),
+        }
+    }
+
     /// Whether Puppet finds a type alias of this name here; the name is in lower case. An alias
     /// in a manifest is there once the manifest is read, which is certain only of the environment's
     /// own.
@@ -233,5 +251,28 @@ mod tests {
         }
         assert_eq!(CodePlace::Main.autoload_rank("anything"), Some(usize::MAX));
         assert_eq!(CodePlace::Environment.autoload_rank("anything"), None);
+    }
+
+    #[test]
+    fn a_file_may_have_classes_that_begin_with_the_letters_of_its_path() {
+        let accepts = |path: &str, name: &str| {
+            CodePlace::Module { module: "m".into(), path: path.into() }.accepts_definition(name)
+        };
+        for (path, name, expected) in [
+            ("manifests/init.pp", "m::a", true),
+            ("manifests/init.pp", "mother", true),
+            ("manifests/init.pp", "other", false),
+            ("manifests/a.pp", "m::a::b", true),
+            ("manifests/a.pp", "m::abc", true),
+            ("manifests/a.pp", "m::b", false),
+            ("manifests/a/b.pp", "m::a::bc", true),
+            ("manifests/a/b.pp", "m::a", false),
+            ("manifests/a/init.pp", "m::a::initial", true),
+            ("manifests/a/init.pp", "m::a", false),
+            ("manifests/Foo.pp", "m::foo", true),
+            ("functions/a.pp", "m::a", false),
+        ] {
+            assert_eq!(accepts(path, name), expected, "{name} in {path}");
+        }
     }
 }

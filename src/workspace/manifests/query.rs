@@ -184,6 +184,15 @@ impl ManifestIndex {
         self.loaded_definition(name, DefinitionKind::DefinedType)
     }
 
+    /// Whether Puppet may know a class once it has read the file for another definition in it,
+    /// although it does not look for the class there.
+    pub(super) fn may_come_with_another(&self, class: &str) -> bool {
+        self.definitions(class).any(|DefinitionAt { file, .. }| {
+            let is_sought = |one: &Definition| file.place.autoload_rank(&one.name).is_some();
+            file.place.accepts_definition(class) && file.manifest.definitions.iter().any(is_sought)
+        })
+    }
+
     /// Returns the parameter that automatic parameter lookup asks a key for.
     pub fn asking_parameter(&self, key: &str) -> Option<ParameterAt<'_>> {
         let (class, parameter) = split_key(key)?;

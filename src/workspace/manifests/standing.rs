@@ -2,6 +2,7 @@
 
 use super::query::{DefinitionAt, ModuleOrigin, ParameterAt, split_key};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::manifest::model::DefinitionKind;
 use crate::workspace::environments::Environment;
 use crate::workspace::snapshot::Snapshot;
 
@@ -18,6 +19,9 @@ pub enum KeyStanding<'a> {
     NoParameter(DefinitionAt<'a>),
     /// Nothing: it is a defined type, whose parameters are never looked up.
     DefinedType(DefinitionAt<'a>),
+    /// Nothing: the module is here, and the class stands only in this file, where Puppet does not
+    /// look for it.
+    MisplacedClass(DefinitionAt<'a>),
     /// Nothing: the module is here and has no such class.
     NoClass,
     /// Nothing that is here: the code of its module is not.
@@ -60,13 +64,17 @@ impl Snapshot {
         if let Some(found) = index.defined_type(class) {
             return KeyStanding::DefinedType(found);
         }
+        if index.may_come_with_another(class) {
+            return KeyStanding::Unknown;
+        }
+        let is_class = |one: &DefinitionAt<'_>| one.definition.kind == DefinitionKind::Class;
         match index.module_origin(module) {
             // It may be one of those that could not be read.
             ModuleOrigin::Present if !index.is_module_read(module) => KeyStanding::Unknown,
-            ModuleOrigin::Present if index.definitions(class).next().is_some() => {
-                KeyStanding::Unknown
-            }
-            ModuleOrigin::Present => KeyStanding::NoClass,
+            ModuleOrigin::Present => match index.definitions(class).find(is_class) {
+                Some(found) => KeyStanding::MisplacedClass(found),
+                None => KeyStanding::NoClass,
+            },
             origin => KeyStanding::AbsentModule(origin),
         }
     }

@@ -3,7 +3,7 @@
 //! a hover.
 //!
 //! `table.yaml` and `governing.yaml` (configs), `nodes.yaml` (nodes that data show), `sources.yaml`
-//! (nodes that other files describe) and `words.yaml` (findings) hold each repository with a column
+//! (nodes that other files describe), `words.yaml` (findings) and `code.yaml` (findings about code) hold each repository with a column
 //! for each of [`COLUMNS`]. A cell is a list of lines; a test that fails prints the cells that
 //! hiera-ls gives.
 
@@ -79,6 +79,7 @@ const TABLES: &[&str] = &[
     include_str!("nodes.yaml"),
     include_str!("sources.yaml"),
     include_str!("words.yaml"),
+    include_str!("code.yaml"),
 ];
 
 /// Returns the repositories of all tables.

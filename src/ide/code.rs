@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cursor::{Subject, SubjectKind, dotted_name};
 use super::references::{KeyPart, Name, code_text, named_at};
 use crate::hiera::key::{KeySegment, LookupKey};
-use crate::manifest::model::{Excerpt, ReaderCall};
+use crate::manifest::model::{Excerpt, ReaderCall, TypeAlias};
 use crate::text::{FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
@@ -80,8 +80,10 @@ pub(super) fn named_definition(
     snapshot.environments().all.iter().find_map(|environment| {
         let index = snapshot.manifests(environment);
         let file = index.file(path)?;
-        class_at(snapshot, environment, file, position.offset)
-            .or_else(|| alias_at(snapshot, index, file, position.offset))
+        class_at(snapshot, environment, file, position.offset).or_else(|| {
+            let (word, found, alias) = alias_at(snapshot, index, file, position.offset)?;
+            Some((word, Span::in_file(found.id, alias.name_range)))
+        })
     })
 }
 
@@ -100,13 +102,35 @@ fn class_at(
     Some((range, class_place(snapshot, environment, name)?))
 }
 
-/// Returns the alias whose name is written at a place of a type.
-fn alias_at(
+/// Returns the type alias whose name is at a place of code, in a type or in its own definition, with
+/// the bytes of the name, and with its environment.
+pub(super) fn alias_under_cursor(
     snapshot: &Snapshot,
-    index: &ManifestIndex,
+    position: FilePosition,
+) -> Option<(TextRange, &TypeAlias, Arc<Environment>)> {
+    let path = snapshot.path_of(position.file)?;
+    code_language(path)?;
+    snapshot.environments().all.iter().find_map(|environment| {
+        let index = snapshot.manifests(environment);
+        let file = index.file(path)?;
+        let is_there = |one: &&TypeAlias| one.name_range.touches_offset(position.offset);
+        let own = file.manifest.aliases.iter().find(is_there).map(|one| (one.name_range, one));
+        let found = own.or_else(|| {
+            let (word, _, alias) = alias_at(snapshot, index, file, position.offset)?;
+            Some((word, alias))
+        });
+        found.map(|(range, alias)| (range, alias, environment.clone()))
+    })
+}
+
+/// Returns the alias whose name is written at a place of a type, with its file and the bytes of the
+/// name.
+fn alias_at<'a>(
+    snapshot: &Snapshot,
+    index: &'a ManifestIndex,
     file: &CodeFile,
     offset: u32,
-) -> Option<(TextRange, Span)> {
+) -> Option<(TextRange, &'a CodeFile, &'a TypeAlias)> {
     let definitions = file.manifest.definitions.iter();
     let of_parameters = definitions.flat_map(|one| &one.parameters);
     let types = of_parameters
@@ -116,8 +140,8 @@ fn alias_at(
     let range = { types }.map(|one| one.range).find(|range| range.touches_offset(offset))?;
     let text = code_text(snapshot, &file.path);
     let word = word_at(&text, range, offset)?;
-    let (found, alias) = index.loaded_alias(&text[word.as_usize()])?;
-    Some((word, Span::in_file(found.id, alias.name_range)))
+    let (found, alias) = index.loaded_alias(text[word.as_usize()].trim_start_matches("::"))?;
+    Some((word, found, alias))
 }
 
 /// Returns the name with its colons that a place of a text lies in.

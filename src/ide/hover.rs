@@ -20,7 +20,7 @@ mod subjects;
 mod value;
 
 use super::audience::Audience;
-use super::code::in_code;
+use super::code::{alias_under_cursor, in_code};
 use super::cursor::{KeyPath, Subject, SubjectKind, part_of, under_cursor, under_cursor_unread};
 use super::evaluation::Evaluations;
 use super::phrases::PlaceNames;
@@ -35,6 +35,7 @@ use crate::puppet::value::Value;
 use crate::text::{FilePath, FilePosition, TextRange};
 use crate::workspace::Snapshot;
 use markup::Markup;
+use parameter::describe_alias;
 
 /// How a hover is written.
 #[derive(Clone, Copy)]
@@ -112,6 +113,11 @@ pub fn hover(
     if let Some(subject) = under_cursor_unread(snapshot, position) {
         let text = describe_unread(snapshot, &subject, config);
         return Some(Hover { range: subject.range, text });
+    }
+    if let Some((range, alias, environment)) = alias_under_cursor(snapshot, position) {
+        let names = PlaceNames { snapshot, root: &environment.root };
+        let markup = Markup { snapshot, config, names };
+        return Some(Hover { range, text: describe_alias(&markup, &environment, alias) });
     }
     let subject = under_cursor(snapshot, position).or_else(|| in_code(snapshot, position))?;
     let text = describe(snapshot, &subject, config)?;

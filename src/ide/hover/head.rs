@@ -7,7 +7,7 @@ use crate::ide::audience::Audience;
 use crate::text::Span;
 
 /// The widest type that is shown, in characters.
-const MAX_TYPE: usize = 60;
+pub(super) const MAX_TYPE: usize = 60;
 
 /// Lines of one paragraph.
 pub(super) struct Head {

@@ -5,6 +5,9 @@ use crate::ide::phrases::PlaceNames;
 use crate::text::{FilePath, Span, escape};
 use crate::workspace::Snapshot;
 
+/// The longest line of code that is shown, in characters.
+const MAX_CODE_LINE: usize = 200;
+
 /// Writes names, code and places.
 #[derive(Clone, Copy)]
 pub(super) struct Markup<'a> {
@@ -33,10 +36,34 @@ impl Markup<'_> {
 
     /// Returns lines of YAML, each with a line end.
     pub(super) fn render_block(&self, yaml: &str) -> String {
-        if self.config.markdown {
-            return escape::markdown_block("yaml", yaml);
+        self.render_lines("yaml", yaml)
+    }
+
+    /// Returns a block of texts in Puppet's language, each without the indentation of its later
+    /// lines, and cut where it gets long.
+    pub(super) fn render_puppet(&self, texts: &[String]) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        for text in texts {
+            let later = text.lines().skip(1).filter(|line| !line.trim().is_empty());
+            let indentation = later.map(|line| line.len() - line.trim_start().len()).min();
+            let most = self.config.max_value_lines;
+            for (number, line) in text.lines().enumerate().take(most) {
+                let width = if number == 0 { 0 } else { indentation.unwrap_or_default() };
+                let line = line.get(width..).unwrap_or_default();
+                let cut: String = line.chars().take(MAX_CODE_LINE).collect();
+                let more = if cut.len() < line.len() { "…" } else { "" };
+                lines.push(format!("{cut}{more}\n"));
+            }
+            lines.extend(text.lines().nth(most).map(|_| "…\n".to_owned()));
         }
-        yaml.lines().map(|line| format!("  {line}\n")).collect()
+        self.render_lines("puppet", &lines.concat())
+    }
+
+    fn render_lines(&self, language: &str, lines: &str) -> String {
+        if self.config.markdown {
+            return escape::markdown_block(language, lines);
+        }
+        lines.lines().map(|line| format!("  {line}\n")).collect()
     }
 
     /// Returns the end of a line after which another one follows in the same paragraph.

@@ -4,19 +4,23 @@
 use std::fmt::Write as _;
 
 use super::answer::cut_text;
-use super::markup::count_phrase;
+use super::head::MAX_TYPE;
+use super::markup::{Markup, count_phrase};
 use super::notes::MAX_DEFAULT;
 use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::ide::completion::{CursorStep, required_here, type_at};
 use crate::ide::cursor::{KeyPath, KeyStep};
 use crate::ide::readers::{ReaderKind, files_with_tokens, readers_in_code, tokens_in};
-use crate::manifest::model::Attribute;
+use crate::manifest::model::{Attribute, Documentation, Excerpt, TypeAlias};
 use crate::puppet::types;
 use crate::text::Span;
+use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{ParameterAt, ParameterValue};
 
 /// How many places a line names.
 const MAX_PLACES: usize = 4;
+/// How many type aliases a hover spells out.
+const MAX_ALIASES: usize = 4;
 
 impl HoverWriter<'_> {
     /// Returns the effective value of a parameter that no level has a value for.
@@ -65,14 +69,16 @@ impl HoverWriter<'_> {
         let found = code.asking_parameter(root);
         let mut out = String::new();
         if let Some(text) = found.and_then(|one| one.parameter.documentation.as_deref()) {
-            let lines = text.lines().take(self.markup.config.max_value_lines);
-            let lines: Vec<String> = lines.map(|line| self.markup.render_text(line)).collect();
-            write!(out, "\n{}\n", lines.join(self.markup.line_end())).expect("writing to a string");
+            out.push_str(&render_comment(&self.markup, text));
         }
+        let declaration = found.and_then(|one| self.declaration(one));
         let mut lines = Vec::new();
-        lines.extend(found.and_then(|one| self.default(one)));
+        lines.extend(found.filter(|_| declaration.is_none()).and_then(|one| self.default(one)));
         lines.extend(found.and_then(|one| self.given_note(one)));
         lines.extend(self.other_readers(root));
+        if let Some(declaration) = declaration {
+            write!(out, "\n{declaration}").expect("writing to a string");
+        }
         if !lines.is_empty() {
             out.push('\n');
         }
@@ -80,6 +86,29 @@ impl HoverWriter<'_> {
             writeln!(out, "- {line}").expect("writing to a string");
         }
         out
+    }
+
+    /// Returns the parameter as its class declares it, and the type aliases that its type names;
+    /// `None` where the type on the first line and the default on a line of its own tell as much.
+    fn declaration(&self, one: ParameterAt<'_>) -> Option<String> {
+        let data_type = one.parameter.data_type.as_ref().filter(|_| !one.class.recovered);
+        let default = one.parameter.default.as_ref().filter(|_| !self.is_secret(one));
+        let code = self.snapshot.manifests(&self.subject.environment);
+        let aliases = data_type
+            .map_or_else(Vec::new, |written| code.aliases_named(&written.text, MAX_ALIASES));
+        let is_longer = |written: Option<&Excerpt>, most: usize| {
+            written.is_some_and(|written| one_line(&written.text).chars().count() > most)
+        };
+        if aliases.is_empty() && !is_longer(data_type, MAX_TYPE) && !is_longer(default, MAX_DEFAULT)
+        {
+            return None;
+        }
+        let typed = data_type.map_or_else(String::new, |written| format!("{} ", written.text));
+        let value = default.map_or_else(String::new, |written| format!(" = {}", written.text));
+        let declared = format!("{typed}${}{value}", one.parameter.name);
+        let aliases = aliases.into_iter().map(alias_text);
+        let texts: Vec<String> = std::iter::once(declared).chain(aliases).collect();
+        Some(self.markup.render_puppet(&texts))
     }
 
     /// Returns whether the default of a parameter may hold a secret.
@@ -179,6 +208,35 @@ impl HoverWriter<'_> {
         let data_type = self.markup.render_code(&cut_text(&one_line(&data_type.to_string())));
         format!("\nof type {data_type}{required}\n")
     }
+}
+
+fn alias_text(alias: &TypeAlias) -> String {
+    format!("type {} = {}", alias.name, alias.data_type.text)
+}
+
+/// Explains a type alias: its definition, the aliases that the definition names, and the comment
+/// above it.
+pub(super) fn describe_alias(
+    markup: &Markup<'_>,
+    environment: &Environment,
+    alias: &TypeAlias,
+) -> String {
+    let code = markup.snapshot.manifests(environment);
+    let is_other = |one: &&TypeAlias| one.name != alias.name;
+    let named = code.aliases_named(&alias.data_type.text, MAX_ALIASES);
+    let all = std::iter::once(alias).chain(named.into_iter().filter(is_other));
+    let texts: Vec<String> = all.map(alias_text).collect();
+    let Documentation { text, summary, .. } = &alias.documentation;
+    let comments = summary.iter().chain(Some(text).filter(|text| !text.is_empty()));
+    let comments: String = comments.map(|text| render_comment(markup, text)).collect();
+    markup.render_puppet(&texts) + &comments
+}
+
+/// Returns the comment above a declaration, with an empty line before it.
+fn render_comment(markup: &Markup<'_>, text: &str) -> String {
+    let lines = text.lines().take(markup.config.max_value_lines);
+    let lines: Vec<String> = lines.map(|line| markup.render_text(line)).collect();
+    format!("\n{}\n", lines.join(markup.line_end()))
 }
 
 fn one_line(text: &str) -> String {

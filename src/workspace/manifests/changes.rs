@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::index::{CodeFile, ManifestIndex, ReadKey, literal_class, read_key};
-use super::query::split_key;
+use super::query::{names_in_type, split_key};
 use crate::manifest::Manifest;
 use crate::manifest::model::{
     Definition, Excerpt, Parameter, ReaderCall, TextPattern, TypeAlias, UseKind,
@@ -171,8 +171,8 @@ fn changed_aliases(old: &Manifest, new: &Manifest) -> HashSet<String> {
 
 /// Whether the text of a type names one of these, which are in lower case.
 fn names_any(text: &str, names: &HashSet<String>) -> bool {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':');
-    text.split(|c: char| !is_word(c)).any(|word| names.contains(&word.to_ascii_lowercase()))
+    names_in_type(text)
+        .any(|name| names.contains(&name.trim_start_matches("::").to_ascii_lowercase()))
 }
 
 impl ManifestIndex {

@@ -1,5 +1,6 @@
 //! Questions to an index.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::files::{CodeModule, CodeModules};
@@ -321,6 +322,30 @@ impl ManifestIndex {
             .filter_map(|(file, number)| Some((file, file.manifest.aliases.get(number)?)));
         found.into_iter().find(|(file, _)| file.place.loads_alias(&lower))
     }
+
+    /// Returns the aliases that the text of a type names, and those that these name, at most `most`:
+    /// each once, in the order of the first names.
+    pub fn aliases_named(&self, text: &str, most: usize) -> Vec<&TypeAlias> {
+        let named = |text: &str| -> Vec<&TypeAlias> {
+            let names = names_in_type(text).map(|name| name.trim_start_matches("::"));
+            let names = names.filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()));
+            names.filter_map(|name| Some(self.loaded_alias(name)?.1)).collect()
+        };
+        let mut found: Vec<&TypeAlias> = Vec::new();
+        let mut open = VecDeque::from(named(text));
+        while let Some(alias) = open.pop_front().filter(|_| found.len() < most) {
+            if found.iter().all(|known| known.name != alias.name) {
+                found.push(alias);
+                open.extend(named(&alias.data_type.text));
+            }
+        }
+        found
+    }
+}
+
+/// Returns the names in the text of a type, with the colons that they begin with.
+pub(super) fn names_in_type(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | ':')))
 }
 
 impl TypeNames for ManifestIndex {

@@ -186,6 +186,8 @@ fn an_edit_concerns_the_keys_that_it_touches() {
     let linked = "/linked/manifests/init.pp";
     assert_eq!(concerned(workspace, linked, "$l", "M::Port $l"), ["linked::l"]);
     assert_eq!(concerned(workspace, port, "1024", "1023"), ["linked::l"]);
+    assert_eq!(concerned(workspace, linked, "M::Port", "::M::Port"), ["linked::l"]);
+    assert_eq!(concerned(workspace, port, "1023", "1022"), ["linked::l"]);
     let site = "/manifests/site.pp";
     let all = concerned(workspace, site, "include m", "lookup($x)");
     assert_eq!(all.len(), 7, "a call that may read anything");

@@ -28,8 +28,30 @@ fn a_long_type_is_cut() {
     let long = format!("Enum[{}]", ["some_word"; 12].join(", "));
     check_cut(
         &format!("m::p$0: some_word\n#- /modules/m/manifests/init.pp\nclass m({long} $p) {{}}\n"),
-        "…",
+        "… · class m",
+        &format!("{long} · class m"),
+    );
+}
+
+#[test]
+fn a_long_line_of_code_is_cut() {
+    let long = format!("Enum[{}]", ["some_word"; 20].join(", "));
+    check_cut(
+        &format!("m::p$0: some_word\n#- /modules/m/manifests/init.pp\nclass m({long} $p) {{}}\n"),
+        "…\n",
         &long,
+    );
+}
+
+#[test]
+fn more_aliases_than_are_spelt_out_are_left_out() {
+    let types: String = (0..6)
+        .map(|n| format!("#- /modules/m/types/t{n}.pp\ntype M::T{n} = Array[M::T{}]\n", n + 1))
+        .collect();
+    check_cut(
+        &format!("m::p$0: []\n#- /modules/m/manifests/init.pp\nclass m(M::T0 $p) {{}}\n{types}"),
+        "type M::T3 = Array[M::T4]",
+        "type M::T4",
     );
 }
 
@@ -38,8 +60,8 @@ fn the_default_of_a_null_is_named_where_it_is_short() {
     let long = "x".repeat(41);
     check_cut(
         &format!("m::p$0: ~\n#- /modules/m/manifests/init.pp\nclass m($p = '{long}') {{}}\n"),
-        "the parameter takes the class's default",
-        &long,
+        "the parameter takes the class's default\n",
+        &format!("default, '{long}'"),
     );
 }
 

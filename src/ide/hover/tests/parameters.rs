@@ -335,3 +335,126 @@ fn a_call_gets_no_default() {
 fn code_that_names_no_key_has_no_hover() {
     check(&code("notice(", "not$0ice("), expect![["-"]]);
 }
+
+const TYPED: &str = r#"
+#- levels Common
+#- /modules/net/types/address.pp
+# @summary An address.
+#
+# Of either version.
+type Net::Address = Variant[
+  Pattern[/^\d+(\.\d+){3}$/],
+  Net::Ipv6,
+]
+#- /modules/net/types/ipv6.pp
+type Net::Ipv6 = Pattern[/^[0-9a-f:]+$/]
+#- /modules/net/types/secret.pp
+type Net::Secret = Sensitive[String]
+#- /modules/net/manifests/init.pp
+class net (
+  Array[::Net::Address] $servers = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'],
+  Hash[String, Integer] $limits = {
+    'soft' => 1024,
+    'hard' => 4096,
+  },
+  Net::Secret $pin = Sensitive('hunter2'),
+  Array[Integer] $ports = [80],
+) { }
+"#;
+
+#[test]
+fn a_long_declaration_and_type_aliases_are_spelt_out() {
+    let data = |text: &str| format!("{TYPED}#- /data/common.yaml\n{text}\n");
+    check(
+        &data("net::ser$0vers: []"),
+        expect![[r#"
+        <net::servers>
+        net::servers · Array[::Net::Address] · class net modules/net/manifests/init.pp:2
+        for any node
+        from Common data/common.yaml:1
+
+          []
+
+          Array[::Net::Address] $servers = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4']
+          type Net::Address = Variant[
+            Pattern[/^\d+(\.\d+){3}$/],
+            Net::Ipv6,
+          ]
+          type Net::Ipv6 = Pattern[/^[0-9a-f:]+$/]
+    "#]],
+    );
+    check_markdown(
+        &data("net::lim$0its: {}"),
+        expect![[r#"
+        <net::limits>
+        **net::limits** · `Hash[String, Integer]` · [class net](file:///modules/net/manifests/init.pp#L3)  
+        for any node  
+        from **Common** [data/common.yaml:1](file:///data/common.yaml#L1)
+
+        ```yaml
+        {}
+        ```
+
+        - default `{ 'soft' => 1024, 'hard' => 4096, }`
+    "#]],
+    );
+    check(
+        &data("net::pi$0n: x"),
+        expect![[r#"
+        <net::pin>
+        net::pin · Net::Secret · class net modules/net/manifests/init.pp:7
+        for any node
+        from Common data/common.yaml:1
+
+          x
+
+          Net::Secret $pin
+          type Net::Secret = Sensitive[String]
+    "#]],
+    );
+    check(
+        &data("net::po$0rts: []"),
+        expect![[r#"
+        <net::ports>
+        net::ports · Array[Integer] · class net modules/net/manifests/init.pp:8
+        for any node
+        from Common data/common.yaml:1
+
+          []
+
+        - default [80]
+    "#]],
+    );
+}
+
+#[test]
+fn a_type_alias_in_code_has_its_definition() {
+    let code = |from: &str, to: &str| {
+        assert!(TYPED.contains(from));
+        TYPED.replacen(from, to, 1) + "#- /data/common.yaml\na: 1\n"
+    };
+    check(
+        &code("[::Net::Address]", "[::Net::Add$0ress]"),
+        expect![[r#"
+        <::Net::Address>
+          type Net::Address = Variant[
+            Pattern[/^\d+(\.\d+){3}$/],
+            Net::Ipv6,
+          ]
+          type Net::Ipv6 = Pattern[/^[0-9a-f:]+$/]
+
+        An address.
+
+        Of either version.
+    "#]],
+    );
+    check_markdown(
+        &code("type Net::Ipv6", "type Net::Ip$0v6"),
+        expect![[r#"
+        <Net::Ipv6>
+        ```puppet
+        type Net::Ipv6 = Pattern[/^[0-9a-f:]+$/]
+        ```
+    "#]],
+    );
+}

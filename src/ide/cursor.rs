@@ -180,7 +180,8 @@ pub fn under_cursor_unread(snapshot: &Snapshot, position: FilePosition) -> Optio
     let file = snapshot.file_by_id(position.file)?;
     let path = &file.path;
     let environment = snapshot.environments().environment_of(path)?;
-    if environment.governs_file(path) || !environment.lies_in_datadir(path) {
+    let is_data = environment.lies_in_datadir(path) || environment.other_reader(path).is_some();
+    if environment.governs_file(path) || !is_data {
         return None;
     }
     let (range, kind) = data_subject(snapshot, environment, file, position.offset)?;

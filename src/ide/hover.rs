@@ -136,6 +136,13 @@ fn describe_unread(snapshot: &Snapshot, subject: &Subject, config: &HoverConfig<
             "It is not known how the function {function} of the level {level} reads this file. The setting {setting} describes functions.\n"
         );
     }
+    if let Some(config) = subject.environment.other_reader(&subject.path) {
+        let name = markup.names.short_path(&config.path);
+        let name = markup.render_file(name, &config.path);
+        return format!(
+            "Only {name} reads this file, and this config governs no environment here, so that no node gets a value from the file.\n"
+        );
+    }
     let name = match subject.environment.governing_config() {
         Some(config) => markup.render_file(config.path.name(), &config.path),
         None => "any hiera.yaml".to_owned(),

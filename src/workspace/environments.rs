@@ -275,9 +275,10 @@ impl Environment {
         own.chain(others.map(|other| &*other.config)).find(|config| config.path == *path)
     }
 
-    /// Whether another config can read the file, which this environment does not.
-    pub fn is_read_elsewhere(&self, path: &FilePath) -> bool {
-        self.others.iter().any(|other| other.own.contains(path))
+    /// Returns another config that can read the file, which this environment does not.
+    pub fn other_reader(&self, path: &FilePath) -> Option<&HieraConfig> {
+        let other = self.others.iter().find(|other| other.own.contains(path))?;
+        Some(&other.config)
     }
 
     /// Returns the reader of a data file: that of the first level that can reach it.

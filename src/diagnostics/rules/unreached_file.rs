@@ -34,7 +34,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
         return;
     }
     let environments = &context.snapshot.environments().all;
-    if environments.iter().any(|environment| environment.is_read_elsewhere(path)) {
+    if environments.iter().any(|environment| environment.other_reader(path).is_some()) {
         return;
     }
     if environment.all_configs().any(|(_, config)| is_broken(config, context)) {

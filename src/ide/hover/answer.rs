@@ -121,13 +121,46 @@ impl HoverWriter<'_> {
         }
     }
 
+    /// Returns the text of a value in a list of several answers. Where its beginning is also that of
+    /// another value of the list, the text goes on at the first place that tells the two apart.
+    pub(super) fn listed_phrase<'s>(
+        &self,
+        shown: &ShownPart,
+        list: impl IntoIterator<Item = &'s ShownPart>,
+    ) -> String {
+        let ShownPart::Value(value) = shown else { return self.short_phrase(shown) };
+        let short = self.inline_value(value);
+        if !short.ends_with('…') {
+            return self.markup.render_code(&short);
+        }
+        let values = list.into_iter().filter_map(|one| match one {
+            ShownPart::Value(other) if other != value => Some(other),
+            _ => None,
+        });
+        let alike: Vec<&Value> = values.filter(|other| self.inline_value(other) == short).collect();
+        if alike.is_empty() {
+            return self.markup.render_code(&short);
+        }
+        let text = self.inline_text(value, None);
+        let others = alike.into_iter().map(|other| self.inline_text(other, None));
+        let others = others.filter(|other| *other != text);
+        let common = others
+            .map(|other| text.chars().zip(other.chars()).take_while(|(a, b)| a == b).count())
+            .max();
+        self.markup.render_code(&common.map_or(short, |common| cut_around(&text, common)))
+    }
+
     /// Returns a value on one line, cut where it gets long, secrets masked.
     pub(super) fn inline_value(&self, value: &Value) -> String {
         // Only the beginning of a long value is shown: the text is printed a little further than
         // that, so that `cut` sees that there is more.
-        let options =
-            print::PrintOptions { max_json: Some(MAX_INLINE * 4), ..self.print_options() };
-        cut_text(&print::print_inline(value, &options))
+        cut_text(&self.inline_text(value, Some(MAX_INLINE * 4)))
+    }
+
+    /// Returns a value on one line, secrets masked; of a long one little more than `most` bytes.
+    fn inline_text(&self, value: &Value, most: Option<usize>) -> String {
+        let options = print::PrintOptions { max_json: most, ..self.print_options() };
+        print::print_inline(value, &options)
     }
 
     pub(super) fn is_long(&self, value: &Value) -> bool {
@@ -155,6 +188,16 @@ impl HoverWriter<'_> {
         let more = if is_whole { String::new() } else { self.all_of_it() };
         self.markup.render_block(&text) + &more
     }
+}
+
+/// Returns the first letters of a long text, and those around a place in it, in characters.
+fn cut_around(text: &str, at: usize) -> String {
+    let first: String = text.chars().take(MAX_INLINE / 4).collect();
+    let rest = text.chars().skip(at.saturating_sub(MAX_INLINE / 4)).collect::<String>();
+    let most = MAX_INLINE - MAX_INLINE / 4;
+    let around: String = rest.chars().take(most).collect();
+    let more = if around.len() < rest.len() { "…" } else { "" };
+    format!("{first}…{around}{more}")
 }
 
 /// Returns the beginning of a text that is long.

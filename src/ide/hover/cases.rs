@@ -71,7 +71,7 @@ impl HoverWriter<'_> {
                 others,
             }
         };
-        merge_rows(without_repeats(group.cases.iter().map(row).collect()))
+        merge_rows(lift_covering(without_repeats(group.cases.iter().map(row).collect())))
     }
 
     /// Writes the value of the last of several rows in full where it is long, so that the lines of the
@@ -130,7 +130,9 @@ impl HoverWriter<'_> {
                 return format!("{indent}- {condition} · {difference}\n");
             }
             let value = match &row.shown {
-                Some(shown) => self.short_phrase(shown),
+                Some(shown) => {
+                    self.listed_phrase(shown, rows.iter().filter_map(|row| row.shown.as_ref()))
+                }
                 None => "not looked up".to_owned(),
             };
             let place = self.other_source(&row.resolutions, asked);
@@ -220,10 +222,12 @@ fn exception_phrase(row: &Row<'_>) -> String {
 
 /// Whether an assumption of both rows may hold at once.
 fn are_compatible(one: &Row<'_>, other: &Row<'_>) -> bool {
-    let fits = |a: &Assumed, b: &Assumed| {
-        !a.iter().any(|(name, value)| b.iter().any(|(known, it)| known == name && it != value))
-    };
-    one.when.iter().any(|a| other.when.iter().any(|b| fits(a, b)))
+    one.when.iter().any(|a| other.when.iter().any(|b| fit_together(a, b)))
+}
+
+/// Whether both assumptions may hold at once.
+fn fit_together(one: &Assumed, other: &Assumed) -> bool {
+    !one.iter().any(|(name, value)| other.iter().any(|(known, it)| known == name && it != value))
 }
 
 /// Whether some assumption of `other` holds wherever one of `row` does.
@@ -250,6 +254,49 @@ fn without_repeats(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
         }
     }
     rows
+}
+
+/// Moves a row to the place of one above it that it covers, and whose value it has, where that
+/// changes no answer: wherever the row and one between them hold, one with that value stands above.
+fn lift_covering(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
+    let mut number = 0;
+    while number < rows.len() {
+        let is_free = |lower: usize| {
+            (number + 1..lower).all(|between| {
+                let equal = rows[number..=between].iter();
+                let equal = equal.filter(|row| is_same_value(row, &rows[lower]));
+                let equal: Vec<&Assumed> = equal.flat_map(|row| &row.when).collect();
+                covers_overlap(&equal, &rows[between], &rows[lower])
+            })
+        };
+        let lower = (number + 1..rows.len().saturating_sub(1)).find(|lower| {
+            let (row, one) = (&rows[number], &rows[*lower]);
+            is_same_value(row, one) && covers_row(one, row) && is_free(*lower)
+        });
+        if let Some(lower) = lower {
+            let mut lifted = rows.remove(lower);
+            // Rows that it covers never apply now; they have its value.
+            let below = rows.split_off(number);
+            let (covered, others): (Vec<Row<'_>>, Vec<Row<'_>>) =
+                below.into_iter().partition(|row| covers_row(&lifted, row));
+            lifted.resolutions.extend(covered.into_iter().flat_map(|row| row.resolutions));
+            rows.push(lifted);
+            rows.extend(others);
+        }
+        number += 1;
+    }
+    rows
+}
+
+/// Whether one of some assumptions holds wherever an assumption of each of two rows does at once.
+fn covers_overlap(some: &[&Assumed], one: &Row<'_>, other: &Row<'_>) -> bool {
+    one.when.iter().all(|a| {
+        other
+            .when
+            .iter()
+            .filter(|b| fit_together(a, b))
+            .all(|b| some.iter().any(|when| when.iter().all(|it| a.contains(it) || b.contains(it))))
+    })
 }
 
 /// Rows with the same value as one, where no row between them may take precedence.

@@ -57,7 +57,7 @@ impl HoverWriter<'_> {
         let (Some(ShownPart::Value(base)), ShownPart::Value(value)) = (base, shown) else {
             return None;
         };
-        if !self.is_long(value) || base.is_secret() || value.is_secret() {
+        if base.is_secret() || value.is_secret() || !self.inline_value(value).ends_with('…') {
             return None;
         }
         if base == value {

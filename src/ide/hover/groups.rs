@@ -95,10 +95,13 @@ impl HoverWriter<'_> {
             _ => self.list_answers(&answers, found.rest.len(), asked, &mut out),
         }
         if let Some(Other { shown, resolution, unless }) = &other {
+            let known = answers.iter().filter_map(EqualGroups::only_value);
             let line =
                 match self.describe_difference(first.only_value(), shown, &[resolution], asked) {
                     Some(difference) => format!("in other nodes{unless} · {difference}"),
-                    None => format!("{} in other nodes{unless}", self.short_phrase(shown)),
+                    None => {
+                        format!("{} in other nodes{unless}", self.listed_phrase(shown, known))
+                    }
                 };
             writeln!(out, "- {line}").expect("writing to a string");
         }
@@ -228,7 +231,7 @@ impl HoverWriter<'_> {
         }
         for answer in listed.iter().take(MAX_VALUES) {
             let base = base.filter(|_| !std::ptr::eq(first, answer));
-            out.push_str(&self.line_of(answer, base, asked));
+            out.push_str(&self.line_of(answer, base, answers, asked));
         }
         let (more, nodes) = listed
             .iter()
@@ -245,11 +248,13 @@ impl HoverWriter<'_> {
         }
     }
 
-    /// Returns the value of some nodes: where it is long, how it differs from `base`.
+    /// Returns the value of some nodes: where it is long, how it differs from `base`. `all` has the
+    /// answers of the list.
     fn line_of(
         &self,
         answer: &EqualGroups<'_>,
         base: Option<&ShownPart>,
+        all: &[EqualGroups<'_>],
         asked: &HoverQuestion<'_>,
     ) -> String {
         let nodes = self.nodes_of(answer);
@@ -261,7 +266,9 @@ impl HoverWriter<'_> {
             Some(difference) => format!("- in {nodes} · {difference}\n"),
             None => {
                 let place = self.other_source(&resolutions, asked);
-                format!("- {} in {nodes}{place}\n", self.short_phrase(shown))
+                let value =
+                    self.listed_phrase(shown, all.iter().filter_map(EqualGroups::only_value));
+                format!("- {value} in {nodes}{place}\n")
             }
         }
     }

@@ -9,6 +9,7 @@
 
 mod commands;
 mod corpus;
+mod hovers;
 mod specs;
 
 use std::collections::BTreeMap;

@@ -334,3 +334,57 @@ tok$0ens: ['ENC[PKCS7,AAABeQYJKoZI]', first.example.net, second.example.net, thi
         "#]],
     );
 }
+
+const OPTIONS: &str = "
+#- levels Node Role Common
+#- node web01 trusted.certname=web01 role=web
+#- node web02 trusted.certname=web02 role=web
+#- node db01 trusted.certname=db01 role=db
+#- node mx01 trusted.certname=mx01 role=mx
+";
+
+#[test]
+fn long_texts_that_begin_alike_show_where_they_differ() {
+    let common = "base_host=10.0.0.1;recovery=1;fc_factor=0.8;fc_limit=64;segment=0";
+    check(
+        &format!(
+            "{OPTIONS}#- /data/roles/db.yaml\nopts: {common};key=/etc/ssl/db.pem;weight=1\n\
+             #- /data/roles/mx.yaml\nopts: {common};key=/etc/ssl/mx.pem;weight=1\n\
+             #- /data/common.yaml\nopt$0s: {common};key=/etc/ssl/common.pem;weight=1;more=of everything\n"
+        ),
+        expect![[r#"
+            <opts>
+            opts
+            in all 4 known nodes:
+
+            - base_host=10.0.…0;key=/etc/ssl/common.pem;weight=1;more=of ev… in 2 nodes: web01, web02
+            - base_host=10.0.…0;key=/etc/ssl/db.pem;weight=1 in db01 ← Role data/roles/db.yaml:1
+            - base_host=10.0.…0;key=/etc/ssl/mx.pem;weight=1 in mx01 ← Role data/roles/mx.yaml:1
+
+            first value found
+        "#]],
+    );
+}
+
+#[test]
+fn a_long_text_that_other_nodes_get_as_well_is_not_repeated() {
+    let long = "word ".repeat(20);
+    check(
+        &format!(
+            "#- levels Node Role Common\n#- /data/nodes/web01.yaml\nopts: short\n\
+             #- /data/nodes/web02.yaml\nx: 1\n#- /data/nodes/web03.yaml\nx: 1\n\
+             #- /data/common.yaml\nopt$0s: '{long}'\n"
+        ),
+        expect![[r#"
+            <opts>
+            opts
+            in all 3 known nodes, and in others:
+
+            - 'word word word word word word word word word word word word… in 2 nodes: web02, web03
+            - short in web01 ← Node data/nodes/web01.yaml:1
+            - in other nodes · the same value
+
+            first value found
+        "#]],
+    );
+}

@@ -561,3 +561,42 @@ users: {bob: 2}
         "#]],
     );
 }
+
+#[test]
+fn a_value_that_a_higher_level_gives_under_any_other_assumption_has_one_line() {
+    check(
+        "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Systems of sites, path: '%{site}/os/%{os}.yaml'}
+- {name: Sites, path: '%{site}/common.yaml'}
+- {name: Systems, path: 'common/os/%{os}.yaml'}
+- {name: Roles, path: 'common/role/%{role}.yaml'}
+#- /data/east/os/el8.yaml
+port: 2
+#- /data/east/common.yaml
+port: 2
+#- /data/common/os/el8.yaml
+port: 3
+#- /data/common/os/el9.yaml
+port: 4
+#- /data/common/role/web.yaml
+po$0rt: 1
+",
+        expect![[r#"
+            <port>
+            port
+            by kind of node with role = web:
+
+            - 2 where site = east ← Sites data/east/common.yaml:1, Systems of sites data/east/os/el8.yaml:1
+            - 3 otherwise, where os = el8 ← Systems data/common/os/el8.yaml:1
+            - 4 otherwise, where os = el9 ← Systems data/common/os/el9.yaml:1
+            - 1 otherwise
+
+            os, site are unknown: the values are those in the names of files
+
+            first value found
+        "#]],
+    );
+}

@@ -192,10 +192,9 @@ impl HoverWriter<'_> {
 
 /// Returns the first letters of a long text, and those around a place in it, in characters.
 fn cut_around(text: &str, at: usize) -> String {
-    let first: String = text.chars().take(MAX_INLINE / 4).collect();
-    let rest = text.chars().skip(at.saturating_sub(MAX_INLINE / 4)).collect::<String>();
-    let most = MAX_INLINE - MAX_INLINE / 4;
-    let around: String = rest.chars().take(most).collect();
+    let first: String = text.chars().take(MAX_INLINE / 2).collect();
+    let rest = text.chars().skip(at.saturating_sub(MAX_INLINE / 6)).collect::<String>();
+    let around: String = rest.chars().take(MAX_INLINE / 2).collect();
     let more = if around.len() < rest.len() { "…" } else { "" };
     format!("{first}…{around}{more}")
 }

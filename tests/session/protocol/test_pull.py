@@ -221,3 +221,21 @@ async def test_none_where_findings_are_off(start, repo: pathlib.Path) -> None:
     session.open(COMMON)
     session.insert(COMMON, len(session.text(COMMON)), "told: \"%{lookup('nowhere')}\"\n")
     assert codes(await document(session, COMMON)) == []
+
+
+async def test_a_watched_change_of_a_closed_file_reaches_both_kinds_of_requests(start, repo: pathlib.Path) -> None:
+    session = await start(repo, VSCODE, capabilities=pulls)
+    session.open(ROLE, session.text(ROLE) + "\nasks: \"%{lookup('brand_new_key')}\"\n")
+    before = await document(session, ROLE)
+    assert "unknown-key" in codes(before)
+    known = result_ids(await workspace(session))
+    waiting = asyncio.ensure_future(workspace(session, known))
+    path = session.path(COMMON)
+    path.write_text(path.read_text(encoding="utf-8") + "\nbrand_new_key: 1\nbrand_new_key: 2\n", encoding="utf-8")
+    change = lsp.FileEvent(path.as_uri(), lsp.FileChangeType.Changed)
+    session.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([change]))
+    report = await asyncio.wait_for(waiting, PATIENCE)
+    assert "duplicate-key" in {session.place_of(item.uri): codes(item) for item in report.items}[COMMON]
+    refresh = lsp.WORKSPACE_DIAGNOSTIC_REFRESH
+    await session.until("a request to ask again", lambda: refresh in methods(session))
+    assert "unknown-key" not in codes(await document(session, ROLE, before.result_id))

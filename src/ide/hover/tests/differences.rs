@@ -357,9 +357,9 @@ fn long_texts_that_begin_alike_show_where_they_differ() {
             opts
             in all 4 known nodes:
 
-            - base_host=10.0.…0;key=/etc/ssl/common.pem;weight=1;more=of ev… in 2 nodes: web01, web02
-            - base_host=10.0.…0;key=/etc/ssl/db.pem;weight=1 in db01 ← Role data/roles/db.yaml:1
-            - base_host=10.0.…0;key=/etc/ssl/mx.pem;weight=1 in mx01 ← Role data/roles/mx.yaml:1
+            - base_host=10.0.0.1;recovery=1;…=/etc/ssl/common.pem;weight=1;… in 2 nodes: web01, web02
+            - base_host=10.0.0.1;recovery=1;…=/etc/ssl/db.pem;weight=1 in db01 ← Role data/roles/db.yaml:1
+            - base_host=10.0.0.1;recovery=1;…=/etc/ssl/mx.pem;weight=1 in mx01 ← Role data/roles/mx.yaml:1
 
             first value found
         "#]],

@@ -14,6 +14,7 @@ use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::fleet::compare::{Comparer, Effort};
 use crate::fleet::groups::Group;
 use crate::fleet::ways::ReadWay;
+use crate::hiera::config::Locations;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
@@ -151,16 +152,29 @@ impl<'a> RemovalProofs<'a> {
     }
 }
 
-/// The locations of a file, each with the patterns of the locations of its layer above it that have
-/// no variable but those of the location. The data of a module has defaults for any environment.
-struct UpperLocations<'a>(Vec<(Bindings, Vec<&'a Pattern>)>);
+/// The locations of a file, with those that each of its readers reads, too.
+struct UpperLocations<'a> {
+    file: &'a FilePath,
+    all: Vec<OwnLocation<'a>>,
+}
+
+/// A location of a file.
+struct OwnLocation<'a> {
+    /// The values of its variables that name the file.
+    bindings: Bindings,
+    /// The patterns of the locations of the same layer above it that have no variable but those of
+    /// this one. The data of a module has defaults for any environment.
+    above: Vec<&'a Pattern>,
+    /// Its own pattern if it is a glob: its files are read in the order of their names.
+    glob: Option<&'a Pattern>,
+}
 
 impl<'a> UpperLocations<'a> {
-    fn of_file(environment: &'a Environment, path: &FilePath) -> UpperLocations<'a> {
-        let numbers = environment.locations_leading_to(path).into_iter();
+    fn of_file(environment: &'a Environment, file: &'a FilePath) -> UpperLocations<'a> {
+        let numbers = environment.locations_leading_to(file).into_iter();
         let located = numbers.filter_map(|number| {
             let own = &environment.reach[number];
-            let PatternMatch::Bound(bindings) = own.pattern.bind(path.as_str())? else {
+            let PatternMatch::Bound(bindings) = own.pattern.bind(file.as_str())? else {
                 return None;
             };
             let above = environment.reach[..number].iter();
@@ -168,17 +182,19 @@ impl<'a> UpperLocations<'a> {
             let above = above
                 .filter(|it| it.variables().iter().all(|name| bindings.contains_key(name)))
                 .collect();
-            Some((bindings, above))
+            let is_glob = matches!(own.level.locations, Locations::Globs(_));
+            Some(OwnLocation { bindings, above, glob: is_glob.then_some(&own.pattern) })
         });
-        UpperLocations(located.collect())
+        UpperLocations { file, all: located.collect() }
     }
 
-    /// Whether there is a location above each location of the file.
+    /// Whether another file may be read before the file at each of its locations.
     fn may_be_read(&self) -> bool {
-        !self.0.is_empty() && self.0.iter().all(|(_, above)| !above.is_empty())
+        let has_upper = |own: &OwnLocation<'_>| !own.above.is_empty() || own.glob.is_some();
+        !self.all.is_empty() && self.all.iter().all(has_upper)
     }
 
-    /// Whether some location above each location of the file names another file, for the values that
+    /// Whether another file is read before the file at each of its locations, for the values that
     /// name the file.
     fn lead_to(&self, other: &FilePath) -> bool {
         let names = |pattern: &Pattern, own: &Bindings| match pattern.bind(other.as_str()) {
@@ -187,7 +203,12 @@ impl<'a> UpperLocations<'a> {
             }
             _ => false,
         };
-        self.0.iter().all(|(own, above)| above.iter().any(|pattern| names(pattern, own)))
+        // The order of files in several folders is another one.
+        let is_earlier = other < self.file && other.parent() == self.file.parent();
+        self.all.iter().all(|own| {
+            let glob = own.glob.filter(|_| is_earlier);
+            own.above.iter().copied().chain(glob).any(|pattern| names(pattern, &own.bindings))
+        })
     }
 }
 

@@ -265,7 +265,7 @@ fn a_file_is_stale_only_where_stated_nodes_read_most_files_of_its_level() {
 
 #[test]
 fn a_definition_is_shadowed_only_where_each_reader_takes_another_before() {
-    let config = "#- /hiera.yaml\nversion: 5\nhierarchy:\n  - {name: Node, path: \"nodes/%{trusted.certname}.yaml\"}\n  - {name: Role, path: \"roles/%{role}.yaml\"}\n  - {name: Part, path: \"parts/%{role}/%{part}.yaml\"}\n  - {name: Common, path: common.yaml}\n  - {name: Defaults, path: defaults.yaml}\n#- node web01 role=web part=a\n";
+    let config = "#- /hiera.yaml\nversion: 5\nhierarchy:\n  - {name: Node, path: \"nodes/%{trusted.certname}.yaml\"}\n  - {name: Role, path: \"roles/%{role}.yaml\"}\n  - {name: Part, path: \"parts/%{role}/%{part}.yaml\"}\n  - {name: Common, path: common.yaml}\n  - {name: Defaults, path: defaults.yaml}\n  - {name: Parts, glob: \"parts.d/*.yaml\"}\n#- node web01 role=web part=a\n";
     let shadowed = |files: &str| messages("shadowed-definition", &format!("{config}{files}"));
     let file = |path: &str, entry: &str| format!("#- /data/{path}.yaml\n{entry}\n");
     let always = file("common", "a: 1") + &file("defaults", "a: 2");
@@ -277,6 +277,9 @@ fn a_definition_is_shadowed_only_where_each_reader_takes_another_before() {
     assert_eq!(shadowed(&other_role), [""; 0]);
     let by_node = file("nodes/web01", "a: 1") + &file("common", "a: 2");
     assert_eq!(shadowed(&by_node), [""; 0], "a new node gets it");
+    let of_glob = file("parts.d/a", "a: 1") + &file("parts.d/b", "a: 2");
+    let found = shadowed(&of_glob);
+    assert!(found.len() == 1 && found[0].starts_with("b.yaml: "), "{found:?}");
     let merged = format!("{always}lookup_options: {{a: {{merge: unique}}}}\n");
     assert_eq!(shadowed(&merged), [""; 0]);
     let named = file("common", "a: 1\nb: \"%{alias('a')}\"") + &file("defaults", "a: 2\nb: 3");

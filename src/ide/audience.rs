@@ -40,6 +40,8 @@ pub enum Audience {
         /// Their variables according to the file's path, as `name = value`.
         variables: Vec<String>,
     },
+    /// Those of all nodes, as no node of the environment is known.
+    AnyUnknown,
     /// Those of all nodes with these variables, as `name = value`.
     AnyWith(Vec<String>),
     /// Those of all nodes with these variables, where the values depend on other variables, too.
@@ -79,6 +81,9 @@ impl Audience {
         match scope.pinned.is_some().then(|| path_readings(environment, path)) {
             Some(Some(readings)) => Audience::AnyReading(readings),
             Some(None) if told.is_empty() => Audience::Readers,
+            _ if told.is_empty() && snapshot.nodes_of(environment).is_empty() => {
+                Audience::AnyUnknown
+            }
             _ => Audience::AnyWith(told),
         }
     }
@@ -105,6 +110,7 @@ impl Audience {
     /// for [`Audience::AnyWith`]; any other audience unchanged.
     pub fn of_kinds(self) -> Audience {
         match self {
+            Audience::AnyUnknown => Audience::KindsWith(Vec::new()),
             Audience::AnyWith(known) => Audience::KindsWith(known),
             other => other,
         }
@@ -138,6 +144,7 @@ impl Audience {
                 let nodes = format!("in the {readers} known nodes that read this file");
                 if variables.is_empty() { nodes } else { format!("{nodes} ({})", list(variables)) }
             }
+            Audience::AnyUnknown => "for any node, as none is known".to_owned(),
             Audience::AnyWith(known) if known.is_empty() => "for any node".to_owned(),
             Audience::AnyWith(known) => format!("for nodes with {}", list(known)),
             Audience::KindsWith(known) if known.is_empty() => "by kind of node".to_owned(),

@@ -196,7 +196,7 @@ bad: [1]
             "{}",
             data.text
         );
-        assert_eq!(data.scope, "for any node");
+        assert_eq!(data.scope, "for any node, as none is known");
     }
 
     #[test]

@@ -104,7 +104,7 @@ port: 1
             resolve(&fixture.snapshot, &path, &Topic::Key("port".into()), &config).unwrap();
         expect![[r#"
             **port**  
-            for any node  
+            for any node, as none is known  
             from **Common** [data/&#33;&#91;n&#93;(https:evil.example).yaml:1](file:///f#L1)
 
             ```yaml

@@ -133,25 +133,25 @@ fn without_a_key_and_without_a_node() {
         "/data/common.yaml",
         None,
         expect![[r#"
-        for any node
-        Node [environment, /hiera.yaml: "nodes/%{trusted.certname}.yaml"]
-          Undetermined nodes/%{trusted.certname}.yaml (no file)
-        Role [environment, /hiera.yaml: "roles/%{role}.yaml"]
-          Undetermined roles/%{role}.yaml (no file)
-            data/roles/db.yaml where {"role": "db"}
-            data/roles/web.yaml where {"role": "web"}
-        Tenants [environment, /hiera.yaml: "tenants/%{tenant}.yaml"]
-          Undetermined tenants/%{tenant}.yaml (no file)
-            data/tenants/two.yaml where {}
-        More [environment, /hiera.yaml: "more/%{role}/*.yaml"]
-          Undetermined more/%{role}/*.yaml (no file)
-        Vault [environment, /hiera.yaml: "https://vault/%{role}"]
-          Undetermined https://vault/%{role} (no file)
-        Function [environment, /hiera.yaml: {name: Function, data_hash: my::data}]
-          Opaque my::data (no file)
-        Common [environment, /hiera.yaml: common.yaml]
-          File data/common.yaml
-    "#]],
+            for any node, as none is known
+            Node [environment, /hiera.yaml: "nodes/%{trusted.certname}.yaml"]
+              Undetermined nodes/%{trusted.certname}.yaml (no file)
+            Role [environment, /hiera.yaml: "roles/%{role}.yaml"]
+              Undetermined roles/%{role}.yaml (no file)
+                data/roles/db.yaml where {"role": "db"}
+                data/roles/web.yaml where {"role": "web"}
+            Tenants [environment, /hiera.yaml: "tenants/%{tenant}.yaml"]
+              Undetermined tenants/%{tenant}.yaml (no file)
+                data/tenants/two.yaml where {}
+            More [environment, /hiera.yaml: "more/%{role}/*.yaml"]
+              Undetermined more/%{role}/*.yaml (no file)
+            Vault [environment, /hiera.yaml: "https://vault/%{role}"]
+              Undetermined https://vault/%{role} (no file)
+            Function [environment, /hiera.yaml: {name: Function, data_hash: my::data}]
+              Opaque my::data (no file)
+            Common [environment, /hiera.yaml: common.yaml]
+              File data/common.yaml
+        "#]],
     );
 }
 
@@ -163,29 +163,29 @@ fn an_undetermined_location_names_its_candidates() {
         "/modules/app/data/common.yaml",
         Some("app::port"),
         expect![[r#"
-        for any node
-        Node [environment, /hiera.yaml: "nodes/%{trusted.certname}.yaml"]
-          Undetermined nodes/%{trusted.certname}.yaml (no file)
-        Role [environment, /hiera.yaml: "roles/%{role}.yaml"]
-          Undetermined roles/%{role}.yaml (no file)
-            data/roles/db.yaml where {"role": "db"}, which has the key
-            data/roles/web.yaml where {"role": "web"}, which has the key
-        Tenants [environment, /hiera.yaml: "tenants/%{tenant}.yaml"]
-          Undetermined tenants/%{tenant}.yaml (no file)
-            data/tenants/two.yaml where {}
-        More [environment, /hiera.yaml: "more/%{role}/*.yaml"]
-          Undetermined more/%{role}/*.yaml (no file)
-        Vault [environment, /hiera.yaml: "https://vault/%{role}"]
-          Undetermined https://vault/%{role} (no file)
-        Function [environment, /hiera.yaml: {name: Function, data_hash: my::data}]
-          Opaque my::data (no file)
-        Common [environment, /hiera.yaml: common.yaml]
-          Value data/common.yaml <app::port>
-        App [module app, /modules/app/hiera.yaml: common.yaml]
-          Overridden modules/app/data/common.yaml <app::port>
-        Last [module app, /modules/app/hiera.yaml: last.yaml]
-          Missing modules/app/data/last.yaml (no file)
-    "#]],
+            for any node, as none is known
+            Node [environment, /hiera.yaml: "nodes/%{trusted.certname}.yaml"]
+              Undetermined nodes/%{trusted.certname}.yaml (no file)
+            Role [environment, /hiera.yaml: "roles/%{role}.yaml"]
+              Undetermined roles/%{role}.yaml (no file)
+                data/roles/db.yaml where {"role": "db"}, which has the key
+                data/roles/web.yaml where {"role": "web"}, which has the key
+            Tenants [environment, /hiera.yaml: "tenants/%{tenant}.yaml"]
+              Undetermined tenants/%{tenant}.yaml (no file)
+                data/tenants/two.yaml where {}
+            More [environment, /hiera.yaml: "more/%{role}/*.yaml"]
+              Undetermined more/%{role}/*.yaml (no file)
+            Vault [environment, /hiera.yaml: "https://vault/%{role}"]
+              Undetermined https://vault/%{role} (no file)
+            Function [environment, /hiera.yaml: {name: Function, data_hash: my::data}]
+              Opaque my::data (no file)
+            Common [environment, /hiera.yaml: common.yaml]
+              Value data/common.yaml <app::port>
+            App [module app, /modules/app/hiera.yaml: common.yaml]
+              Overridden modules/app/data/common.yaml <app::port>
+            Last [module app, /modules/app/hiera.yaml: last.yaml]
+              Missing modules/app/data/last.yaml (no file)
+        "#]],
     );
 }
 
@@ -197,10 +197,10 @@ fn a_bad_token_leaves_the_levels() {
         "/hiera.yaml",
         Some("a"),
         expect![[r#"
-        for any node
-        Bad [environment, /hiera.yaml: "%{lookup('x')}.yaml"]
-        Common [environment, /hiera.yaml: common.yaml]
-    "#]],
+            for any node, as none is known
+            Bad [environment, /hiera.yaml: "%{lookup('x')}.yaml"]
+            Common [environment, /hiera.yaml: common.yaml]
+        "#]],
     );
 }
 

@@ -94,13 +94,13 @@ fn hover_all(snapshot: &Snapshot, name: &str, shown: &mut Tally) {
             if text.trim().lines().count() < 2 && !text.contains("reads this file") {
                 shown.wrong.push(format!("{place}: says nothing: {text}"));
             }
-            if text.lines().any(|line| line == "for any node") {
+            if let Some(line) = text.lines().find(|line| line.starts_with("for any node")) {
                 shown.any_node += 1;
                 let environments = snapshot.environments();
                 let environment = environments.environment_of(&file.path);
                 let nodes = environment.map_or(0, |one| snapshot.nodes_of(one).len());
-                if nodes > 0 {
-                    shown.wrong.push(format!("{place}: any node, and {nodes} are known"));
+                if nodes > 0 || line.trim_end() != "for any node, as none is known" {
+                    shown.wrong.push(format!("{place}: {line}, and {nodes} are known"));
                 }
             }
             for list in alternatives(&text) {

@@ -36,7 +36,7 @@ fn a_value_that_is_cut_has_a_way_to_all_of_it() {
         true,
         expect![[r#"
             **list**  
-            for any node  
+            for any node, as none is known  
             from **Common** data/common.yaml:1
 
             ```yaml
@@ -56,7 +56,7 @@ fn a_value_that_is_cut_has_a_way_to_all_of_it() {
         false,
         expect![[r#"
             list
-            for any node
+            for any node, as none is known
             from Common data/common.yaml:1
 
               - 1
@@ -78,23 +78,23 @@ fn the_key_is_the_one_that_a_lookup_can_be_asked_for() {
         "a: {b: [1, $02]}\n",
         true,
         expect![[r#"
-        **a.b.1**  
-        for any node  
-        from **Common** data/common.yaml:1
+            **a.b.1**  
+            for any node, as none is known  
+            from **Common** data/common.yaml:1
 
-        ```yaml
-        2
-        ```
+            ```yaml
+            2
+            ```
 
-        [explain](command:x?/data/common.yaml#a.b)
-    "#]],
+            [explain](command:x?/data/common.yaml#a.b)
+        "#]],
     );
     check(
         "li$0st: [1, 2, 3, 4]\n",
         false,
         expect![[r#"
             list
-            for any node
+            for any node, as none is known
             from Common data/common.yaml:1
 
               - 1
@@ -113,11 +113,11 @@ fn a_variable_has_no_actions() {
         "a: '%{ro$0le}'\n",
         true,
         expect![[r#"
-        **%{role}**  
-        for any node
+            **%{role}**  
+            for any node, as none is known
 
-        unknown here: this file's path does not tell it
-    "#]],
+            unknown here: this file's path does not tell it
+        "#]],
     );
     check(
         "lookup_options: {$0a: {merge: deep}}\n",

@@ -26,7 +26,7 @@ motd: hi
         expect![[r#"
             <motd>
             **motd**  
-            for any node  
+            for any node, as none is known  
             from **Common** [data/common.yaml:1](file:///environments/production/data/common.yaml#L1)
 
             ```yaml
@@ -58,7 +58,7 @@ mo$0td: hello
         expect![[r#"
             <motd>
             motd
-            for any node
+            for any node, as none is known
             from Common data/common.yaml:1
 
               hello
@@ -69,12 +69,12 @@ mo$0td: hello
     check(
         &other("spec/hiera.yaml"),
         expect![[r#"
-        <motd>
-        motd
-        for any node
-        from Common data/common.yaml:1
+            <motd>
+            motd
+            for any node, as none is known
+            from Common data/common.yaml:1
 
-          hello
-    "#]],
+              hello
+        "#]],
     );
 }

@@ -245,7 +245,7 @@ a: \"%{lookup('gw.wor$0ker')}\"
         expect![[r#"
             <gw.worker>
             gw.worker
-            for any node
+            for any node, as none is known
 
             No value is found, unless it is in the data of level 'Vault', of which files are missing here.
         "#]],

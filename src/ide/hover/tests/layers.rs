@@ -100,7 +100,7 @@ chrony::ser$0vers: [pool.example.net]
         expect![[r#"
             <chrony::servers>
             chrony::servers
-            for any node
+            for any node, as none is known
 
             No value is found.
 
@@ -124,7 +124,7 @@ motd: welcome
         expect![[r#"
             <motd>
             motd
-            for any node
+            for any node, as none is known
             from Common data/common.yaml:1
 
               welcome
@@ -147,7 +147,7 @@ ntp$0d::servers: [pool.example.net]
         expect![[r#"
             <ntpd::servers>
             ntpd::servers
-            for any node
+            for any node, as none is known
 
             No value is found.
 

@@ -28,7 +28,7 @@ fn the_class_of_a_parameter_and_its_type() {
         expect![[r#"
             <web::ports>
             **web::ports** · `Hash[String, Integer]` · [class web](file:///modules/web/manifests/init.pp#L2)  
-            for any node  
+            for any node, as none is known  
             from **Common** [data/common.yaml:1](file:///data/common.yaml#L1)
 
             ```yaml
@@ -41,7 +41,7 @@ fn the_class_of_a_parameter_and_its_type() {
         expect![[r#"
             <http>
             web::ports.http · class web modules/web/manifests/init.pp:2
-            for any node
+            for any node, as none is known
             from Common data/common.yaml:1
 
               80
@@ -72,15 +72,15 @@ fn a_null_is_the_default_of_the_class() {
     check(
         &CLASS.replace("web::note", "web::no$0te"),
         expect![[r#"
-        <web::note>
-        web::note · class web modules/web/manifests/init.pp:4
-        for any node
-        from Common data/common.yaml:3
+            <web::note>
+            web::note · class web modules/web/manifests/init.pp:4
+            for any node, as none is known
+            from Common data/common.yaml:3
 
-          ~
+              ~
 
-        - null: the parameter is undef, as the class has no default
-    "#]],
+            - null: the parameter is undef, as the class has no default
+        "#]],
     );
 }
 
@@ -238,27 +238,27 @@ lookup_options: {{'^us': {{merge: hash}}, other: {{merge: unique}}}}
     check(
         &text(""),
         expect![[r#"
-        <users>
-        users
-        for any node
-        from Common data/common.yaml:1
+            <users>
+            users
+            for any node, as none is known
+            from Common data/common.yaml:1
 
-          a: 1
+              a: 1
 
-        - the merge strategy is not settled: lookup_options in data/roles/db.yaml:1 where role = db, data/roles/web.yaml:1 where role = web
-    "#]],
+            - the merge strategy is not settled: lookup_options in data/roles/db.yaml:1 where role = db, data/roles/web.yaml:1 where role = web
+        "#]],
     );
     // A literal entry is not replaced by a pattern, not even by one with the same options.
     check(
         &text("lookup_options: {users: {merge: deep}}\n"),
         expect![[r#"
-        <users>
-        users
-        for any node
-        from Common data/common.yaml:2 · merge deep · set in data/common.yaml:1
+            <users>
+            users
+            for any node, as none is known
+            from Common data/common.yaml:2 · merge deep · set in data/common.yaml:1
 
-          a: 1
-    "#]],
+              a: 1
+        "#]],
     );
 }
 

@@ -368,62 +368,62 @@ fn a_long_declaration_and_type_aliases_are_spelt_out() {
     check(
         &data("net::ser$0vers: []"),
         expect![[r#"
-        <net::servers>
-        net::servers · Array[::Net::Address] · class net modules/net/manifests/init.pp:2
-        for any node
-        from Common data/common.yaml:1
+            <net::servers>
+            net::servers · Array[::Net::Address] · class net modules/net/manifests/init.pp:2
+            for any node, as none is known
+            from Common data/common.yaml:1
 
-          []
+              []
 
-          Array[::Net::Address] $servers = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4']
-          type Net::Address = Variant[
-            Pattern[/^\d+(\.\d+){3}$/],
-            Net::Ipv6,
-          ]
-          type Net::Ipv6 = Pattern[/^[0-9a-f:]+$/]
-    "#]],
+              Array[::Net::Address] $servers = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4']
+              type Net::Address = Variant[
+                Pattern[/^\d+(\.\d+){3}$/],
+                Net::Ipv6,
+              ]
+              type Net::Ipv6 = Pattern[/^[0-9a-f:]+$/]
+        "#]],
     );
     check_markdown(
         &data("net::lim$0its: {}"),
         expect![[r#"
-        <net::limits>
-        **net::limits** · `Hash[String, Integer]` · [class net](file:///modules/net/manifests/init.pp#L3)  
-        for any node  
-        from **Common** [data/common.yaml:1](file:///data/common.yaml#L1)
+            <net::limits>
+            **net::limits** · `Hash[String, Integer]` · [class net](file:///modules/net/manifests/init.pp#L3)  
+            for any node, as none is known  
+            from **Common** [data/common.yaml:1](file:///data/common.yaml#L1)
 
-        ```yaml
-        {}
-        ```
+            ```yaml
+            {}
+            ```
 
-        - default `{ 'soft' => 1024, 'hard' => 4096, }`
-    "#]],
+            - default `{ 'soft' => 1024, 'hard' => 4096, }`
+        "#]],
     );
     check(
         &data("net::pi$0n: x"),
         expect![[r#"
-        <net::pin>
-        net::pin · Net::Secret · class net modules/net/manifests/init.pp:7
-        for any node
-        from Common data/common.yaml:1
+            <net::pin>
+            net::pin · Net::Secret · class net modules/net/manifests/init.pp:7
+            for any node, as none is known
+            from Common data/common.yaml:1
 
-          x
+              x
 
-          Net::Secret $pin
-          type Net::Secret = Sensitive[String]
-    "#]],
+              Net::Secret $pin
+              type Net::Secret = Sensitive[String]
+        "#]],
     );
     check(
         &data("net::po$0rts: []"),
         expect![[r#"
-        <net::ports>
-        net::ports · Array[Integer] · class net modules/net/manifests/init.pp:8
-        for any node
-        from Common data/common.yaml:1
+            <net::ports>
+            net::ports · Array[Integer] · class net modules/net/manifests/init.pp:8
+            for any node, as none is known
+            from Common data/common.yaml:1
 
-          []
+              []
 
-        - default [80]
-    "#]],
+            - default [80]
+        "#]],
     );
 }
 

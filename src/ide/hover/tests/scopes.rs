@@ -329,15 +329,15 @@ mo$0td: welcome
     check(
         &text,
         expect![[r#"
-        <motd>
-        motd
-        for any node
-        from Common data/common.yaml:1
+            <motd>
+            motd
+            for any node, as none is known
+            from Common data/common.yaml:1
 
-          welcome
+              welcome
 
-        could be overridden by 6 nodes (a.x, b.x, c.x, d.x, e.x, … and 1 more), 3 files by facts.os.name (Debian, RedHat, Suse), 3 files by facts.os.name, facts.os.release.major (data/release/Debian-12.yaml:1, data/release/RedHat-8.yaml:1, data/release/RedHat-9.yaml:1), 3 roles (api, db, web), data/site/west.yaml:1 where site = west
-    "#]],
+            could be overridden by 6 nodes (a.x, b.x, c.x, d.x, e.x, … and 1 more), 3 files by facts.os.name (Debian, RedHat, Suse), 3 files by facts.os.name, facts.os.release.major (data/release/Debian-12.yaml:1, data/release/RedHat-8.yaml:1, data/release/RedHat-9.yaml:1), 3 roles (api, db, web), data/site/west.yaml:1 where site = west
+        "#]],
     );
     let linked = |path: &FilePath, line: u32| format!("file://{path}#L{line}");
     let text = hovered(&text, true, Some(&linked));

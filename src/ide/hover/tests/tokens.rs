@@ -248,7 +248,7 @@ hash: {{b: 1}}
         expect![[r#"
             <hash.c>
             hash.c
-            for any node
+            for any node, as none is known
 
             Whether there is a value is not settled: Vault could not be evaluated.
 
@@ -278,7 +278,7 @@ a: "%{{lookup('po$0rt')}}"
         expect![[r#"
             <port>
             port
-            for any node
+            for any node, as none is known
 
             Whether there is a value is not settled: Large could not be evaluated.
 

@@ -373,7 +373,7 @@ mer$0ged: 1}
         expect![[r#"
             <merged>
             x.merged
-            for any node
+            for any node, as none is known
             from Common data/common.yaml:2
 
               1

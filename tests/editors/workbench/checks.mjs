@@ -379,6 +379,29 @@ const scenarios = {
       await window.press("Escape");
       await until("the end of the peek", async () => (await peek.count()) === 0);
 
+      // The reach of an edit that is not saved.
+      await window.go(COMMON, ...place(folder, COMMON, "\ndomain:"));
+      await window.press("End");
+      await page.keyboard.type("x");
+      const reach = page.locator(".codelens-decoration a").filter({ hasText: "this edit changes" }).first();
+      await reach.waitFor();
+      const counted = (await reach.innerText()).replaceAll("\u00a0", " ");
+      check(/^this edit changes \d keys on 3 of 3 nodes$/.test(counted), "a lens counts the keys and nodes of an edit that is not saved", counted);
+      await window.screenshot("reach");
+      const report = await until("the report", async () => {
+        await reach.click({ timeout: 3000 });
+        return until("its text", async () => ((await window.text(1)).includes("~ domain") ? window.text(1) : undefined), 5000);
+      });
+      check(report.includes("profile::base::contact"), "and leads to a report with the keys that ask for the edited one", report);
+      await window.screenshot("reach-report");
+      await page.keyboard.type("y");
+      await until("the report about the next edit", async () => (await window.text(1)).includes("example.netxy"));
+      check(true, "which follows the next edit");
+      await window.command("File: Revert File");
+      await until("the end of the lens", async () => (await page.locator(".codelens-decoration a").filter({ hasText: "this edit" }).count()) === 0);
+      await window.command("View: Close Other Editors in Group");
+      await window.command("View: Close Editors in Other Groups");
+
       // Completion, accepted by key.
       await window.go(NODE, 1, 1);
       await window.press("Control+End");

@@ -3,14 +3,16 @@
  */
 import { DocumentLink, EventEmitter, languages, Range, Uri, ViewColumn, window, workspace } from "vscode";
 import type { Disposable, DocumentLinkProvider, TextDocument, TextDocumentContentProvider } from "vscode";
-import { effectiveDataRequest, explainRequest, reachRequest } from "./protocol";
+import { configRequest, effectiveDataRequest, explainRequest, reachRequest } from "./protocol";
 import type { Explanation } from "./protocol";
 import { NO_SERVER } from "./server";
 import type { Server } from "./server";
 
 const SCHEME = "hiera-ls";
 /** The address of the report about unsaved edits. */
-const REACH = Uri.from({ scheme: SCHEME, path: "/reach of the edits", query: "{}" });
+const REACH = Uri.from({ scheme: SCHEME, path: "/reach of the edits", query: JSON.stringify({ page: "reach" }) });
+/** The address of the page about the configs that govern. */
+const CONFIG = Uri.from({ scheme: SCHEME, path: "/governing config", query: JSON.stringify({ page: "config" }) });
 /** How long the report waits for the next edit, in milliseconds. */
 const REACH_PAUSE = 300;
 
@@ -22,8 +24,10 @@ export function isNamed(about: unknown): about is { uri: string; key: string } {
 
 /** What a document is about; its address holds it. */
 interface About {
-  /** The file in whose scope the values are; the unsaved edits without one. */
+  /** The file in whose scope the values are; none for a page about the workspace. */
   readonly file?: string;
+  /** The page about the workspace. */
+  readonly page?: "reach" | "config";
   /** The key whose lookup is explained; all data without one. */
   readonly key?: string;
 }
@@ -68,7 +72,8 @@ export class Documents implements TextDocumentContentProvider, DocumentLinkProvi
   async provideTextDocumentContent(uri: Uri): Promise<string> {
     const client = this.server.client;
     if (!client) return "# The server is not running.\n";
-    const { file, key } = JSON.parse(uri.query) as About;
+    const { file, key, page } = JSON.parse(uri.query) as About;
+    if (page === "config") return (await client.sendRequest(configRequest, {}))?.text ?? "";
     if (file === undefined) {
       const answer = await client.sendRequest(reachRequest, {});
       if (!answer) return "";
@@ -123,6 +128,11 @@ export class Documents implements TextDocumentContentProvider, DocumentLinkProvi
   /** The command: the keys and nodes that unsaved edits change. */
   async reach(): Promise<void> {
     await this.show(REACH);
+  }
+
+  /** The command: the configs that govern, each with the reason. */
+  async config(): Promise<void> {
+    await this.show(CONFIG);
   }
 
   /** Returns the subject of a command: the file in the editor, and the cursor in it. Where there is none, shows the user `instead`. */

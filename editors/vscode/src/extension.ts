@@ -2,7 +2,7 @@
  * Hiera in VS Code. Everything that is known of Hiera is known by the server; here are its places in the workbench.
  */
 import { commands, window, workspace } from "vscode";
-import type { ExtensionContext } from "vscode";
+import type { ExtensionContext, QuickPickItem } from "vscode";
 import { chooseConfig } from "./configs";
 import { Documents } from "./documents";
 import { evaluateKey } from "./evaluation";
@@ -45,6 +45,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand("hiera.evaluateKey", (about?: unknown) => evaluateKey(own, about)),
     commands.registerCommand("hiera.showEffectiveData", () => documents.effectiveData()),
     commands.registerCommand("hiera.showReach", () => documents.reach()),
+    commands.registerCommand("hiera.showConfig", () => documents.config()),
+    // Not in the palette: the command of the status bar's entry for a server that runs.
+    commands.registerCommand("hiera.showMenu", showMenu),
     // Not in the palette: the command of a row of the view.
     commands.registerCommand("hiera.openPlace", openPlace),
     // Not in the palette: the command of the status bar's entry for a server that has ended.
@@ -58,6 +61,20 @@ export async function activate(context: ExtensionContext): Promise<void> {
 /** VS Code waits for it, so that no server outlives the window. */
 export function deactivate(): Promise<void> | undefined {
   return server?.stop();
+}
+
+/** The commands about the server and the workspace, each with a line about its effect. */
+async function showMenu(): Promise<void> {
+  const items: readonly (QuickPickItem & { readonly command: string; readonly argument?: string })[] = [
+    { label: "$(list-tree) Show the Governing hiera.yaml", detail: "The levels, the other configs, and the setting that chooses one of them", command: "hiera.showConfig" },
+    { label: "$(server) Select Node", detail: "The node for which values are shown", command: "hiera.selectNode" },
+    { label: "$(diff) Show the Reach of Unsaved Edits", detail: "The keys and nodes that the edits change", command: "hiera.showReach" },
+    { label: "$(settings-gear) Open Settings", detail: "The settings of the extension", command: "workbench.action.openSettings", argument: "@ext:hiera-ls.hiera-ls" },
+    { label: "$(output) Show Output", detail: "The messages of the server", command: "hiera.showOutput" },
+    { label: "$(debug-restart) Restart Server", detail: "All files are read again", command: "hiera.restartServer" },
+  ];
+  const picked = await window.showQuickPick(items, { title: "Hiera" });
+  if (picked) await commands.executeCommand(picked.command, picked.argument);
 }
 
 /**

@@ -123,6 +123,9 @@ export const explainRequest = new RequestType<
 /** What the unsaved edits change, as `hiera-ls diff` reports it. */
 export const reachRequest = new RequestType<object, Pick<Explanation, "text" | "links"> | null, void>("hiera/reach");
 
+/** The page that `hiera-ls config` prints: the governing `hiera.yaml` of each environment, and the reason. */
+export const configRequest = new RequestType<object, { text: string } | null, void>("hiera/config");
+
 /** All keys with their effective values, as a text in YAML, for the scope of a file. */
 export const effectiveDataRequest = new RequestType<{ textDocument: TextDocumentIdentifier }, { scope: string; text: string } | null, void>(
   "hiera/effectiveData",

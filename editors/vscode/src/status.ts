@@ -12,7 +12,7 @@ export class StatusBar implements Disposable {
 
   constructor(server: Server) {
     this.server.name = "Hiera: server";
-    this.server.command = "hiera.showOutput";
+    this.server.command = "hiera.showMenu";
     this.node.name = "Hiera: node";
     this.node.command = "hiera.selectNode";
     server.onDidChange((health) => {
@@ -32,7 +32,7 @@ export class StatusBar implements Disposable {
       this.node.hide();
       return;
     }
-    this.server.command = "hiera.showOutput";
+    this.server.command = "hiera.showMenu";
     this.server.backgroundColor = health.state === "stopped" ? new ThemeColor("statusBarItem.errorBackground") : undefined;
     switch (health.state) {
       case "starting":

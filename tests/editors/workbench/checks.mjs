@@ -157,6 +157,14 @@ const scenarios = {
       const counts = await until("the counts", async () => (await window.status(EXTENSION)).find((text) => /Hiera: \d+ keys/.test(text)));
       check(/1 environment, \d+ files, \d+ keys, 3 nodes/.test(counts), "the status bar tells of the server and its index", counts);
       check((await window.toasts()).length === 0, "and a first start shows no notification", await window.toasts());
+      await window.page.locator(`.statusbar-item[id="${EXTENSION}.server"]`).click();
+      await until("the menu of the status bar", async () => (await window.picks()).some((pick) => pick.includes("Show the Governing hiera.yaml")));
+      await window.screenshot("menu");
+      await window.pick("Show the Governing hiera.yaml");
+      const governing = await until("the page about the configs", async () => ((await window.text(1)).includes("hiera.yaml governs") ? window.text(1) : undefined));
+      check(governing.includes("levels:"), "the status bar leads to the configs that govern", governing);
+      await window.screenshot("config");
+      await window.command("View: Close Editors in Other Groups");
       await window.page.locator(`.statusbar-item[id="${EXTENSION}.node"]`).click();
       const picks = await until("the nodes", async () => ((await window.picks()).length >= 4 ? window.picks() : undefined));
       check(picks.some((pick) => pick.includes("web-01.kyoto.example.net")), "the node's entry opens a picker", picks);

@@ -258,7 +258,7 @@ fn watch_a_change(command: &mut Command, trace: &Path, root: &Path) {
     std::fs::write(&path, &text).expect("it can be written");
     waits.next().expect("it has seen the change").expect("stderr can be read");
     let id = id_of_program(trace).expect("it has begun");
-    support::run(Command::new("kill").args(["-INT", &id]), "");
+    support::run(Command::new("kill").args(["-TERM", &id]), "");
     child.wait().expect("it can be waited for");
 }
 

@@ -1,15 +1,20 @@
 //! Answers of lookups for nodes, as reports print them: for people as YAML, for programs as JSON.
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
+use std::hash::Hash;
 
-use super::Status;
+use indexmap::IndexMap;
+
+use super::{Failure, Status};
+use crate::fleet::groups::{Case, Group};
 use crate::hiera::resolution::{Outcome, Resolution};
 use crate::ide::phrases::{PlaceNames, level_names, open_levels};
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::escape::terminal_lines;
 
 /// How a lookup ended; the worst of many answers decides the exit status of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Verdict {
     /// There is a value.
     Found,
@@ -39,6 +44,46 @@ impl Verdict {
             Verdict::Failed => Status::CouldNotRun,
         }
     }
+}
+
+/// Nodes whose answers are printed alike.
+pub(super) struct PrintedAnswer<T> {
+    pub(super) printed: T,
+    /// Their numbers among the nodes of the environment, in order.
+    pub(super) nodes: Vec<usize>,
+    pub(super) verdict: Verdict,
+}
+
+/// Joins the groups whose answers are printed alike; those of most nodes come first.
+pub(super) fn join_alike<'a, T: Eq + Hash>(
+    groups: impl IntoIterator<Item = &'a Group>,
+    print: impl Fn(&Group) -> T,
+) -> Vec<PrintedAnswer<T>> {
+    let mut joined: IndexMap<(T, Verdict), Vec<usize>> = IndexMap::new();
+    for group in groups {
+        let verdict = group.resolutions().map(Verdict::of_answer).max();
+        let verdict = verdict.unwrap_or(Verdict::NotSettled);
+        joined.entry((print(group), verdict)).or_default().extend(&group.nodes);
+    }
+    let mut answers: Vec<PrintedAnswer<T>> = joined
+        .into_iter()
+        .map(|((printed, verdict), mut nodes)| {
+            nodes.sort_unstable();
+            PrintedAnswer { printed, nodes, verdict }
+        })
+        .collect();
+    answers.sort_by_key(|answer| (Reverse(answer.nodes.len()), answer.nodes[0]));
+    answers
+}
+
+/// Returns a line of JSON for nodes with one answer, without its end. `members` has a comma before
+/// each member.
+pub(super) fn group_line(key: &str, nodes: &[&str], members: &str) -> Result<String, Failure> {
+    let mut line = String::from("{\"key\":");
+    print::json_string(key, &mut line);
+    let names = serde_json::to_string(nodes)?;
+    write!(line, ",\"count\":{},\"nodes\":{names}{members}}}", nodes.len())?;
+    Ok(line)
 }
 
 /// Prints answers.
@@ -105,6 +150,30 @@ impl AnswerPrinter<'_> {
                 .expect("writing to a string");
         }
         out
+    }
+
+    /// Returns the members of a JSON object for the answer of a group, as
+    /// [`AnswerPrinter::json_members`] does; where unknown variables decide the answer, the only
+    /// member is the list `cases`.
+    pub(super) fn group_members(&self, group: &Group) -> String {
+        if group.cases.is_empty() {
+            return self.json_members(&group.resolution);
+        }
+        let case = |case: &Case| {
+            let when: serde_json::Map<String, serde_json::Value> = case
+                .when
+                .iter()
+                .map(|(name, value)| (name.clone(), value.as_str().into()))
+                .collect();
+            let when = serde_json::Value::Object(when);
+            let members = match &case.resolution {
+                Some(resolution) => self.json_members(resolution),
+                None => ",\"settled\":false".into(),
+            };
+            format!("{{\"when\":{when}{members}}}")
+        };
+        let cases: Vec<String> = group.cases.iter().map(case).collect();
+        format!(",\"cases\":[{}]", cases.join(","))
     }
 
     /// Returns the file and line of the first place that an answer comes from; no line for a file

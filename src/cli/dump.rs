@@ -5,11 +5,11 @@ use std::io::Write;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use indexmap::IndexMap;
 
-use super::answers::AnswerPrinter;
+use super::answers::{AnswerPrinter, group_line, join_alike};
 use super::lookup::find_scope;
-use super::node_names::{choose_nodes, glob_regex};
+use super::node_names::{choose_nodes, glob_regex, known_nodes};
+use super::progress::while_printing;
 use super::{ArgumentSettings, Failure, Opened, RootArguments, Status, open};
 use crate::fleet::node_values::NodeValues;
 use crate::hiera::key::LookupKey;
@@ -68,27 +68,7 @@ pub(super) fn run(arguments: &DumpArguments, out: &mut dyn Write) -> Result<Stat
             has_places: true,
         },
     };
-    let usual = if arguments.nodes.is_some() { DumpFormat::Jsonl } else { DumpFormat::Yaml };
-    match (&arguments.nodes, arguments.format.unwrap_or(usual)) {
-        (Some(choice), DumpFormat::Jsonl) => dump.write_lines(choice, arguments.groups, out)?,
-        (Some(choice), DumpFormat::Yaml) => {
-            if arguments.groups {
-                return Err(Failure("--groups prints lines of JSON: --format jsonl".into()));
-            }
-            let (nodes, _) = NodeValues::all_nodes(&opened.snapshot, &environment);
-            for number in choose_nodes(choice, &environment, nodes)? {
-                dump.write_document(&nodes[number].name, &nodes[number].scope, out)?;
-            }
-        }
-        (None, format) => {
-            let node = arguments.node.as_deref();
-            let (name, scope) = find_scope(&opened, &environment, node, &environment.name)?;
-            match format {
-                DumpFormat::Yaml => dump.write_document(&name, &scope, out)?,
-                DumpFormat::Jsonl => dump.write_node_lines(&name, &scope, out)?,
-            }
-        }
-    }
+    while_printing("looking keys up", || dump.write(arguments, out))?;
     Ok(Status::Good)
 }
 
@@ -123,6 +103,31 @@ struct Dump<'a> {
 }
 
 impl Dump<'_> {
+    fn write(&self, arguments: &DumpArguments, out: &mut dyn Write) -> Result<(), Failure> {
+        let usual = if arguments.nodes.is_some() { DumpFormat::Jsonl } else { DumpFormat::Yaml };
+        match (&arguments.nodes, arguments.format.unwrap_or(usual)) {
+            (Some(choice), DumpFormat::Jsonl) => self.write_lines(choice, arguments.groups, out),
+            (Some(choice), DumpFormat::Yaml) => {
+                if arguments.groups {
+                    return Err(Failure("--groups prints lines of JSON: --format jsonl".into()));
+                }
+                let (nodes, _) = known_nodes(&self.opened.snapshot, self.environment)?;
+                for number in choose_nodes(choice, self.environment, nodes)? {
+                    self.write_document(&nodes[number].name, &nodes[number].scope, out)?;
+                }
+                Ok(())
+            }
+            (None, format) => {
+                let (environment, node) = (self.environment, arguments.node.as_deref());
+                let (name, scope) = find_scope(self.opened, environment, node, &environment.name)?;
+                match format {
+                    DumpFormat::Yaml => self.write_document(&name, &scope, out),
+                    DumpFormat::Jsonl => self.write_node_lines(&name, &scope, out),
+                }
+            }
+        }
+    }
+
     /// Writes a document of YAML: the keys that have a value, with places in comments. Keys whose
     /// lookup fails, or that levels leave open, are comments.
     fn write_document(
@@ -133,7 +138,7 @@ impl Dump<'_> {
     ) -> Result<(), Failure> {
         writeln!(out, "---\n# {} in {}", escape_terminal(name), self.environment.name)?;
         self.look_up_all(scope, |key, resolution| {
-            let remark = self.printer.remark(resolution).map(|remark| one_line(&remark));
+            let remark = self.printer.remark(&resolution).map(|remark| one_line(&remark));
             match (&resolution.value, remark) {
                 (Ok(Some(value)), remark) => {
                     if let Some(remark) = remark {
@@ -153,16 +158,20 @@ impl Dump<'_> {
         })
     }
 
+    /// Writes a line of JSON for each key that has a value in a scope, or may have one.
     fn write_node_lines(
         &self,
         name: &str,
-        scope: &Scope,
+        scope: &Arc<Scope>,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
+        let snapshot = &self.opened.snapshot;
+        let view = snapshot.view(self.environment);
+        let values = NodeValues::new(snapshot, self.environment, &view, &[]);
         self.look_up_all(scope, |key, resolution| {
-            let members = self.printer.json_members(resolution);
-            if is_told(resolution) {
-                writeln!(out, "{}", json_line(name, key, &members))?;
+            if is_told(&resolution) {
+                let group = values.group_of_scope(&LookupKey::of_root(key), scope, resolution);
+                writeln!(out, "{}", node_line(name, key, &self.printer.group_members(&group)))?;
             }
             Ok(())
         })
@@ -172,50 +181,45 @@ impl Dump<'_> {
     fn look_up_all(
         &self,
         scope: &Scope,
-        mut write: impl FnMut(&str, &Resolution) -> Result<(), Failure>,
+        mut write: impl FnMut(&str, Resolution) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let snapshot = &self.opened.snapshot;
         let view = snapshot.view(self.environment);
         let context = snapshot.lookup_context(self.environment, &view, scope);
         let resolver = Resolver::new(Context { tolerant: false, ..context });
         for key in &self.keys {
-            write(key, &resolver.lookup(&LookupKey::of_root(key), None))?;
+            write(key, resolver.lookup(&LookupKey::of_root(key), None))?;
         }
         Ok(())
     }
 
-    /// Writes a line of JSON for each key and node, or for each key and group of nodes. Keys that
-    /// have no value on a node have no line.
+    /// Writes a line of JSON for each key and node, or for each key and group of nodes, key by key:
+    /// the lines of one key alone are in memory. Keys that have no value on a node have no line.
     fn write_lines(&self, choice: &str, groups: bool, out: &mut dyn Write) -> Result<(), Failure> {
         let snapshot = &self.opened.snapshot;
-        let (nodes, _) = NodeValues::all_nodes(snapshot, self.environment);
+        let (nodes, _) = known_nodes(snapshot, self.environment)?;
         let numbers = choose_nodes(choice, self.environment, nodes)?;
         let view = snapshot.view(self.environment);
         let values = NodeValues::new(snapshot, self.environment, &view, &numbers);
+        let name = |number: &usize| &*nodes[*number].name;
         for key in &self.keys {
             let found = values.groups(&LookupKey::of_root(key), None);
-            let mut records: IndexMap<String, Vec<usize>> = IndexMap::new();
-            for group in found.iter().filter(|group| is_told(&group.resolution)) {
-                let members = self.printer.json_members(&group.resolution);
-                records.entry(members).or_default().extend(&group.nodes);
+            let told = found.iter().filter(|group| is_told(&group.resolution));
+            let answers = join_alike(told, |group| self.printer.group_members(group));
+            if groups {
+                for answer in &answers {
+                    let names: Vec<&str> = answer.nodes.iter().map(name).collect();
+                    writeln!(out, "{}", group_line(key, &names, &answer.printed)?)?;
+                }
+                continue;
             }
-            for (members, mut numbers) in records {
-                numbers.sort_unstable();
-                let names = || numbers.iter().map(|number| &*nodes[*number].name);
-                if groups {
-                    let mut line = String::from("{\"key\":");
-                    print::json_string(key, &mut line);
-                    let names = serde_json::to_string(&names().collect::<Vec<_>>())?;
-                    writeln!(
-                        out,
-                        "{line},\"count\":{},\"nodes\":{names}{members}}}",
-                        numbers.len()
-                    )?;
-                    continue;
-                }
-                for name in names() {
-                    writeln!(out, "{}", json_line(name, key, &members))?;
-                }
+            let lines = answers.iter().flat_map(|answer| {
+                answer.nodes.iter().map(|number| (*number, answer.printed.as_str()))
+            });
+            let mut lines: Vec<(usize, &str)> = lines.collect();
+            lines.sort_unstable();
+            for (number, members) in lines {
+                writeln!(out, "{}", node_line(name(&number), key, members))?;
             }
         }
         Ok(())
@@ -227,7 +231,7 @@ fn is_told(resolution: &Resolution) -> bool {
     !matches!(resolution.value, Ok(None)) || !resolution.unsettled_levels.is_empty()
 }
 
-fn json_line(node: &str, key: &str, members: &str) -> String {
+fn node_line(node: &str, key: &str, members: &str) -> String {
     let mut line = String::from("{\"node\":");
     print::json_string(node, &mut line);
     line.push_str(",\"key\":");

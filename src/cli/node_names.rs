@@ -7,12 +7,30 @@ use regex::Regex;
 
 use super::{Failure, absolute_path};
 use crate::disk::{FileSystem as _, OsFs};
+use crate::fleet::node_values::NodeValues;
 use crate::text::similar::suggestion;
+use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::Node;
 
 /// The longest list of names that is read, in bytes.
 const LIST_SIZE: u64 = 64 << 20;
+
+/// Returns the known nodes of an environment, or its kinds of nodes where none is known, and whether
+/// these are kinds.
+///
+/// Errors: there is neither.
+pub(super) fn known_nodes<'a>(
+    snapshot: &Snapshot,
+    environment: &'a Environment,
+) -> Result<(&'a [Arc<Node>], bool), Failure> {
+    match NodeValues::all_nodes(snapshot, environment) {
+        ([], _) => {
+            Err(Failure("no nodes are known: name files of facts with nodes.sources".into()))
+        }
+        known => Ok(known),
+    }
+}
 
 /// Returns the numbers of the nodes that an argument chooses: `all`, names and globs (`web-*,db-01`)
 /// with commas between them, or `@FILE` with one of them a line.

@@ -26,6 +26,15 @@ pub(super) fn while_working<T>(name: &str, work: impl FnOnce() -> T) -> T {
     report_while(PATIENCE, |since| print_note(&format!("still {name}, for {since} s now")), work)
 }
 
+/// Runs `work`, which prints as it goes, and reports as [`while_working`] does. Where standard output
+/// is a terminal, too, the printed lines show that work goes on.
+pub(super) fn while_printing<T>(name: &str, work: impl FnOnce() -> T) -> T {
+    match std::io::stdout().is_terminal() {
+        true => work(),
+        false => while_working(name, work),
+    }
+}
+
 /// Does `work`, and calls `tell` with the seconds since its start after `first`, twice that, and so
 /// on until `work` is done. `tell` is never called if no thread can be started.
 fn report_while<T>(first: Duration, tell: impl Fn(u64) + Send, work: impl FnOnce() -> T) -> T {

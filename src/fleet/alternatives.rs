@@ -5,6 +5,7 @@
 //! node: each answer states its assumption.
 
 use super::groups::{Assumed, Case, FleetQuestion, Group};
+use super::questions::Questions;
 use crate::hiera::config::Locations;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::resolution::{Outcome, Resolution, Unevaluated, Unsettled};
@@ -20,17 +21,47 @@ const MAX_OPEN_FILES: usize = 256;
 
 /// Adds the cases to groups whose answers leave files open, unless the settings switch off what the
 /// names of files imply. A file of another known node is no case. Each lookup takes one from
-/// `lookups`.
-pub fn add_cases(question: &FleetQuestion<'_>, groups: &mut [Group], lookups: &mut usize) {
-    let config = question.snapshot.config_of(question.environment);
-    if !config.nodes.infer.has_step(InferStep::Kinds) {
-        return;
+/// `lookups`. A group whose nodes get different answers in a case is split. Groups with most nodes
+/// come first.
+pub fn add_cases(question: &FleetQuestion<'_>, groups: &mut Vec<Group>, lookups: &mut usize) {
+    let mut number = 0;
+    while let Some(group) = groups.get_mut(number) {
+        let others = add_group_cases(question, group, lookups);
+        groups.extend(others);
+        number += 1;
     }
-    let is_foreign = |value: &str| question.snapshot.is_node_name(question.environment, value);
-    for group in groups.iter_mut().filter(|group| !group.resolution.unsettled.is_empty()) {
-        let (scope, first) = (&group.scope, &group.resolution);
-        group.cases = find_alternatives(question, scope, first, &is_foreign, lookups);
+    groups.sort_by_key(Group::rank);
+}
+
+/// Adds the cases to a group, which keeps the nodes for which all cases have the answers of its
+/// first node. Returns the group of the others, which has no cases yet; `None` if there are none.
+pub fn add_group_cases(
+    question: &FleetQuestion<'_>,
+    group: &mut Group,
+    lookups: &mut usize,
+) -> Option<Group> {
+    let FleetQuestion { snapshot, environment, .. } = *question;
+    let config = snapshot.config_of(environment);
+    if group.resolution.unsettled.is_empty() || !config.nodes.infer.has_step(InferStep::Kinds) {
+        return None;
     }
+    let is_foreign = |value: &str| snapshot.is_node_name(environment, value);
+    let asked = (group.nodes.len() > 1).then(Vec::new);
+    let (scope, first) = (&group.scope, &group.resolution);
+    let (cases, asked) = search_cases(question, scope, first, &is_foreign, lookups, asked);
+    group.cases = cases;
+    if group.cases.is_empty() {
+        return None;
+    }
+    let first = *group.nodes.first()?;
+    let asked = asked.unwrap_or_default();
+    let is_alike = |node: &usize| asked.iter().all(|it| it.have_same_answers(first, *node));
+    let (alike, others): (Vec<usize>, Vec<usize>) =
+        std::mem::take(&mut group.nodes).into_iter().partition(is_alike);
+    group.nodes = alike;
+    let scope = snapshot.nodes_of(environment)[*others.first()?].scope.clone();
+    let resolution = group.resolution.clone();
+    Some(Group { nodes: others, scope, resolution, cases: Vec::new() })
 }
 
 /// Returns the answers to `question` in a scope in which `resolution` leaves files open: the last
@@ -45,12 +76,26 @@ pub fn find_alternatives(
     is_foreign: &dyn Fn(&str) -> bool,
     lookups: &mut usize,
 ) -> Vec<Case> {
-    let mut exploring = AlternativeSearch { question, is_foreign, lookups, cases: Vec::new() };
+    search_cases(question, scope, resolution, is_foreign, lookups, None).0
+}
+
+/// Returns the cases as [`find_alternatives`] does, and `asked` with the questions of all lookups,
+/// if it is given: nodes with other answers to them may have other cases.
+fn search_cases(
+    question: &FleetQuestion<'_>,
+    scope: &Scope,
+    resolution: &Resolution,
+    is_foreign: &dyn Fn(&str) -> bool,
+    lookups: &mut usize,
+    asked: Option<Vec<Questions>>,
+) -> (Vec<Case>, Option<Vec<Questions>>) {
+    let mut exploring =
+        AlternativeSearch { question, is_foreign, lookups, cases: Vec::new(), asked };
     let (scope, resolution) = (scope.clone(), resolution.clone());
     let pinned = exploring.pinned_values(&scope);
     exploring.explore(scope, resolution, &pinned, Assumed::new());
     let cases = without_covered(exploring.cases);
-    if cases.len() < 2 { Vec::new() } else { cases }
+    (if cases.len() < 2 { Vec::new() } else { cases }, exploring.asked)
 }
 
 /// Drops the cases over which an earlier one always takes precedence.
@@ -70,6 +115,8 @@ struct AlternativeSearch<'a> {
     is_foreign: &'a dyn Fn(&str) -> bool,
     lookups: &'a mut usize,
     cases: Vec<Case>,
+    /// The questions about a node that the lookups asked, where they are wanted.
+    asked: Option<Vec<Questions>>,
 }
 
 /// Files that one assumption leads to.
@@ -101,6 +148,10 @@ impl AlternativeSearch<'_> {
         pinned: &Bindings,
         when: Assumed,
     ) {
+        if let Some(asked) = &mut self.asked {
+            let FleetQuestion { snapshot, environment, .. } = *self.question;
+            asked.push(Questions::of_open_lookup(snapshot, environment, &resolution));
+        }
         let contradicting = self.contradicting_files(&scope, &resolution, pinned, &when);
         if !contradicting.is_empty() {
             resolution = remove_files(resolution, &contradicting);

@@ -5,14 +5,11 @@
 //! size.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::questions::Questions;
-use crate::hiera::pattern::Pattern;
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Scope;
-use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 
@@ -44,6 +41,11 @@ pub struct Group {
 }
 
 impl Group {
+    /// Returns the rank among groups: those with most nodes first.
+    pub(super) fn rank(&self) -> (Reverse<usize>, Option<usize>) {
+        (Reverse(self.nodes.len()), self.nodes.first().copied())
+    }
+
     /// Returns the answers that the nodes may get: those of the cases, or the only one.
     pub fn resolutions(&self) -> impl Iterator<Item = &Resolution> {
         let only = self.cases.is_empty().then_some(&self.resolution);
@@ -80,8 +82,7 @@ pub struct FleetQuestion<'a> {
 pub fn group_by_answer(question: &FleetQuestion<'_>, nodes: &[usize]) -> Groups {
     let mut groups = Vec::new();
     let rest = visit_groups(question, nodes, |group| groups.push(group));
-    let rank = |group: &Group| (Reverse(group.nodes.len()), group.nodes.first().copied());
-    groups.sort_by_key(rank);
+    groups.sort_by_key(Group::rank);
     Groups { groups, rest }
 }
 
@@ -121,25 +122,7 @@ fn answer_class(question: &FleetQuestion<'_>, class: Vec<usize>) -> (Group, Vec<
     let first = class[0];
     let scope = snapshot.nodes_of(environment)[first].scope.clone();
     let resolution = (question.lookup)(&scope, Some(first));
-    let mut asked = Questions::of_lookup(snapshot, environment, &resolution);
-    for name in deciding_variables(environment, &resolution) {
-        asked.add_unknown(snapshot.node_column(environment, name));
-    }
+    let asked = Questions::of_open_lookup(snapshot, environment, &resolution);
     let (nodes, others) = class.into_iter().partition(|node| asked.have_same_answers(first, *node));
     (Group { nodes, scope, resolution, cases: Vec::new() }, others)
-}
-
-/// Returns the variables that may decide whether the files that an answer leaves open are read. For
-/// nodes of one group the same ones are unknown, so that they have the same alternatives.
-fn deciding_variables<'a>(
-    environment: &'a Environment,
-    resolution: &Resolution,
-) -> BTreeSet<&'a String> {
-    if resolution.unsettled.is_empty() {
-        return BTreeSet::new();
-    }
-    let files: HashSet<&FilePath> = resolution.unsettled.iter().map(|file| &file.path).collect();
-    let can_name = |pattern: &Pattern| files.iter().any(|path| pattern.can_name(path.as_str()));
-    let deciding = environment.reach.iter().filter(|reach| can_name(&reach.pattern));
-    deciding.flat_map(|reach| reach.pattern.variables()).collect()
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::alternatives::add_cases;
+use super::alternatives::add_group_cases;
 use super::audience::ValueLimits;
 use super::groups::{FleetQuestion, Group, group_by_answer};
 use super::node_caches::{CachedScope, NodeCaches};
@@ -88,10 +88,32 @@ impl<'a> NodeValues<'a> {
         let lookup = |scope: &Scope, node: Option<usize>| self.look_up(&ask, (scope, node));
         let question = self.question(&root, &lookup);
         let mut groups = self.groups_of(&question);
-        groups.sort_by_key(|group| (std::cmp::Reverse(group.nodes.len()), group.nodes[0]));
-        let mut lookups = ValueLimits::OF_KEY.cases;
-        add_cases(&question, &mut groups, &mut lookups);
+        let mut number = 0;
+        while let Some(group) = groups.get_mut(number) {
+            let others = add_own_cases(&question, group);
+            groups.extend(others);
+            number += 1;
+        }
+        groups.sort_by_key(Group::rank);
         groups
+    }
+
+    /// Returns the answer to a lookup in a scope that may be that of no node, with the cases that
+    /// follow from its unknown variables. `resolution` is the lookup of the key as Puppet does it.
+    pub fn group_of_scope(
+        &self,
+        key: &LookupKey,
+        scope: &Arc<Scope>,
+        resolution: Resolution,
+    ) -> Group {
+        let root = key.root_text();
+        let ask = |resolver: &Resolver<'_>| resolver.lookup(key, None);
+        let lookup = |scope: &Scope, node: Option<usize>| self.look_up(&ask, (scope, node));
+        let question = self.question(&root, &lookup);
+        let (nodes, cases, scope) = (Vec::new(), Vec::new(), scope.clone());
+        let mut group = Group { nodes, scope, resolution, cases };
+        add_own_cases(&question, &mut group);
+        group
     }
 
     /// Returns the answers of all nodes to a lookup of a root key, without the cases of unknown
@@ -140,6 +162,14 @@ impl<'a> NodeValues<'a> {
         let context = Context { tolerant: false, ..context };
         ask(&self.caches.resolver(context, node.map(CachedScope::Node).as_ref()))
     }
+}
+
+/// Adds the cases to a group, and returns the group of the nodes that have other cases. The limit of
+/// lookups is that of the group: the answer for a node does not depend on the other nodes that are
+/// asked about.
+fn add_own_cases(question: &FleetQuestion<'_>, group: &mut Group) -> Option<Group> {
+    let mut lookups = ValueLimits::OF_KEY.cases;
+    add_group_cases(question, group, &mut lookups)
 }
 
 /// Returns the files of an environment that may make lookups of their readers fail.

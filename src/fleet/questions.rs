@@ -1,6 +1,7 @@
 //! The questions about a node that the lookup of a key asks: which of the files that hold the key it
 //! reads, and which values its variables have. Nodes with equal answers get the same value.
 
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use foldhash::HashMap;
@@ -8,6 +9,7 @@ use foldhash::HashMap;
 use crate::hiera::data::Reference;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::pattern::Pattern;
 use crate::hiera::resolution::Resolution;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
@@ -62,6 +64,20 @@ impl Questions {
             if column.tells_nodes_apart() {
                 asked.values.push(column);
             }
+        }
+        asked
+    }
+
+    /// Returns the further questions that one lookup asked, and which of the variables are unknown
+    /// that decide whether the files that it leaves open are read.
+    pub(super) fn of_open_lookup(
+        snapshot: &Snapshot,
+        environment: &Environment,
+        resolution: &Resolution,
+    ) -> Questions {
+        let mut asked = Questions::of_lookup(snapshot, environment, resolution);
+        for name in deciding_variables(environment, resolution) {
+            asked.add_unknown(snapshot.node_column(environment, name));
         }
         asked
     }
@@ -170,4 +186,19 @@ impl Questions {
         }
         classes
     }
+}
+
+/// Returns the variables that may decide whether the files that an answer leaves open are read. For
+/// nodes of one group the same ones are unknown, so that they have the same alternatives.
+fn deciding_variables<'a>(
+    environment: &'a Environment,
+    resolution: &Resolution,
+) -> BTreeSet<&'a String> {
+    if resolution.unsettled.is_empty() {
+        return BTreeSet::new();
+    }
+    let files: HashSet<&FilePath> = resolution.unsettled.iter().map(|file| &file.path).collect();
+    let can_name = |pattern: &Pattern| files.iter().any(|path| pattern.can_name(path.as_str()));
+    let deciding = environment.reach.iter().filter(|reach| can_name(&reach.pattern));
+    deciding.flat_map(|reach| reach.pattern.variables()).collect()
 }

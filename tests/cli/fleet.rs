@@ -51,38 +51,68 @@ fn nodes_of(line: &Value) -> Vec<String> {
     nodes.iter().map(|name| name.as_str().expect("a name").to_owned()).collect()
 }
 
-/// Compares the records of all nodes and keys with each node's own lookups; returns their number and
-/// how many of them are errors.
-fn compare_with_own(root: &Path, keys: &[String]) -> (usize, usize) {
+/// Returns the records of all nodes. They equal those of each node by itself, key by key and in the
+/// order of the nodes, and those of the groups.
+fn dumped_records(root: &Path, nodes: &[String]) -> Vec<Value> {
+    let records = lines_at(root, &["dump", "--nodes", "all", "--format", "jsonl"]);
+    let key_of = |record: &Value| record["key"].as_str().expect("a key").to_owned();
+    let mut alone: Vec<Value> = nodes
+        .iter()
+        .flat_map(|node| lines_at(root, &["dump", "--node", node, "--format", "jsonl"]))
+        .collect();
+    alone.sort_by_key(key_of);
+    assert_eq!(records, alone, "{}", root.display());
+    let mut expanded = Vec::new();
+    for group in lines_at(root, &["dump", "--nodes", "all", "--groups"]) {
+        let names = nodes_of(&group);
+        let mut members = group.as_object().expect("a record").clone();
+        assert_eq!(members.remove("count"), Some(json!(names.len())));
+        members.remove("nodes");
+        for name in names {
+            let mut record = members.clone();
+            record.insert("node".into(), name.into());
+            expanded.push(Value::Object(record));
+        }
+    }
+    let position = |record: &Value| nodes.iter().position(|name| record["node"] == **name);
+    expanded.sort_by_key(|record| (key_of(record), position(record)));
+    assert_eq!(records, expanded, "{}", root.display());
+    records
+}
+
+/// Compares the records of all nodes and keys with each node's own lookups; returns their number,
+/// how many of them are errors, and how many depend on unknown variables.
+fn compare_with_own(root: &Path, keys: &[String]) -> (usize, usize, usize) {
     let nodes: Vec<String> = lines_at(root, &["nodes", "--json"])
         .iter()
         .map(|node| node["name"].as_str().expect("a known node").to_owned())
         .collect();
     let own = own_answers(root, &nodes, keys);
-    let records = lines_at(root, &["dump", "--nodes", "all", "--format", "jsonl"]);
+    let records = dumped_records(root, &nodes);
     let text = |line: &Value, name: &str| line[name].as_str().expect("a text").to_owned();
-    let dumped: BTreeMap<(String, String), String> = records
-        .iter()
-        .map(|line| ((text(line, "node"), text(line, "key")), answer(line)))
-        .collect();
-    assert_eq!(dumped.len(), records.len(), "each node and key has one record");
-    assert_eq!(dumped, own, "{}", root.display());
+    let of = |line: &Value| (text(line, "node"), text(line, "key"));
+    let told: BTreeSet<(String, String)> = records.iter().map(of).collect();
+    assert_eq!(told.len(), records.len(), "each node and key has one record");
+    assert_eq!(told, own.keys().cloned().collect(), "{}", root.display());
+    for line in &records {
+        let mine = &own[&of(line)];
+        // A value by cases is one that the node's own lookup leaves open.
+        match line.get("cases") {
+            None => assert_eq!(answer(line), *mine, "{}: {line}", root.display()),
+            Some(_) => assert!(mine.contains('['), "{line} {mine}"),
+        }
+    }
     let groups = lines_at(root, &["dump", "--nodes", "all", "--groups"]);
-    let of_groups: BTreeMap<(String, String), String> = groups
-        .iter()
-        .flat_map(|line| {
-            let key = text(line, "key");
-            assert_eq!(line["count"], json!(nodes_of(line).len()));
-            nodes_of(line).into_iter().map(move |node| ((node, key.clone()), answer(line)))
-        })
-        .collect();
-    assert_eq!(of_groups, own, "{}", root.display());
     for key in keys {
         let (status, out, _) =
             at(root, &["lookup", key, "--nodes", "all", "--render-as", "json"], "");
         let mut seen = BTreeSet::new();
         let mut worst = 0;
-        for line in json_lines("the answers", &out) {
+        let lines = json_lines("the answers", &out);
+        let is_told = |line: &&Value| line.get("found").is_none() || line.get("settled").is_some();
+        let dumped = groups.iter().filter(|line| line["key"] == **key);
+        assert!(lines.iter().filter(is_told).eq(dumped), "{}: {key}", root.display());
+        for line in lines {
             let cases = line["cases"].as_array().cloned();
             for node in nodes_of(&line) {
                 let mine = own.get(&(node.clone(), key.clone()));
@@ -111,8 +141,8 @@ fn compare_with_own(root: &Path, keys: &[String]) -> (usize, usize) {
             assert!(status == 1 || status == 3, "{key}: a node has no value");
         }
     }
-    let errors = records.iter().filter(|line| line.get("error").is_some()).count();
-    (records.len(), errors)
+    let count = |member: &str| records.iter().filter(|line| line.get(member).is_some()).count();
+    (records.len(), count("error"), count("cases"))
 }
 
 #[test]
@@ -128,7 +158,7 @@ fn reports_of_the_sample_fleet_equal_each_nodes_own_lookups() {
     let names: Vec<String> =
         nodes.iter().map(|node| node["name"].as_str().expect("a name").to_owned()).collect();
     let own = own_answers(&root, &names, &keys);
-    let records = lines_at(&root, &["dump", "--nodes", "all", "--format", "jsonl"]);
+    let records = dumped_records(&root, &names);
     let mut dumped = BTreeMap::new();
     for line in &records {
         let (node, key) = (line["node"].as_str().unwrap(), line["key"].as_str().unwrap());
@@ -150,16 +180,18 @@ fn reports_of_random_fleets_equal_each_nodes_own_lookups() {
     let seed = random::seed("reports_of_random_fleets_equal_each_nodes_own_lookups");
     let mut random = Random::new(seed);
     let folder = scratch("cli-fleets");
-    let (mut all, mut errors) = (0, 0);
+    let (mut all, mut errors, mut open) = (0, 0, 0);
     for number in 0..random::count(12).div_ceil(2).max(6) {
         let root = folder.join(format!("r{number}"));
         let keys = write_fleet(&root, number, &mut random);
         println!("HIERA_LS_SEED={seed}, fleet {number}");
-        let (values, failed) = compare_with_own(&root, &keys);
+        let (values, failed, by_cases) = compare_with_own(&root, &keys);
         all += values;
         errors += failed;
+        open += by_cases;
     }
     assert!(all > 200 && errors > 0 && errors < all, "{errors} of {all}");
+    assert!(open > 0, "no value depends on unknown variables");
 }
 
 /// Writes a fleet in which some nodes lack variables, some are known by a file's name alone, and in
@@ -328,6 +360,126 @@ apt
 other
 "
     );
+}
+
+#[test]
+fn records_state_values_errors_cases_and_masked_secrets() {
+    let root = repo(
+        "cli-dump-records",
+        &[
+            (
+                "hiera.yaml",
+                "version: 5\nhierarchy:\n- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}\n- {name: Os, path: 'os/%{facts.os.family}.yaml'}\n- {name: Common, path: common.yaml}\n",
+            ),
+            ("data/nodes/a.yaml", "port: 80\n"),
+            ("data/nodes/b.yaml", "tool: own\n"),
+            ("data/os/Debian.yaml", "tool: apt\n"),
+            (
+                "data/common.yaml",
+                "tool: other\nport: 1\nloop: \"%{alias('loop')}\"\npin: 4711\nlookup_options: {pin: {convert_to: Sensitive}}\n",
+            ),
+        ],
+    );
+    let loops = r#""error":"Lookup of key 'loop' failed: Recursive lookup detected in [loop]""#;
+    let pin = r#""value":"Sensitive [value redacted]","file":"data/common.yaml","line":4"#;
+    let cases = r#""cases":[{"when":{"facts.os.family":"Debian"},"value":"apt","file":"data/os/Debian.yaml","line":1},{"when":{},"value":"other","file":"data/common.yaml","line":1}]"#;
+    let port = [
+        r#""value":80,"file":"data/nodes/a.yaml","line":1"#,
+        r#""value":1,"file":"data/common.yaml","line":2"#,
+    ];
+    let tool = r#""value":"own","file":"data/nodes/b.yaml","line":1"#;
+    let (status, out, err) = at(&root, &["dump", "--nodes", "all"], "");
+    assert_eq!((status, err.as_str()), (0, ""));
+    let expected = [
+        ("a", "loop", loops),
+        ("b", "loop", loops),
+        ("a", "pin", pin),
+        ("b", "pin", pin),
+        ("a", "port", port[0]),
+        ("b", "port", port[1]),
+        ("a", "tool", cases),
+        ("b", "tool", tool),
+    ]
+    .map(|(node, key, rest)| format!("{{\"node\":\"{node}\",\"key\":\"{key}\",{rest}}}\n"));
+    assert_eq!(out, expected.concat());
+    let (_, out, _) = at(&root, &["dump", "--nodes", "all", "--groups", "--keys", "pin,port"], "");
+    let expected = [
+        ("pin", r#"2,"nodes":["a","b"]"#, pin),
+        ("port", r#"1,"nodes":["a"]"#, port[0]),
+        ("port", r#"1,"nodes":["b"]"#, port[1]),
+    ]
+    .map(|(key, nodes, rest)| format!("{{\"key\":\"{key}\",\"count\":{nodes},{rest}}}\n"));
+    assert_eq!(out, expected.concat());
+    dumped_records(&root, &["a".to_owned(), "b".to_owned()]);
+}
+
+#[test]
+fn nodes_with_other_answers_in_a_case_are_no_group() {
+    let root = repo(
+        "cli-dump-split",
+        &[
+            (
+                "hiera.yaml",
+                "version: 5\nhierarchy:\n- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}\n- {name: Os, path: 'os/%{facts.os.family}.yaml'}\n",
+            ),
+            ("data/nodes/a.yaml", "own: 1\n"),
+            ("data/nodes/b.yaml", "own: 2\n"),
+            ("data/nodes/c.yaml", "own: 2\n"),
+            ("data/os/Debian.yaml", "tool: \"%{lookup('own')}\"\n"),
+            ("data/os/RedHat.yaml", "tool: dnf\n"),
+        ],
+    );
+    let names = ["a", "b", "c"].map(str::to_owned);
+    let records = dumped_records(&root, &names);
+    let values: Vec<&Value> = records
+        .iter()
+        .filter(|record| record["key"] == "tool")
+        .map(|record| &record["cases"][0]["value"])
+        .collect();
+    assert_eq!(values, [&json!("1"), &json!("2"), &json!("2")]);
+}
+
+#[test]
+fn each_group_has_its_cases_however_many_groups_there_are() {
+    let mut files = vec![(
+        "hiera.yaml".to_owned(),
+        "version: 5\nhierarchy:\n- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}\n- {name: Os, path: 'os/%{facts.os.family}.yaml'}\n".to_owned(),
+    )];
+    for n in 0..6 {
+        let options = "lookup_options: {tools: {merge: hash}}";
+        files.push((format!("data/nodes/n{n}.yaml"), format!("{options}\ntools: {{own: {n}}}\n")));
+    }
+    for os in 0..10 {
+        files.push((format!("data/os/os{os}.yaml"), format!("tools: {{os: {os}}}\n")));
+    }
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let root = repo("cli-dump-cases", &files);
+    let names: Vec<String> = (0..6).map(|n| format!("n{n}")).collect();
+    for record in dumped_records(&root, &names) {
+        let cases = record["cases"].as_array().expect("the system is unknown");
+        assert_eq!(cases.len(), 11, "{record}");
+    }
+}
+
+#[test]
+fn a_fleet_without_nodes_is_an_error() {
+    let root = repo(
+        "cli-dump-no-nodes",
+        &[
+            ("hiera.yaml", "version: 5\nhierarchy: [{name: Common, path: common.yaml}]\n"),
+            ("data/common.yaml", "port: 1\n"),
+        ],
+    );
+    for arguments in [
+        &["dump", "--nodes", "all"][..],
+        &["dump", "--nodes", "all", "--format", "yaml"],
+        &["lookup", "port", "--nodes", "all"],
+    ] {
+        let (status, out, err) = at(&root, arguments, "");
+        assert_eq!((status, out.as_str()), (2, ""), "{arguments:?}");
+        assert!(err.contains("no nodes are known"), "{err}");
+    }
 }
 
 #[test]

@@ -1,15 +1,14 @@
 //! `lookup KEY --nodes`: the values of one key on many nodes, each with the nodes that get it.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 
 use super::{LookupArguments, merge_argument, print_options, shows_places};
-use crate::cli::answers::{AnswerPrinter, Verdict};
-use crate::cli::node_names::choose_nodes;
+use crate::cli::answers::{AnswerPrinter, PrintedAnswer, Verdict, group_line, join_alike};
+use crate::cli::node_names::{choose_nodes, known_nodes};
 use crate::cli::{Failure, Opened, Render, Status, note_unapplied};
-use crate::fleet::groups::{Case, Group};
+use crate::fleet::groups::Group;
 use crate::fleet::node_values::NodeValues;
 use crate::hiera::key::LookupKey;
 use crate::hiera::resolution::{Resolution, Unapplied};
@@ -34,10 +33,7 @@ pub(super) fn answer_fleet(
     };
     let asked = LookupKey::parse(key).map_err(|_| Failure(format!("'{key}' is no key")))?;
     let merge = merge_argument(arguments)?;
-    let (nodes, are_kinds) = NodeValues::all_nodes(&opened.snapshot, environment);
-    if nodes.is_empty() {
-        return Err(Failure("no nodes are known: name files of facts with nodes.sources".into()));
-    }
+    let (nodes, are_kinds) = known_nodes(&opened.snapshot, environment)?;
     let numbers = choose_nodes(choice, environment, nodes)?;
     let view = opened.snapshot.view(environment);
     let values = NodeValues::new(&opened.snapshot, environment, &view, &numbers);
@@ -73,39 +69,16 @@ struct FleetReport<'a> {
     count: usize,
 }
 
-/// Nodes whose answers are printed alike.
-struct PrintedAnswer {
-    /// The text behind the number of nodes.
-    head: String,
-    /// The value or the cases.
-    body: String,
-    nodes: Vec<usize>,
-    verdict: Verdict,
-}
+/// The text behind the number of nodes, and the value or the cases.
+type PrintedText = (String, String);
 
 impl FleetReport<'_> {
     fn write(&self, groups: &[Group], out: &mut dyn Write) -> Result<Status, Failure> {
         let is_json = self.arguments.render_as == Some(Render::Json);
-        let mut answers: Vec<PrintedAnswer> = Vec::new();
-        for group in groups {
-            let (head, body) = match is_json {
-                true => (String::new(), self.group_json(group)),
-                false => self.group_text(group),
-            };
-            let verdict = group.resolutions().map(Verdict::of_answer).max();
-            let verdict = verdict.unwrap_or(Verdict::NotSettled);
-            let is_same = |one: &&mut PrintedAnswer| {
-                (&one.head, &one.body, one.verdict) == (&head, &body, verdict)
-            };
-            match answers.iter_mut().find(is_same) {
-                Some(known) => known.nodes.extend(&group.nodes),
-                None => {
-                    answers.push(PrintedAnswer { head, body, nodes: group.nodes.clone(), verdict })
-                }
-            }
-        }
-        answers.iter_mut().for_each(|answer| answer.nodes.sort_unstable());
-        answers.sort_by_key(|answer| (Reverse(answer.nodes.len()), answer.nodes[0]));
+        let answers = join_alike(groups, |group| match is_json {
+            true => (String::new(), self.printer.group_members(group)),
+            false => self.group_text(group),
+        });
         for answer in &answers {
             match is_json {
                 true => self.write_json(answer, out)?,
@@ -116,22 +89,26 @@ impl FleetReport<'_> {
         Ok(worst.unwrap_or(Verdict::NotFound).to_status())
     }
 
-    fn write_text(&self, answer: &PrintedAnswer, out: &mut dyn Write) -> Result<(), Failure> {
+    fn write_text(
+        &self,
+        answer: &PrintedAnswer<PrintedText>,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let (head, body) = &answer.printed;
         let noun = match (self.are_kinds, self.count) {
             (true, 1) => "kind of nodes",
             (true, _) => "kinds of nodes",
             (false, 1) => "node",
             (false, _) => "nodes",
         };
-        writeln!(out, "# {} of {} {noun}{}", answer.nodes.len(), self.count, answer.head)?;
+        writeln!(out, "# {} of {} {noun}{head}", answer.nodes.len(), self.count)?;
         if self.arguments.lines {
             writeln!(out, "#   {}", escape_terminal(&self.names_text(answer)))?;
         }
-        Ok(write!(out, "{}", answer.body)?)
+        Ok(write!(out, "{body}")?)
     }
 
-    /// Returns what stands behind the number of nodes, and the value or the cases.
-    fn group_text(&self, group: &Group) -> (String, String) {
+    fn group_text(&self, group: &Group) -> PrintedText {
         if group.cases.is_empty() {
             return (self.remark(&group.resolution), self.value_text(&group.resolution));
         }
@@ -172,48 +149,25 @@ impl FleetReport<'_> {
         if text.is_empty() { text } else { format!("---\n{text}") }
     }
 
-    fn names_text(&self, answer: &PrintedAnswer) -> String {
-        let names: Vec<&str> =
-            answer.nodes.iter().map(|number| &*self.nodes[*number].name).collect();
+    fn names_of(&self, answer: &PrintedAnswer<PrintedText>) -> Vec<&str> {
+        answer.nodes.iter().map(|number| &*self.nodes[*number].name).collect()
+    }
+
+    fn names_text(&self, answer: &PrintedAnswer<PrintedText>) -> String {
+        let names = self.names_of(answer);
         match self.are_kinds {
             true => names.join("; "),
             false => name_ranges(&names, names.len()),
         }
     }
 
-    fn group_json(&self, group: &Group) -> String {
-        if group.cases.is_empty() {
-            return self.printer.json_members(&group.resolution);
-        }
-        let case = |case: &Case| {
-            let when: serde_json::Map<String, serde_json::Value> = case
-                .when
-                .iter()
-                .map(|(name, value)| (name.clone(), value.as_str().into()))
-                .collect();
-            let when = serde_json::Value::Object(when);
-            let members = match &case.resolution {
-                Some(resolution) => self.printer.json_members(resolution),
-                None => ",\"settled\":false".into(),
-            };
-            format!("{{\"when\":{when}{members}}}")
-        };
-        let cases: Vec<String> = group.cases.iter().map(case).collect();
-        format!(",\"cases\":[{}]", cases.join(","))
-    }
-
-    fn write_json(&self, answer: &PrintedAnswer, out: &mut dyn Write) -> Result<(), Failure> {
-        let names: Vec<&str> =
-            answer.nodes.iter().map(|number| &*self.nodes[*number].name).collect();
-        let mut line = String::from("{\"key\":");
-        print::json_string(self.key, &mut line);
-        let names = serde_json::to_string(&names)?;
-        writeln!(
-            out,
-            "{line},\"count\":{},\"nodes\":{names}{}}}",
-            answer.nodes.len(),
-            answer.body
-        )?;
+    fn write_json(
+        &self,
+        answer: &PrintedAnswer<PrintedText>,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let (_, members) = &answer.printed;
+        writeln!(out, "{}", group_line(self.key, &self.names_of(answer), members)?)?;
         Ok(())
     }
 }

@@ -373,6 +373,8 @@ impl Asked {
             &["dump", "--node", "web01"][..],
             &PATCHES,
             &FIXES,
+            &["dump", "--node", "web01", "--format", "jsonl"],
+            &["dump", "--nodes", "all", "--format", "jsonl"],
             &["dump", "--nodes", "all", "--groups"],
             &["compare", "web01", "db01"],
             &["compare", "web01", "db01", "--format", "json"],

@@ -15,6 +15,7 @@ mod hostile;
 mod keys;
 mod names;
 mod nodes;
+mod queries;
 mod reports;
 mod secrets;
 mod settled;

@@ -40,7 +40,7 @@ fn statements_of_the_page_have_the_answers_of_the_page() {
     std::fs::write(folder.join("fleet.jsonl"), lines).expect("it can be written");
     let mut command = std::process::Command::new(interpreter);
     command.args(["-c", SCRIPT]).current_dir(&folder).env("PYTHONIOENCODING", "utf-8");
-    let run = support::run(&mut command, &statements.concat());
+    let run = support::run(&mut command, statements.concat());
     assert_eq!(run.stderr, "");
     let printed: Vec<&str> = run.stdout.lines().filter(|line| !line.is_empty()).collect();
     let shown: Vec<&str> = answers.iter().flat_map(|answer| answer.lines()).collect();

@@ -4,8 +4,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::alternatives::{add_cases, find_alternatives};
 use super::answer_cache::{AnswerCache, NodeQuestion};
-use super::groups::{FleetQuestion, group_by_answer};
+use super::groups::{Case, FleetQuestion, group_by_answer};
 use crate::fixture::Fixture;
 use crate::hiera::config::{DataReader, HieraConfig, Level};
 use crate::hiera::data::DataFile;
@@ -244,6 +245,56 @@ fn each_node_of_a_group_has_the_answer_of_its_own_lookup() {
         (groups, lookups) = (groups + some, lookups + all);
     }
     assert!(groups < lookups, "{groups} groups stand for {lookups} lookups");
+}
+
+/// Returns the cases in one text: the assumption of each, with the answer.
+fn cases_text(cases: &[Case]) -> String {
+    let one = |case: &Case| format!("{:?}: {:?}", case.when, case.resolution.as_ref().map(outcome));
+    cases.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn each_node_of_a_group_has_the_cases_of_its_own_lookup() {
+    let mut shared = 0;
+    for seed in 1..=12 {
+        let text = random_fleet(&mut Random::new(seed));
+        let snapshot = Fixture::new(&text).snapshot;
+        let environment = &snapshot.environments().all[0];
+        let nodes = snapshot.nodes_of(environment);
+        let numbers: Vec<usize> = (0..nodes.len()).collect();
+        let view = snapshot.view(environment);
+        for root in (0..KEYS).map(|key| format!("k{key}")) {
+            let key = LookupKey::of_root(&root);
+            let lookup = |scope: &Scope, _: Option<usize>| {
+                let context = snapshot.lookup_context(environment, &view, scope);
+                Resolver::new(context).lookup(&key, None)
+            };
+            let question = FleetQuestion {
+                snapshot: &snapshot,
+                environment,
+                root: &root,
+                lookup: &lookup,
+                is_enough: &|_| false,
+            };
+            let mut groups = group_by_answer(&question, &numbers).groups;
+            add_cases(&question, &mut groups, &mut 100_000);
+            let mut seen: Vec<usize> = groups.iter().flat_map(|it| it.nodes.clone()).collect();
+            seen.sort_unstable();
+            assert_eq!(seen, numbers, "seed {seed}: each node is in one group of {root}");
+            for group in groups.iter().filter(|group| !group.cases.is_empty()) {
+                for node in &group.nodes {
+                    let scope = &nodes[*node].scope;
+                    let own = lookup(scope, None);
+                    let is_foreign = |value: &str| snapshot.is_node_name(environment, value);
+                    let own = find_alternatives(&question, scope, &own, &is_foreign, &mut 100_000);
+                    let (stated, own) = (cases_text(&group.cases), cases_text(&own));
+                    assert_eq!(stated, own, "seed {seed}: {root} of {}\n{text}", nodes[*node].name);
+                }
+                shared += group.nodes.len() - 1;
+            }
+        }
+    }
+    assert!(shared > 8, "{shared} nodes share the cases of another one");
 }
 
 #[test]

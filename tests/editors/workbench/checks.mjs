@@ -117,7 +117,7 @@ const scenarios = {
       if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, "readme.png"), path.resolve(import.meta.dirname, "../../../editors/vscode/media/hover.png"));
       await until("the picture of the hover", async () => {
         await window.hover(); // The window may have hidden the one before.
-        const box = await page.locator(".monaco-hover:not(.hidden)").first().boundingBox({ timeout: 3000 });
+        const box = await window.hovers.first().boundingBox({ timeout: 3000 });
         await window.picture("hover", { x: box.x - 4, y: box.y - 4, width: box.width + 5, height: box.height + 26 });
         return true;
       });
@@ -254,7 +254,7 @@ const scenarios = {
       };
       await until("a click on the code in the hover", async () => {
         await window.hover(); // Its parts come one after the other: what is clicked may give way to another.
-        await page.locator(".monaco-hover:not(.hidden) a").filter({ hasText: "parameter-type" }).first().click({ timeout: 3000 });
+        await window.hovers.locator("a").filter({ hasText: "parameter-type" }).first().click({ timeout: 3000 });
         return true;
       });
       const typed = await rulePage("parameter-type");
@@ -297,7 +297,7 @@ const scenarios = {
       await window.resize(900, 760);
       await window.go(COMMON, ...place(folder, COMMON, "contcat"));
       await window.hover();
-      const over = page.locator(".monaco-hover:not(.hidden)").first();
+      const over = window.hovers.first();
       // Its parts come one after the other.
       await until("all of the hover", async () => {
         const text = (await over.innerText()).replaceAll("\u00a0", " ");
@@ -433,7 +433,7 @@ const scenarios = {
       const hover = await window.hover();
       check(hover.includes("Integer[1]") && hover.includes("class profile::web"), "the hover of a key has the type and the class of its parameter", hover);
       await window.screenshot("parameter");
-      await page.locator(".monaco-hover:not(.hidden) .hover-contents a").filter({ hasText: "class profile::web" }).first().click();
+      await window.hovers.locator(".hover-contents a").filter({ hasText: "class profile::web" }).first().click();
       const manifest = "site-modules/profile/manifests/web.pp";
       const line = place(folder, manifest, "$workers")[0];
       const opened = await until("the manifest", async () => ((await window.where()).startsWith(manifest) ? window.settled() : undefined));
@@ -691,7 +691,7 @@ const scenarios = {
       write(source, fs.readFileSync(path.join(folder, source), "utf8").replace("'from the store'", "'from another store'"));
       await until("the note", async () => (await window.hover()).includes("files have changed since"));
       check(true, "and tells when files have changed since");
-      await page.locator(".monaco-hover:not(.hidden) .hover-contents a").filter({ hasText: "evaluate again" }).first().click();
+      await window.hovers.locator(".hover-contents a").filter({ hasText: "evaluate again" }).first().click();
       const again = await until("the second question", async () => (await window.toasts()).find((text) => text.includes("Run the custom backends")));
       check(again.includes(`t::store (${source})`), "a function that has changed needs the user's consent again", again);
       await page.locator(".notifications-toasts .monaco-button").filter({ hasText: /^Run$/ }).first().click();

@@ -218,15 +218,22 @@ export class Window {
     return until("rest", async () => ((await this.where()) === first ? first : this.settled()), 3000);
   }
 
-  /** The text of the hover at the cursor. */
+  /** The hovers of the editor's text; a tooltip of the workbench, where the mouse rests, is none of them. */
+  get hovers() {
+    return this.page.locator(".monaco-hover:not(.hidden):not(.workbench-hover)");
+  }
+
+  /** The text of the hover at the cursor, once its last part is there. */
   async hover() {
-    const shown = this.page.locator(".monaco-hover:not(.hidden) .hover-contents");
+    const shown = this.hovers.locator(".hover-contents");
     return until("the hover", async () => {
       await this.press("Escape", "Control+K", "Control+I"); // One that is there stays as it is.
       await shown.first().waitFor({ timeout: 3000 });
+      const read = async () => (await shown.allInnerTexts()).join("\n");
       return until("the text of the hover", async () => {
-        const text = (await shown.allInnerTexts()).join("\n");
-        return text.includes("Loading") ? undefined : text;
+        const text = await read();
+        await this.page.waitForTimeout(150); // Its parts come one after the other.
+        return text === "" || text.includes("Loading") || text !== (await read()) ? undefined : text;
       }, 5000);
     });
   }

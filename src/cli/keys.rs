@@ -8,8 +8,8 @@ use super::{ArgumentSettings, Failure, KeysArguments, Opened, Status, open};
 use crate::ide::phrases::PlaceNames;
 use crate::ide::readers::{KeyReader, ReadKey, ReaderKind, keys_of, readers_of};
 use crate::manifest::model::Parameter;
-use crate::text::Span;
 use crate::text::escape::escape_terminal;
+use crate::text::{Span, count_phrase};
 use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{DefinitionAt, KeyStanding, ModuleOrigin};
 
@@ -91,10 +91,7 @@ impl Report<'_> {
     fn key_line(&self, one: &ReadKey<'_>, with_places: bool, has_puppetfile: bool) -> ReportLine {
         let places: Vec<String> =
             one.definitions.iter().map(|span| self.names.place_name(*span)).collect();
-        let count = match one.definitions.len() {
-            1 => "1 definition".to_owned(),
-            count => format!("{count} definitions"),
-        };
+        let count = count_phrase(one.definitions.len(), "definition");
         ReportLine {
             subject: one.key.to_owned(),
             text: format!("{}; {count}", self.standing_phrase(one)),
@@ -202,14 +199,13 @@ impl Report<'_> {
             let required = |one: &&Parameter| one.default.is_none() && !is_set(name, one);
             let missing = parameters.iter().filter(required).count();
             let count = parameters.len();
-            let plural = if count == 1 { "" } else { "s" };
             let open = match missing {
                 0 => String::new(),
                 missing => format!(", {missing} required and set nowhere here"),
             };
             ReportLine {
                 subject: name.clone(),
-                text: format!("{count} parameter{plural}, {set} set in data{open}"),
+                text: format!("{}, {set} set in data{open}", count_phrase(count, "parameter")),
                 more: Vec::new(),
                 json: json!({
                     "class": name,
@@ -247,8 +243,7 @@ impl Report<'_> {
         let set = match (definitions.len(), parameter.default.is_some()) {
             (0, true) => "its default".to_owned(),
             (0, false) => "required, and set nowhere here".to_owned(),
-            (1, _) => "set in 1 file".to_owned(),
-            (count, _) => format!("set in {count} files"),
+            (count, _) => format!("set in {}", count_phrase(count, "file")),
         };
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         ReportLine {

@@ -15,6 +15,7 @@ use super::unified_diff::write_file_diff;
 use super::{ArgumentSettings, Failure, Opened, Status, open, print_note};
 use crate::diagnostics::render::LineSpans;
 use crate::disk::{remove_text, replace_text};
+use crate::text::count_phrase;
 use crate::text::escape::escape_terminal;
 use crate::workspace::Snapshot;
 use crate::workspace::git::GitRepository;
@@ -125,8 +126,8 @@ fn summarize(steps: &[Step], is_written: bool) -> String {
     let before: usize = texts().map(|texts| lines(&texts.before)).sum();
     let after: usize = texts().map(|texts| texts.after.as_deref().map_or(0, lines)).sum();
     let verb = if is_written { "are removed" } else { "would be removed; --write removes them" };
-    let plural = if steps.len() == 1 { "step" } else { "steps" };
-    format!("{} lines in {} {plural} {verb}", before.saturating_sub(after), steps.len())
+    let steps = count_phrase(steps.len(), "step");
+    format!("{} in {steps} {verb}", count_phrase(before.saturating_sub(after), "line"))
 }
 
 /// Returns the assumptions behind the steps, for people to judge.

@@ -33,7 +33,7 @@ use super::ways::ReadWay;
 use crate::hiera::key::LookupKey;
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Scope;
-use crate::text::{FilePath, SourceChange};
+use crate::text::{FilePath, SourceChange, count_phrase};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::Node;
@@ -68,13 +68,7 @@ impl Comparison {
 
     /// Returns the nodes that were compared, counted: `3 nodes`.
     pub fn nodes_phrase(&self) -> String {
-        let noun = match (self.are_kinds, self.nodes) {
-            (false, 1) => "node",
-            (false, _) => "nodes",
-            (true, 1) => "kind of nodes",
-            (true, _) => "kinds of nodes",
-        };
-        format!("{} {noun}", self.nodes)
+        count_phrase(self.nodes, if self.are_kinds { "kind of nodes" } else { "node" })
     }
 
     /// Returns the result as a remark behind a title; empty where no value changes.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use super::phrases::{level_title, not_evaluated};
 use crate::hiera::config::{HieraConfig, Layer, Level};
-use crate::text::FilePath;
+use crate::text::{FilePath, count_phrase};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::kinds::SETTINGS_FILE;
@@ -184,7 +184,7 @@ impl GoverningConfig {
             true => "this folder".to_owned(),
             false => shown(&self.root),
         };
-        let files = counted(self.data_files, "data file");
+        let files = count_phrase(self.data_files, "data file");
         let _ = match self.config.as_ref().map(shown) {
             Some(config) => writeln!(out, "{config} governs {files} of {folder}"),
             None => writeln!(out, "no hiera.yaml governs {folder}; its modules read {files}"),
@@ -208,7 +208,7 @@ impl GoverningConfig {
         }
         let (modules, with_config) = self.modules;
         if modules > 0 {
-            let modules = counted(modules, "module");
+            let modules = count_phrase(modules, "module");
             let _ = writeln!(out, "  {modules}, {with_config} with a hiera.yaml of their own");
         }
         let _ = writeln!(out, "  {}", self.nodes);
@@ -226,7 +226,7 @@ impl GoverningConfig {
         for other in &self.others {
             let mut facts = vec![match (other.shared, other.own) {
                 (0, 0) => "reads no file that is here".to_owned(),
-                (0, own) => format!("reads {} that nothing else reads", counted(own, "file")),
+                (0, own) => format!("reads {} that nothing else reads", count_phrase(own, "file")),
                 (shared, 0) => format!("reads {} of these files", shared),
                 (shared, own) => format!("reads {shared} of these files, and {own} more"),
             }];
@@ -254,9 +254,11 @@ impl GoverningConfig {
             let LevelSummary { name, function, files, locations, unread, described_by } = level;
             let about = match (unread, files) {
                 (Some(reason), 0) => reason.clone(),
-                (Some(reason), files) => format!("{reason}; {} there", counted(*files, "file")),
+                (Some(reason), files) => {
+                    format!("{reason}; {} there", count_phrase(*files, "file"))
+                }
                 (None, 0) => "no file here".to_owned(),
-                (None, files) => counted(*files, "file"),
+                (None, files) => count_phrase(*files, "file"),
             };
             let mut listed: Vec<&str> = locations.iter().take(3).map(String::as_str).collect();
             if locations.len() > 3 {
@@ -273,9 +275,4 @@ impl GoverningConfig {
             }
         }
     }
-}
-
-/// Returns `1 file`, `2 files`.
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

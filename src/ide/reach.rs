@@ -7,13 +7,12 @@ use std::sync::Arc;
 use super::change_report::masking::Masking;
 use super::change_report::model::{ChangeKind, Reporter};
 use super::change_report::page::links_of;
-use super::change_report::phrases::count_phrase;
 use super::change_report::{ChangeReport, page};
 use super::page_links::PageLink;
 use crate::fleet::compare::changes::{EnvironmentChanges, KeyChange, find_changes};
 use crate::fleet::compare::edits::{Edit, EditKind, find_edits};
 use crate::hiera::data::DataFormat;
-use crate::text::{FilePath, TextRange};
+use crate::text::{FilePath, TextRange, count_phrase};
 use crate::workspace::Snapshot;
 
 /// The title of a lens of a file that cannot be read.

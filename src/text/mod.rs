@@ -2,6 +2,7 @@
 
 pub mod budget;
 pub mod cancel;
+pub mod count;
 pub mod document;
 pub mod edit;
 pub mod escape;
@@ -16,6 +17,7 @@ pub(crate) mod work;
 
 pub use budget::{Bounds, Budget, Limit};
 pub use cancel::CancelToken;
+pub use count::count_phrase;
 pub use document::Text;
 pub use edit::{LineEnd, SourceChange, TextEdit};
 pub use lines::Lines;

@@ -4,7 +4,7 @@
 pub mod choice;
 mod gather;
 
-use crate::text::FilePath;
+use crate::text::{FilePath, count_phrase};
 
 /// An environment in few words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +42,7 @@ impl Overview {
     /// spec/facts`, with paths below `root` relative to it.
     pub fn status_line(&self, root: &FilePath) -> String {
         let relative = |path: &FilePath| path.relative_to(root).unwrap_or(path.as_str()).to_owned();
-        let plural = if self.data_files == 1 { "" } else { "s" };
-        let files = format!("{} data file{plural}", self.data_files);
+        let files = count_phrase(self.data_files, "data file");
         let governs = match &self.config {
             Some(config) => format!("{} governs {files}", relative(config)),
             None => format!("{}: no hiera.yaml, {files}", self.root),
@@ -75,17 +74,16 @@ impl Overview {
             }
             _ => places.concat(),
         };
-        let plural = |count: usize| if count == 1 { "" } else { "s" };
         if self.nodes.is_empty() && self.kinds > 0 {
             let places = listed(self.kinds_from.iter().map(name).collect());
-            return format!("{} kind{} of nodes, from {places}", self.kinds, plural(self.kinds));
+            return format!("{}, from {places}", count_phrase(self.kinds, "kind of nodes"));
         }
         if self.nodes.is_empty() {
             return "no nodes".into();
         }
-        let count = self.node_count();
+        let nodes = count_phrase(self.node_count(), "node");
         let places = listed(self.nodes.iter().map(|from| name(&from.place)).collect());
-        format!("{count} node{}, from {places}", plural(count))
+        format!("{nodes}, from {places}")
     }
 }
 

@@ -11,7 +11,7 @@ use crate::diagnostics::fix::{Safety, accept_with_comments, choose_fixes};
 use crate::diagnostics::render::LineSpans;
 use crate::disk::replace_text;
 use crate::fleet::compare::{Comparer, Comparison, Effort};
-use crate::text::{FilePath, SourceChange};
+use crate::text::{FilePath, SourceChange, count_phrase};
 use crate::workspace::Snapshot;
 
 /// The result of fixes, before it is written.
@@ -131,10 +131,6 @@ fn summarize(fixed: &FixedFiles, verb: &str) -> String {
     if total == 0 {
         return format!("nothing {verb}");
     }
-    let plural = |count: usize, word: &str| match count {
-        1 => format!("1 {word}"),
-        _ => format!("{count} {word}s"),
-    };
     let rules: Vec<String> =
         fixed.counts.iter().map(|(code, count)| format!("{count} {code}")).collect();
     let effect = match &fixed.comparison {
@@ -146,8 +142,8 @@ fn summarize(fixed: &FixedFiles, verb: &str) -> String {
     };
     format!(
         "{} {verb} in {}: {}{effect}",
-        plural(total, "finding"),
-        plural(fixed.texts.len(), "file"),
+        count_phrase(total, "finding"),
+        count_phrase(fixed.texts.len(), "file"),
         rules.join(", ")
     )
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::ide::change_report::ChangeReport;
 use crate::ide::change_report::model::ChangeKind;
-use crate::ide::change_report::phrases::count_phrase;
+use crate::text::count_phrase;
 use crate::text::escape::{workflow_message, workflow_property};
 
 pub(super) fn write(report: &ChangeReport<'_>, out: &mut dyn Write) -> std::io::Result<()> {

@@ -6,7 +6,7 @@ use std::io::Write;
 use super::markdown::html_text;
 use crate::ide::change_report::ChangeReport;
 use crate::ide::change_report::model::{ChangedPart, EnvironmentReport, Section};
-use crate::ide::change_report::phrases::count_phrase;
+use crate::text::count_phrase;
 
 const STYLE: &str = include_str!("report.css");
 

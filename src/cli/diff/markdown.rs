@@ -8,7 +8,8 @@ use super::Report;
 use crate::ide::change_report::ChangeReport;
 use crate::ide::change_report::model::{EnvironmentReport, Section};
 use crate::ide::change_report::page::LEGEND;
-use crate::ide::change_report::phrases::{SHOWN_PARTS, count_phrase};
+use crate::ide::change_report::phrases::SHOWN_PARTS;
+use crate::text::count_phrase;
 use crate::text::escape::{escape_markdown, markdown_block, markdown_code};
 
 /// The first line, by which a job finds its own comment.

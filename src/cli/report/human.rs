@@ -10,6 +10,7 @@ use crate::diagnostics::fix::FixDrafter;
 use crate::diagnostics::render::{LineSpans, finding_line, write_finding};
 use crate::diagnostics::rule::Safety;
 use crate::diagnostics::{Finding, Severity};
+use crate::text::count_phrase;
 use crate::text::escape::escape_terminal;
 use crate::text::paint::Ink;
 
@@ -205,13 +206,11 @@ fn summarize(findings: &[Finding], files: usize) -> String {
     for finding in findings {
         *counts.entry(std::cmp::Reverse(finding.severity)).or_default() += 1;
     }
-    let plural =
-        |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    let files = plural(files, "file");
+    let files = count_phrase(files, "file");
     if counts.is_empty() {
         return format!("{files} checked, nothing found");
     }
     let counts: Vec<String> =
-        counts.iter().map(|(severity, count)| plural(*count, severity.0.name())).collect();
+        counts.iter().map(|(severity, count)| count_phrase(*count, severity.0.name())).collect();
     format!("{files} checked: {}", counts.join(", "))
 }

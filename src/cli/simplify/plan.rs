@@ -9,7 +9,7 @@ use crate::diagnostics::{Finding, RulesConfig, Severity, catalogue, check_all};
 use crate::fleet::proof::dropped_comments;
 use crate::hiera::data::DataFormat;
 use crate::ide::refactor::find_pull;
-use crate::text::{FilePath, SourceChange};
+use crate::text::{FilePath, SourceChange, count_phrase};
 use crate::workspace::Snapshot;
 
 /// The rules whose findings are entries that no value needs.
@@ -103,7 +103,7 @@ impl Plan<'_> {
             Safety::ChangesValues => findings.iter().filter(keeps_comment).copied().collect(),
         };
         let chosen = choose_fixes(&self.now, &findings, safety);
-        let count = count_phrase(chosen.findings.len(), "entry", "entries");
+        let count = count_phrase(chosen.findings.len(), "entry");
         let (title, proof) = match safety {
             Safety::KeepsValues => (
                 format!("remove {count} that no value needs from '{level}'"),
@@ -128,7 +128,7 @@ impl Plan<'_> {
             touched.edits.extend(change.edits.into_keys().map(|path| (path, Vec::new())));
             (self.now, pulled) = (after, pulled + 1);
         }
-        let count = count_phrase(pulled, "value", "values");
+        let count = count_phrase(pulled, "value");
         let title = format!("move {count} that all files share to the lowest level");
         let proof = "the values of all known nodes are the same before and after";
         self.record_step(title, proof, before, &touched);
@@ -151,7 +151,7 @@ impl Plan<'_> {
             })
             .collect();
         if !texts.is_empty() {
-            let count = count_phrase(texts.len(), "file", "files");
+            let count = count_phrase(texts.len(), "file");
             let title = format!("remove {count} without data");
             let (before, after) = (self.now.clone(), self.now.clone());
             let proof = "an empty file defines no key";
@@ -234,11 +234,4 @@ fn find_pull_of(key: &str, snapshot: &Snapshot) -> Option<SourceChange> {
 fn has_no_text(text: Option<&crate::text::Text>) -> bool {
     let is_blank = |line: &str| matches!(line.trim(), "" | "---" | "..." | "{}");
     text.is_some_and(|text| text.to_str().lines().all(is_blank))
-}
-
-fn count_phrase(count: usize, one: &str, many: &str) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        _ => format!("{count} {many}"),
-    }
 }

@@ -6,8 +6,8 @@ use crate::diagnostics::rule::{
     Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
 use crate::hiera::config::HieraConfig;
-use crate::text::FilePath;
 use crate::text::similar::nearest_name;
+use crate::text::{FilePath, count_phrase};
 use crate::workspace::environments::Reach;
 
 /// The rule.
@@ -34,10 +34,9 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
     for reach in own {
         let Some((missing, sister)) = find_sister(reach, context) else { continue };
         let shown = context.snapshot.shown_path(&sister.folder);
-        let (name, files) = (sister.folder.name(), sister.files);
-        let plural = if files == 1 { "file" } else { "files" };
+        let (name, files) = (sister.folder.name(), count_phrase(sister.files, "file"));
         let message = format!(
-            "no file lies below '{missing}', while '{name}' beside it has {files} {plural} ({shown})"
+            "no file lies below '{missing}', while '{name}' beside it has {files} ({shown})"
         );
         findings.extend(reach.template.span.map(|span| Finding::new(&RULE, span, message)));
     }

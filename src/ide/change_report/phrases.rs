@@ -8,21 +8,13 @@ use crate::fleet::compare::edits::{Edit, EditKind};
 use crate::ide::node_names::name_ranges;
 use crate::ide::page_links::LinkedPlace;
 use crate::ide::phrases::PlaceNames;
+use crate::text::count_phrase;
 use crate::workspace::overview::Overview;
 
 /// The most parts of a key to print.
 pub(crate) const SHOWN_PARTS: usize = 3;
 /// The most series of names to print.
 const SHOWN_SERIES: usize = 10;
-
-/// Returns `1 node`, `3 nodes`.
-pub(crate) fn count_phrase(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    match noun.split_once(' ') {
-        Some((first, rest)) => format!("{count} {first}{plural} {rest}"),
-        None => format!("{count} {noun}{plural}"),
-    }
-}
 
 impl EnvironmentReport<'_> {
     pub(crate) fn noun(&self) -> &'static str {

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use super::answer::ShownPart;
-use super::markup::count_phrase;
 use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::ide::phrases::{level_title, not_evaluated};
 use crate::ide::value_sources::ValueSource;
 use crate::puppet::print;
 use crate::puppet::value::{Data, Value};
+use crate::text::count_phrase;
 
 /// The most keys of a hash that a line names.
 const MAX_KEYS: usize = 5;

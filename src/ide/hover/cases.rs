@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::answer::ShownPart;
-use super::markup::count_phrase;
 use super::{HoverQuestion, HoverWriter};
 use crate::fleet::groups::{Assumed, Case, Group};
 use crate::hiera::resolution::{Resolution, Unsettled};
+use crate::text::count_phrase;
 
 /// The most values to list for one node, or for nodes that agree.
 const MAX_VALUES: usize = 6;

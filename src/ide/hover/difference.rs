@@ -4,13 +4,12 @@
 use std::collections::HashMap;
 
 use super::answer::{ShownPart, cut_text};
-use super::markup::count_phrase;
 use super::{HoverQuestion, HoverWriter};
 use crate::hiera::resolution::Resolution;
 use crate::ide::cursor::dotted_member;
 use crate::ide::value_sources::ValueSource;
 use crate::puppet::value::{Data, Hash, Value};
-use crate::text::{FilePath, Span};
+use crate::text::{FilePath, Span, count_phrase};
 
 /// The most parts of one kind, such as those that are added, to name.
 const MAX_PARTS: usize = 3;

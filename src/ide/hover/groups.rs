@@ -5,13 +5,12 @@ use std::fmt::Write as _;
 
 use super::answer::ShownPart;
 use super::cases::Row;
-use super::markup::count_phrase;
 use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::fleet::groups::{Group, Groups};
 use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::ide::audience::Audience;
 use crate::ide::value_sources::{ValueSource, add_sources};
-use crate::text::FilePath;
+use crate::text::{FilePath, count_phrase};
 
 /// The most values to list.
 const MAX_VALUES: usize = 6;

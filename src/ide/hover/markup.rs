@@ -102,8 +102,3 @@ impl Markup<'_> {
         Some(escape::markdown_link(name, &link(path, line)))
     }
 }
-
-/// Returns `1 file`, `2 files`.
-pub(super) fn count_phrase(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}

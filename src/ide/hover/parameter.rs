@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::answer::cut_text;
 use super::head::MAX_TYPE;
-use super::markup::{Markup, count_phrase};
+use super::markup::Markup;
 use super::notes::MAX_DEFAULT;
 use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::ide::completion::{CursorStep, required_here, type_at};
@@ -13,7 +13,7 @@ use crate::ide::cursor::{KeyPath, KeyStep};
 use crate::ide::readers::{ReaderKind, files_with_tokens, readers_in_code, tokens_in};
 use crate::manifest::model::{Attribute, Documentation, Excerpt, TypeAlias};
 use crate::puppet::types;
-use crate::text::Span;
+use crate::text::{Span, count_phrase};
 use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{ParameterAt, ParameterValue};
 

@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 
 use super::HoverWriter;
-use super::markup::count_phrase;
 use crate::hiera::resolution::{MergeSource, Resolution, Unapplied};
 use crate::ide::phrases::option_phrase;
 use crate::ide::value_sources::{Narrow, ValueSource, add_sources};
-use crate::text::Span;
+use crate::text::{Span, count_phrase};
 use crate::workspace::manifests::{CalledMerge, ReaderAt, asked_strategy};
 
 /// The most files that a provenance names.

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::HoverWriter;
-use super::markup::count_phrase;
 use crate::hiera::config::{HieraConfig, Level, Template};
 use crate::hiera::hierarchy::locate_levels;
 use crate::hiera::hierarchy::located::LevelTarget;
@@ -13,7 +12,7 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::scope::Variable;
 use crate::ide::cursor::{KeyPath, KeyStep};
-use crate::text::FilePath;
+use crate::text::{FilePath, count_phrase};
 
 impl HoverWriter<'_> {
     /// Describes an entry of `lookup_options`: the keys that it serves.

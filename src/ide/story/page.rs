@@ -14,7 +14,7 @@ use crate::ide::phrases::{
     PlaceNames, absence_reservation, level_title, not_evaluated, open_levels, option_phrase,
 };
 use crate::puppet::print::{self, PrintOptions};
-use crate::text::{FilePath, Span};
+use crate::text::{FilePath, Span, count_phrase};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{CalledMerge, MergingCall};
@@ -170,9 +170,8 @@ impl<'a> Page<'a> {
             if nodes.len() > MAX_NAMES {
                 names.push(format!("… and {} more", nodes.len() - MAX_NAMES));
             }
-            let noun = if nodes.len() == 1 { "node" } else { "nodes" };
             self.add_line("");
-            self.add_line(&format!("{} {noun}: {}", nodes.len(), names.join(", ")));
+            self.add_line(&format!("{}: {}", count_phrase(nodes.len(), "node"), names.join(", ")));
             self.text.push_str(&text);
         }
         if !value.rest.is_empty() {

@@ -72,12 +72,23 @@ impl<'a> FixDrafter<'a> {
     }
 
     /// Whether a fix drops no comment but the one that it is about.
-    fn keeps_comments(&self, finding: &Finding, change: &SourceChange) -> bool {
-        if matches!(finding.rule.check, Check::Ignore(_)) {
+    fn keeps_comments(&mut self, finding: &Finding, change: &SourceChange) -> bool {
+        if matches!(finding.rule.check, Check::Ignore(_)) || self.has_none_to_drop(finding, change)
+        {
             return true;
         }
         let after = self.snapshot.after_change(change);
         after.is_some_and(|after| dropped_comments(self.snapshot, &after, change) == 0)
+    }
+
+    /// Whether the fix of a finding removes whole members, and no comment stands in them.
+    fn has_none_to_drop(&mut self, finding: &Finding, change: &SourceChange) -> bool {
+        let is_removal = |edit: &FixEdit| matches!(edit, FixEdit::RemoveMember(_));
+        let file = finding.span.file;
+        let edits = self.snapshot.path_of(file).and_then(|path| change.edits.get(path));
+        let (Some(edits), Some(document)) = (edits, self.document(file)) else { return false };
+        finding.fix.as_ref().is_some_and(|fix| fix.edits.iter().all(is_removal))
+            && !edits.iter().any(|edit| document.has_comment_in(edit.range))
     }
 
     fn draft_edit(&mut self, edit: &FixEdit) -> Option<Vec<TextEdit>> {

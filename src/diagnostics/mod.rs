@@ -39,11 +39,12 @@ use crate::hiera::lookup::Resolver;
 use crate::hiera::lookup_options::OptionsEntry;
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Resolution;
+use crate::puppet::value::Member;
 use crate::text::{FilePath, Limit, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::parallel::on_all_cores;
 use removal::RemovalProofs;
-use rule::{Check, DataContext, Dependence, EntryContext, FileContext, RemovalProof};
+use rule::{Check, DataContext, Dependence, EntryContext, FileContext};
 
 /// The enabled rules, and the severities of their findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -310,7 +311,7 @@ struct FileCheck<'a> {
     strategy: &'a dyn Fn(&str) -> Option<Strategy>,
     options: &'a dyn Fn(&LookupKey) -> Option<OptionsEntry>,
     lookup: &'a dyn Fn(&LookupKey, Option<&Strategy>) -> Resolution,
-    removable: RemovalProof<'a>,
+    removals: &'a RemovalProofs<'a>,
     /// The limits that its lookups reached, and where.
     exhausted: &'a RefCell<Vec<(Limit, Option<Span>)>>,
 }
@@ -377,7 +378,7 @@ impl FileCheck<'_> {
             strategy: &strategy,
             options: &options,
             lookup: &lookup,
-            removable: &|context, key, member| removals.removable_entry(context, key, member),
+            removals: &removals,
             exhausted: &exhausted,
         }))
     }
@@ -386,6 +387,7 @@ impl FileCheck<'_> {
     /// rules that need no more than is `known`.
     fn check_whole(&self, known: Needs) -> Vec<Finding> {
         let mut findings = self.check_file(known);
+        self.removals.expect_parts(self.data.parts().iter().map(|part| part.id));
         let parts = self.data.parts().iter();
         findings.extend(parts.flat_map(|part| self.check_entry(&part.data, known)));
         findings
@@ -431,6 +433,9 @@ impl FileCheck<'_> {
 
     /// Returns the findings about one entry, of the rules that need no more than is `known`.
     fn check_entry(&self, entry: &EntryData, known: Needs) -> Vec<Finding> {
+        let removable = |context: &EntryContext<'_>, key: &Arc<str>, member: &Member| {
+            self.removals.removable_entry(context, key, member)
+        };
         let context = self.layer.map(|layer| EntryContext {
             file: self.context,
             data: &self.data,
@@ -439,7 +444,7 @@ impl FileCheck<'_> {
             strategy: self.strategy,
             options: self.options,
             lookup: self.lookup,
-            removable: self.removable,
+            removable: &removable,
         });
         let options = context.as_ref().and_then(EntryContext::lookup_options);
         let mut found = self.check_problems(&entry.problems, known);

@@ -3,7 +3,7 @@
 //! entries, and share one proof an entry. The entries of a file share the lookups in the snapshot as it is.
 
 use std::cell::{LazyCell, OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use super::rule::{EntryContext, EntryEffect, FileContext, Fix, RemovableEntry};
 use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::fleet::compare::{Comparer, Effort};
 use crate::fleet::groups::Group;
+use crate::fleet::proof::keeps_files_whole;
 use crate::fleet::ways::ReadWay;
 use crate::hiera::config::Locations;
 use crate::hiera::key::LookupKey;
@@ -20,7 +21,7 @@ use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::puppet::value::Member;
-use crate::text::{FilePath, Span};
+use crate::text::{FilePath, PartId, SourceChange, Span};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 
@@ -33,6 +34,8 @@ pub(super) struct RemovalProofs<'a> {
     upper: OnceCell<UpperLocations<'a>>,
     /// The proved entries by the place of the key; `None` for one that has to stay.
     known: RefCell<HashMap<Span, Option<Rc<RemovableEntry>>>>,
+    /// The parts whose entries will be asked for: they share a proof.
+    expected: RefCell<Vec<PartId>>,
 }
 
 impl<'a> RemovalProofs<'a> {
@@ -44,7 +47,13 @@ impl<'a> RemovalProofs<'a> {
             first_location: OnceCell::new(),
             upper: OnceCell::new(),
             known: RefCell::default(),
+            expected: RefCell::default(),
         }
+    }
+
+    /// Notes the parts of the file whose entries will be asked for, before the first one is.
+    pub(super) fn expect_parts(&self, parts: impl Iterator<Item = PartId>) {
+        self.expected.borrow_mut().extend(parts);
     }
 
     /// Returns the entry of a root key of the file if it can be removed: proved for all known nodes,
@@ -56,42 +65,75 @@ impl<'a> RemovalProofs<'a> {
         member: &Member,
     ) -> Option<Rc<RemovableEntry>> {
         let span = member.key_origin?;
+        let expected = self.expected.take();
+        if expected.len() > 1 {
+            self.prove_together(context, &expected);
+        }
         if let Some(known) = self.known.borrow().get(&span) {
             return known.clone();
         }
-        let is_shadowed = LazyCell::new(|| self.is_shadowed(key));
-        let prove = || {
-            let after = self.snapshot_without(key, span)?;
-            let path = &self.file.file.path;
-            let (is_merged, places) = sources_of_values(&after, path, key);
-            let effect = match is_merged {
-                true => EntryEffect::MergesNothing,
-                false if *is_shadowed => EntryEffect::NeverWins,
-                false => EntryEffect::RepeatsValue,
-            };
-            Some(Rc::new(RemovableEntry { key: key.clone(), span, effect, places }))
-        };
-        let found = self.is_candidate(context, key, member, &is_shadowed).then(prove).flatten();
+        let candidate = self.candidate(context, key, member);
+        let found = candidate.and_then(|candidate| {
+            let change = self.draft_removal(&candidate)?;
+            let after = self.file.snapshot.after_change(&change)?;
+            let is_kept = self.tools().1.keeps_values(&after, &change);
+            is_kept.then(|| self.removable_without(&candidate, &self.without(&after)))
+        });
         self.known.borrow_mut().insert(span, found.clone());
         found
     }
 
-    /// Whether an entry may be removable: another file of the environment has the same value, or is
-    /// read before by all readers, or values may be merged.
-    fn is_candidate(
+    /// Proves the entries of several parts in one copy of the snapshot without them, as far as their
+    /// keys have nothing to do with each other.
+    fn prove_together(&self, context: &EntryContext<'_>, parts: &[PartId]) {
+        let FileContext { snapshot, .. } = self.file;
+        let parts = parts.iter().filter_map(|id| context.data.parts().get(*id));
+        let members = parts.flat_map(|part| context.data.effective_members(&part.data));
+        let mut change = SourceChange::default();
+        let mut removed: BTreeMap<Arc<str>, RemovalCandidate> = BTreeMap::new();
+        for (key, member) in members {
+            let (Some(key), Some(span)) = (key.as_arc(), member.key_origin) else { continue };
+            let Some(candidate) = self.candidate(context, key, member) else {
+                self.known.borrow_mut().insert(span, None);
+                continue;
+            };
+            if self.draft_removal(&candidate).is_some_and(|draft| change.join(&draft)) {
+                removed.insert(key.clone(), candidate);
+            }
+        }
+        if removed.len() < 2 {
+            return;
+        }
+        let Some(after) = snapshot.after_change(&change) else { return };
+        // A file that has lost all its entries is no longer read as the file of each proof is.
+        if !keeps_files_whole(snapshot, &after, &change, None) {
+            return;
+        }
+        let without = self.without(&after);
+        let keys = removed.keys().cloned().collect();
+        for (key, is_kept) in self.tools().1.kept_keys(&after, &change, &keys) {
+            let candidate = &removed[&key];
+            let entry = is_kept.then(|| self.removable_without(candidate, &without));
+            self.known.borrow_mut().insert(candidate.span, entry);
+        }
+    }
+
+    /// Returns an entry if it may be removable: another file of the environment has the same value,
+    /// or is read before by all readers, or values may be merged.
+    fn candidate(
         &self,
         context: &EntryContext<'_>,
-        key: &str,
+        key: &Arc<str>,
         member: &Member,
-        is_shadowed: &LazyCell<bool, impl FnOnce() -> bool>,
-    ) -> bool {
+    ) -> Option<RemovalCandidate> {
+        let span = member.key_origin?;
         let FileContext { snapshot, environment, view, file, .. } = self.file;
         // Reports would reveal that secrets are equal.
-        if key == LOOKUP_OPTIONS
+        if &**key == LOOKUP_OPTIONS
             || carries_anchor(snapshot, member)
             || snapshot.may_be_sensitive(key)
         {
-            return false;
+            return None;
         }
         let definitions = snapshot.keys().definitions(key);
         let is_other = |path: &FilePath| *path != file.path && environment.reaches_file(path);
@@ -99,17 +141,19 @@ impl<'a> RemovalProofs<'a> {
             let data = view.data_of(path);
             data.is_some_and(|data| data.get(key).is_some_and(|other| other.value == member.value))
         };
-        let Some(strategy) = (context.strategy)(key) else { return false };
+        let strategy = (context.strategy)(key)?;
         let may_merge = !strategy.stops_at_first()
             || ReadWay::ways_of_key(snapshot, environment, key).iter().any(|way| !way.is_plain());
-        match may_merge {
+        let is_shadowed = LazyCell::new(|| self.is_shadowed(key));
+        let may_go = match may_merge {
             true => definitions.iter().any(is_other),
             false => {
                 let replaces =
                     |path: &FilePath| has_same(path) && is_other(path) && self.may_replace(path);
-                definitions.iter().any(replaces) || **is_shadowed
+                definitions.iter().any(replaces) || *is_shadowed
             }
-        }
+        };
+        may_go.then(|| RemovalCandidate { key: key.clone(), span, is_shadowed: *is_shadowed })
     }
 
     /// Whether some node may read both files, the other one not above this one: without an entry, a
@@ -139,17 +183,54 @@ impl<'a> RemovalProofs<'a> {
             && definitions.iter().any(|path| *path != file.path && upper.lead_to(path))
     }
 
-    /// Returns the snapshot without an entry; `None` where that may change a value.
-    fn snapshot_without(&self, key: &str, span: Span) -> Option<Snapshot> {
+    /// Returns a copy of the snapshot without entries of the file.
+    fn without<'s>(&'s self, after: &'s Snapshot) -> SnapshotWithout<'s> {
+        let path = &self.file.file.path;
+        let environment = after.environments().governing_environments(path).next();
+        let audience = environment.map(|environment| FileAudience::new(after, environment, path));
+        SnapshotWithout { audience }
+    }
+
+    /// Returns the change that removes an entry; `None` where the text leaves no certain place for it.
+    fn draft_removal(&self, entry: &RemovalCandidate) -> Option<SourceChange> {
+        let fix = Fix::delete_entry(&entry.key, entry.span);
+        self.tools().0.borrow_mut().draft_fix(entry.span.file, &fix)
+    }
+
+    fn tools(&self) -> &(RefCell<FixDrafter<'a>>, Comparer<'a>) {
         let snapshot = self.file.snapshot;
-        let (drafter, comparer) = self.tools.get_or_init(|| {
+        self.tools.get_or_init(|| {
             let comparer = Comparer::new(snapshot, Effort::default());
             (RefCell::new(FixDrafter::new(snapshot)), comparer)
-        });
-        let change = drafter.borrow_mut().draft_fix(span.file, &Fix::delete_entry(key, span))?;
-        let after = snapshot.after_change(&change)?;
-        comparer.keeps_values(&after, &change).then_some(after)
+        })
     }
+
+    /// Returns an entry without which no value changes, with the places of the value that the
+    /// readers of the file get without it.
+    fn removable_without(
+        &self,
+        candidate: &RemovalCandidate,
+        after: &SnapshotWithout<'_>,
+    ) -> Rc<RemovableEntry> {
+        let RemovalCandidate { key, span, is_shadowed } = candidate;
+        let (is_merged, places) = after.sources_of_values(key);
+        let effect = match is_merged {
+            true => EntryEffect::MergesNothing,
+            false if *is_shadowed => EntryEffect::NeverWins,
+            false => EntryEffect::RepeatsValue,
+        };
+        Rc::new(RemovableEntry { key: key.clone(), span: *span, effect, places })
+    }
+}
+
+/// An entry that may be removable.
+struct RemovalCandidate {
+    key: Arc<str>,
+    /// The place of the key.
+    span: Span,
+    /// Whether each node that reads the file, known or unknown, reads another file with the key
+    /// before.
+    is_shadowed: bool,
 }
 
 /// The locations of a file, with those that each of its readers reads, too.
@@ -212,25 +293,32 @@ impl<'a> UpperLocations<'a> {
     }
 }
 
-/// Returns whether all readers of a file merge the values of a key, and the places that they get them
-/// from, each once, in the order of levels.
-fn sources_of_values(snapshot: &Snapshot, path: &FilePath, key: &str) -> (bool, Vec<Span>) {
-    let mut environments = snapshot.environments().governing_environments(path);
-    let Some(environment) = environments.next() else { return (false, Vec::new()) };
-    let audience = FileAudience::new(snapshot, environment, path);
-    let root = LookupKey::of_root(key);
-    let found = audience.effective_value(&root, ValueLimits::OF_KEY, false);
-    let resolutions: Vec<&Resolution> = found.groups.iter().flat_map(Group::resolutions).collect();
-    let is_merged = resolutions.iter().all(|resolution| !resolution.merge.stops_at_first());
-    let place = |step: &LookupStep| match &step.outcome {
-        Outcome::Found { key, .. } => *key,
-        _ => None,
-    };
-    let mut places: Vec<Span> = Vec::new();
-    for span in resolutions.iter().flat_map(|it| it.steps.iter().filter_map(place)) {
-        if !places.contains(&span) {
-            places.push(span);
+/// A snapshot without an entry of a file, or without several.
+struct SnapshotWithout<'s> {
+    /// The readers of the file; `None` where no environment governs the file.
+    audience: Option<FileAudience<'s>>,
+}
+
+impl SnapshotWithout<'_> {
+    /// Returns whether all readers of the file merge the values of a key, and the places that they
+    /// get them from, each once, in the order of levels.
+    fn sources_of_values(&self, key: &str) -> (bool, Vec<Span>) {
+        let Some(audience) = &self.audience else { return (false, Vec::new()) };
+        let root = LookupKey::of_root(key);
+        let found = audience.effective_value(&root, ValueLimits::OF_KEY, false);
+        let resolutions: Vec<&Resolution> =
+            found.groups.iter().flat_map(Group::resolutions).collect();
+        let is_merged = resolutions.iter().all(|resolution| !resolution.merge.stops_at_first());
+        let place = |step: &LookupStep| match &step.outcome {
+            Outcome::Found { key, .. } => *key,
+            _ => None,
+        };
+        let mut places: Vec<Span> = Vec::new();
+        for span in resolutions.iter().flat_map(|it| it.steps.iter().filter_map(place)) {
+            if !places.contains(&span) {
+                places.push(span);
+            }
         }
+        (is_merged, places)
     }
-    (is_merged, places)
 }

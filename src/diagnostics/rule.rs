@@ -232,12 +232,7 @@ impl<'a> EntryContext<'a> {
     /// Returns the root keys of the entry and their values; without those that another entry
     /// overwrites.
     pub fn root_members(&self) -> impl Iterator<Item = (&'a Key, &'a Member)> + use<'a> {
-        let (data, entry) = (self.data, self.entry);
-        entry
-            .members
-            .iter()
-            .filter(|(key, member)| data.is_effective(key, member))
-            .map(|(key, member)| (key, member))
+        self.data.effective_members(self.entry)
     }
 
     /// Returns the root entries that can be removed: no value of any node changes without one.

@@ -11,6 +11,7 @@ pub mod changes;
 pub mod edits;
 mod effort;
 pub mod history;
+mod kept;
 mod keys;
 mod nodes;
 pub mod refused;
@@ -20,6 +21,7 @@ mod whole;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use answer::{ComparedAnswer, NodeAnswers};
@@ -182,11 +184,52 @@ impl<'a> Comparer<'a> {
         new_keys: &[Arc<str>],
         ends_at_first: bool,
     ) -> Option<Comparison> {
-        let files: Vec<&FilePath> = change.edits.keys().chain(change.created.keys()).collect();
         let mut all = Comparison::default();
+        let visit = |sides: Option<(ComparedSide<'_>, ComparedSide<'_>)>,
+                     known: &KnownAnswers,
+                     files: &[&FilePath]| {
+            let Some(sides) = sides else {
+                all.others_change = true;
+                return ControlFlow::Continue(());
+            };
+            let mut keys = keys::keys_that_differ(sides.0, sides.1, files);
+            keys.retain(|key| !new_keys.contains(key));
+            let (nodes, are_kinds) = sides.0.compared_nodes();
+            all.nodes += nodes.len();
+            all.are_kinds |= are_kinds;
+            let mut verdicts = Verdicts { ends_at_first, ..Verdicts::default() };
+            if !keys.is_empty() {
+                self.compare_keys(sides, known, (&keys, files), &mut verdicts);
+            }
+            all.keys.extend(keys);
+            all.others_change |= verdicts.others_change;
+            all.left_out += verdicts.left_out.difference(&verdicts.changed).count();
+            all.changed += verdicts.changed.len();
+            match verdicts.are_enough() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        self.visit_environments((after, change), visit)?;
+        Some(all)
+    }
+
+    /// Passes on both sides of each environment that a change concerns, with the answers that are
+    /// known of the environment, and the files of the change; no sides for an environment that is
+    /// gone afterwards. `None` when cancelled.
+    fn visit_environments(
+        &self,
+        (after, change): (&Snapshot, &SourceChange),
+        mut visit: impl FnMut(
+            Option<(ComparedSide<'_>, ComparedSide<'_>)>,
+            &KnownAnswers,
+            &[&FilePath],
+        ) -> ControlFlow<()>,
+    ) -> Option<()> {
+        let files: Vec<&FilePath> = change.edits.keys().chain(change.created.keys()).collect();
         for (environment, known) in self.before.environments().all.iter().zip(&self.known) {
             let Some(later) = environment_after(self.before, after, environment) else {
-                all.others_change = true;
+                let _ = visit(None, known, &files);
                 continue;
             };
             let concerns =
@@ -201,68 +244,66 @@ impl<'a> Comparer<'a> {
             };
             let before = ComparedSide { snapshot: self.before, environment, caches: &known.caches };
             let after = ComparedSide { snapshot: after, environment: later, caches: &caches };
-            let sides = (before, after);
-            let mut keys = keys::keys_that_differ(sides.0, sides.1, &files);
-            keys.retain(|key| !new_keys.contains(key));
-            let (nodes, are_kinds) = before.compared_nodes();
-            all.nodes += nodes.len();
-            all.are_kinds |= are_kinds;
-            let mut verdicts = Verdicts { ends_at_first, ..Verdicts::default() };
-            if !keys.is_empty() {
-                self.compare_keys(sides, known, (&keys, &files), &mut verdicts);
-            }
-            all.keys.extend(keys);
-            all.others_change |= verdicts.others_change;
-            all.left_out += verdicts.left_out.difference(&verdicts.changed).count();
-            all.changed += verdicts.changed.len();
+            let is_over = visit(Some((before, after)), known, &files).is_break();
             if self.before.cancel_token().is_cancelled() {
                 return None;
             }
-            if verdicts.are_enough() {
+            if is_over {
                 break;
             }
         }
-        Some(all)
+        Some(())
     }
 
     fn compare_keys(
         &self,
-        (before, after): (ComparedSide<'_>, ComparedSide<'_>),
+        sides: (ComparedSide<'_>, ComparedSide<'_>),
         known: &KnownAnswers,
         (keys, files): (&BTreeSet<Arc<str>>, &[&FilePath]),
         verdicts: &mut Verdicts,
     ) {
-        // The nodes that read a file are found only if the unknown ones get the same values.
-        let concerned = OnceCell::new();
+        let change = ComparedChange::new(sides, keys, files);
         for key in keys {
-            let only_merge_differs = keys::differs_in_merge_alone((before, after), key, files);
-            for (number, way) in before.ways(key).iter().enumerate() {
-                if only_merge_differs && way.names_strategy() {
-                    continue;
-                }
-                verdicts.others_change |= self.differs_for_others((before, after), key, way, files);
-                if verdicts.are_enough() {
-                    return;
-                }
-                let (nodes, edited) = concerned.get_or_init(|| {
-                    let nodes = ConcernedNodes::find(before, after, files);
-                    (nodes, EditedFiles::of_data((before, after), keys, files))
-                });
-                let mut answers = known.answers.borrow_mut();
-                let old = answers.entry((key.clone(), number)).or_default();
-                self.add_answers((before, nodes.kinds), (key, way), &nodes.numbers, old);
-                let old: &NodeAnswers = old;
-                let is_shadowed = |node: &usize| {
-                    let answer = old.number(*node).map(|number| old.answer(number));
-                    let found = answer.and_then(|answer| answer.found.as_ref());
-                    edited.as_ref().is_some_and(|it| it.lie_below(before, way, (*node, found)))
-                };
-                let open: Vec<usize> =
-                    nodes.numbers.iter().copied().filter(|node| !is_shadowed(node)).collect();
-                self.compare_answers(after, (key, way), (nodes, &open, old), verdicts);
-                if verdicts.are_enough() || self.before.cancel_token().is_cancelled() {
-                    return;
-                }
+            self.compare_key(&change, known, key, verdicts);
+            if verdicts.are_enough() || self.before.cancel_token().is_cancelled() {
+                return;
+            }
+        }
+    }
+
+    /// Compares one of the keys of a change in each way in which the key is read.
+    fn compare_key(
+        &self,
+        change: &ComparedChange<'_>,
+        known: &KnownAnswers,
+        key: &Arc<str>,
+        verdicts: &mut Verdicts,
+    ) {
+        let ComparedChange { sides: (before, after), files, .. } = *change;
+        let only_merge_differs = keys::differs_in_merge_alone((before, after), key, files);
+        for (number, way) in before.ways(key).iter().enumerate() {
+            if only_merge_differs && way.names_strategy() {
+                continue;
+            }
+            verdicts.others_change |= self.differs_for_others((before, after), key, way, files);
+            if verdicts.are_enough() {
+                return;
+            }
+            let (nodes, edited) = change.concerned();
+            let mut answers = known.answers.borrow_mut();
+            let old = answers.entry((key.clone(), number)).or_default();
+            self.add_answers((before, nodes.kinds), (key, way), &nodes.numbers, old);
+            let old: &NodeAnswers = old;
+            let is_shadowed = |node: &usize| {
+                let answer = old.number(*node).map(|number| old.answer(number));
+                let found = answer.and_then(|answer| answer.found.as_ref());
+                edited.as_ref().is_some_and(|it| it.lie_below(before, way, (*node, found)))
+            };
+            let open: Vec<usize> =
+                nodes.numbers.iter().copied().filter(|node| !is_shadowed(node)).collect();
+            self.compare_answers(after, (key, way), (nodes, &open, old), verdicts);
+            if verdicts.are_enough() || self.before.cancel_token().is_cancelled() {
+                return;
             }
         }
     }
@@ -412,6 +453,34 @@ fn environment_after<'s>(
     let is_alone = before.environments().all.iter().filter(is_same_root).count() == 1;
     let mut later = after.environments().all.iter().filter(is_same_root);
     later.find(|one| is_alone || config(one) == config(environment))
+}
+
+/// A change of the data of an environment, with what all keys of the change share.
+struct ComparedChange<'a> {
+    sides: (ComparedSide<'a>, ComparedSide<'a>),
+    keys: &'a BTreeSet<Arc<str>>,
+    files: &'a [&'a FilePath],
+    /// The nodes that read a file are found only if the unknown ones get the same values.
+    concerned: OnceCell<(ConcernedNodes<'a>, Option<EditedFiles<'a>>)>,
+}
+
+impl<'a> ComparedChange<'a> {
+    fn new(
+        sides: (ComparedSide<'a>, ComparedSide<'a>),
+        keys: &'a BTreeSet<Arc<str>>,
+        files: &'a [&'a FilePath],
+    ) -> ComparedChange<'a> {
+        ComparedChange { sides, keys, files, concerned: OnceCell::new() }
+    }
+
+    /// Returns the nodes that the change concerns, and the edited files where data alone differ.
+    fn concerned(&self) -> &(ConcernedNodes<'a>, Option<EditedFiles<'a>>) {
+        let (before, after) = self.sides;
+        self.concerned.get_or_init(|| {
+            let nodes = ConcernedNodes::find(before, after, self.files);
+            (nodes, EditedFiles::of_data((before, after), self.keys, self.files))
+        })
+    }
 }
 
 /// The nodes, or kinds of nodes, that may get another answer: those that read one of the files that

@@ -253,8 +253,18 @@ impl DataFile {
         self.member(*self.roots.members.get(key)?)
     }
 
+    /// Returns the root keys of one of its entries and their values; without those that another
+    /// entry overwrites.
+    pub fn effective_members<'e>(
+        &self,
+        entry: &'e EntryData,
+    ) -> impl Iterator<Item = (&'e Key, &'e Member)> + use<'_, 'e> {
+        let members = entry.members.iter().map(|(key, member)| (key, member));
+        members.filter(|(key, member)| self.is_effective(key, member))
+    }
+
     /// Returns whether a member that is written in it is the one that counts for its key.
-    pub fn is_effective(&self, key: &Key, member: &Member) -> bool {
+    fn is_effective(&self, key: &Key, member: &Member) -> bool {
         if !self.roots.has_repeated {
             return true;
         }

@@ -98,19 +98,24 @@ impl SourceChange {
     /// Adds the edits of another change of existing files; `false`, with nothing added, where both
     /// edit one place.
     pub fn join(&mut self, other: &SourceChange) -> bool {
-        let mut joined = self.clone();
-        for (path, edits) in &other.edits {
-            edits.iter().for_each(|edit| joined.push(path, edit.clone()));
-        }
-        let overlap = |two: &[TextEdit]| {
-            let (one, next) = (two[0].range, two[1].range);
-            one.end > next.start || one == next
+        let overlap = |one: TextRange, next: TextRange| one.end > next.start || one == next;
+        let fits = |edits: &[TextEdit], range: TextRange| {
+            let place = edits.partition_point(|edit| edit.range.start <= range.start);
+            let (above, below) = edits.split_at(place);
+            !above.last().is_some_and(|edit| overlap(edit.range, range))
+                && !below.first().is_some_and(|edit| overlap(range, edit.range))
         };
-        if joined.edits.values().any(|edits| edits.windows(2).any(overlap)) {
-            return false;
+        let can_join = other.edits.iter().all(|(path, edits)| {
+            let own = self.edits.get(path).map_or(&[][..], |own| own);
+            edits.iter().all(|edit| fits(own, edit.range))
+                && !edits.windows(2).any(|two| overlap(two[0].range, two[1].range))
+        });
+        if can_join {
+            for (path, edits) in &other.edits {
+                edits.iter().for_each(|edit| self.push(path, edit.clone()));
+            }
         }
-        *self = joined;
-        true
+        can_join
     }
 
     /// Whether it changes nothing.

@@ -249,6 +249,13 @@ impl Document {
         TextEdit::new(TextRange::from_usize(start..end), "")
     }
 
+    /// Whether a part of a comment stands in a range.
+    pub(crate) fn has_comment_in(&self, range: TextRange) -> bool {
+        let comments = &self.tree.comments;
+        let next = comments.partition_point(|comment| comment.end < range.start);
+        comments.get(next).is_some_and(|comment| comment.meets_range(range))
+    }
+
     /// Returns the edit that removes the member of a hash whose key starts at an offset. `None` where
     /// other text shares its lines, its hash has no other member, or an alias may need it.
     pub(crate) fn member_removal_edit(&self, key_start: u32) -> Option<TextEdit> {

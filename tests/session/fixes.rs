@@ -8,9 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use hiera_ls::diagnostics::{Finding, Preset, RulesConfig, Severity, check_file, check_range};
 use hiera_ls::disk::OsFs;
 use hiera_ls::settings::open;
-use hiera_ls::text::FilePath;
+use hiera_ls::text::{FilePath, Span, Text, TextRange};
 use hiera_ls::workspace::Snapshot;
 
 use crate::refactorings::{differing_nodes, write_repository};
@@ -42,6 +43,45 @@ fn fixes_of_random_repositories_keep_values_and_other_lines() {
         let read = run(Command::new("ruby").args(["-ryaml", "-e", load]).args(files), "");
         assert_eq!(read.status, Some(0), "{}", read.stderr);
     }
+}
+
+/// Entries share a proof where a whole file is checked, and have one each where a range is.
+#[test]
+fn entries_are_removable_whether_they_are_proved_together_or_alone() {
+    let seed = random::seed("entries_are_removable_whether_they_are_proved_together_or_alone");
+    let mut random = Random::new(seed);
+    let folder = scratch("removals");
+    let codes = ["redundant-override", "merge-adds-nothing", "shadowed-definition"];
+    let mut rules = RulesConfig { preset: Preset::Minimal, ..RulesConfig::default() };
+    rules.severities.extend(codes.map(|code| (code.to_owned(), Severity::Warning)));
+    let mut found = 0;
+    for number in 0..random::count(24) {
+        let root = folder.join(format!("r{number}"));
+        write_repository(&root, number, &mut random);
+        data_files(&root).iter().for_each(|path| add_faults(path, &mut random));
+        let snapshot = snapshot(&root);
+        for path in data_files(&root) {
+            let path = FilePath::new(&path.display().to_string());
+            let length = snapshot.file(&path).and_then(|file| file.text()).map_or(0, Text::len);
+            let places = |findings: Vec<Finding>| -> Vec<(&str, TextRange, Vec<TextRange>)> {
+                let range = |span: Span| snapshot.span_bytes(span);
+                let findings = findings.into_iter().filter(|it| codes.contains(&it.rule.code));
+                findings
+                    .map(|it| {
+                        let related = it.related.iter().map(|it| range(it.span)).collect();
+                        (it.rule.code, range(it.span), related)
+                    })
+                    .collect()
+            };
+            let together = places(check_file(&snapshot, &path, &rules));
+            let all = TextRange::new(0, length);
+            let alone = places(check_range(&snapshot, &path, all, &rules));
+            assert_eq!(together, alone, "HIERA_LS_SEED={seed}, repository {number}, {path}");
+            found += together.len();
+        }
+    }
+    eprintln!("{found} removable entries");
+    assert!(found > 0);
 }
 
 /// Runs `--fix` in a repository, and adds the number of mended findings of each rule.

@@ -37,8 +37,11 @@ fn add_dependents(side: ComparedSide<'_>, keys: &mut BTreeSet<Arc<str>>) {
     let index = side.snapshot.keys();
     let view = side.snapshot.view(side.environment);
     add_askers(index, keys, keys.clone(), |asker, key| index.in_one_cycle(asker, key));
-    let is_hash = |key: &Arc<str>| view.root_members(key).any(|it| it.value.as_hash().is_some());
-    let hashes = keys.iter().filter(|key| is_hash(key)).cloned().collect();
+    // A key is defined in many files, and most keys are asked for by none.
+    let is_asked_hash = |key: &Arc<str>| {
+        index.is_asked_for(key) && view.root_members(key).any(|it| it.value.as_hash().is_some())
+    };
+    let hashes = keys.iter().filter(|key| is_asked_hash(key)).cloned().collect();
     add_askers(index, keys, hashes, |_, _| true);
 }
 

@@ -13,38 +13,76 @@ use std::io::{Read, Write};
 use baseline::Baseline;
 
 use super::progress::while_working;
+use super::shard::{self, FileRecord, Joined, Results};
 use super::watch::{WatchTarget, run_rounds};
 use super::{ArgumentSettings, Failure, Opened, Status, absolute_path, open, report};
-use crate::diagnostics::{Finding, Preset, Severity, catalogue, check_all, check_file};
+use crate::diagnostics::{
+    FileFindings, Finding, Preset, Severity, catalogue, check_all, check_file, check_share, join_shares,
+};
 use crate::disk::{FileSystem, OsFs};
 use crate::settings::Settings;
 use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
+use crate::workspace::share::Share;
 use crate::workspace::{Snapshot, Workspace, WorkspaceConfig, scan};
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if !arguments.watch {
-        return run_once(arguments, out).map(|(status, _)| status);
+        return match arguments.shard {
+            Some(shard) => write_part(arguments, shard, out),
+            None => run_once(arguments, None, out).map(|(status, _)| status),
+        };
     }
     let target = WatchTarget {
         root: &arguments.root,
         near: arguments.paths.first().map(|path| absolute_path(path)).transpose()?,
         files: arguments.baseline.iter().collect(),
     };
-    run_rounds(&target, out, |out| run_once(arguments, out))
+    run_rounds(&target, out, |out| run_once(arguments, None, out))
 }
 
-/// Checks once. Returns the status and the snapshot that was checked.
-fn run_once(
+/// Prints the report of the parts of all shards.
+///
+/// Errors: the shards read other files.
+pub(super) fn run_joined(
     arguments: &CheckArguments,
+    joined: Joined,
     out: &mut dyn Write,
-) -> Result<(Status, Snapshot), Failure> {
+) -> Result<Status, Failure> {
+    run_once(arguments, Some(joined), out).map(|(status, _)| status)
+}
+
+/// Checks the entries of a share, and writes the findings as a part of the report.
+fn write_part(
+    arguments: &CheckArguments,
+    shard: Share,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let mut target = open_target(arguments)?;
+    let root = target.opened.root.clone();
+    let snapshot = target.opened.snapshot.clone();
+    let before = match &arguments.since {
+        Some(revision) => Some(since::read_revision(revision, &mut target)?),
+        None => None,
+    };
+    let trees: Vec<(&Snapshot, &FilePath)> =
+        [Some(&snapshot), before.as_ref()].into_iter().flatten().map(|it| (it, &root)).collect();
+    let find = |tree: &(&Snapshot, &FilePath)| -> Vec<FileRecord> {
+        let found = check_share(tree.0, &target.opened.settings.rules, shard);
+        found.iter().map(|file| FileRecord::new(file, *tree)).collect()
+    };
+    let found = while_working("checking", || trees.iter().map(find).collect());
+    shard::write_part(shard, arguments, &trees, Results::Check(found), out)?;
+    Ok(if target.opened.lacks_folders { Status::CouldNotRun } else { Status::Good })
+}
+
+/// Opens what the arguments name, with the settings that they make.
+fn open_target(arguments: &CheckArguments) -> Result<CheckTarget, Failure> {
     for code in arguments.select.iter().chain(&arguments.ignore) {
         if catalogue::find(code).is_none() {
             return Err(Failure(format!("there is no rule '{code}'; `hiera-ls rules` lists them")));
         }
     }
-    let baseline = Baseline::open(arguments)?;
     let mut target = match &arguments.stdin_filename {
         Some(path) => open_standard_input(arguments, absolute_path(path)?)?,
         None => open_folders(arguments)?,
@@ -52,6 +90,19 @@ fn run_once(
     look_for_selected(arguments, &mut target.opened.settings);
     let preset = arguments.preset.as_deref().and_then(Preset::from_name);
     target.opened.settings.rules.preset = preset.unwrap_or(target.opened.settings.rules.preset);
+    Ok(target)
+}
+
+/// Checks once, or takes the findings from joined parts. Returns the status and the snapshot that was
+/// checked.
+fn run_once(
+    arguments: &CheckArguments,
+    joined: Option<Joined>,
+    out: &mut dyn Write,
+) -> Result<(Status, Snapshot), Failure> {
+    let baseline = Baseline::open(arguments)?;
+    let mut target = open_target(arguments)?;
+    target.joined = joined;
     if arguments.show_files {
         let status = target.write_files(out)?;
         return Ok((status, target.opened.snapshot));
@@ -72,8 +123,8 @@ fn run_once(
     if let Some(reason) = &arguments.add_ignore {
         target.opened.snapshot = fix::write_ignores(arguments, &target, reason)?;
     }
-    let find = || target.find(arguments, &target.opened.snapshot);
-    let mut findings = while_working("checking", find);
+    let find = || target.find(arguments, &target.opened.snapshot, CheckedTree::Working);
+    let mut findings = while_working("checking", find)?;
     if let Some(revision) = &arguments.since {
         since::remove_older(revision, arguments, &mut target, &mut findings)?;
     }
@@ -107,21 +158,48 @@ struct CheckTarget {
     paths: Vec<FilePath>,
     /// The file whose text is on standard input.
     unsaved: Option<FilePath>,
+    /// The findings that shards found; `None` where this process checks.
+    joined: Option<Joined>,
+}
+
+/// The trees whose findings a run needs.
+#[derive(Clone, Copy)]
+enum CheckedTree {
+    /// The opened files.
+    Working,
+    /// The revision of `--since`.
+    Since,
 }
 
 impl CheckTarget {
-    /// Returns the findings that the arguments ask for, in a snapshot of the opened files.
-    fn find(&self, arguments: &CheckArguments, snapshot: &Snapshot) -> Vec<Finding> {
+    /// Returns the findings that the arguments ask for, in a snapshot of a tree.
+    ///
+    /// Errors: the findings in parts are those of other files.
+    fn find(
+        &self,
+        arguments: &CheckArguments,
+        snapshot: &Snapshot,
+        tree: CheckedTree,
+    ) -> Result<Vec<Finding>, Failure> {
         let rules = &self.opened.settings.rules;
-        let mut findings = match &self.unsaved {
-            Some(path) => check_file(snapshot, path, rules),
-            None => check_all(snapshot, rules),
+        let mut findings = match (&self.unsaved, &self.joined) {
+            (Some(path), _) => check_file(snapshot, path, rules),
+            (None, None) => check_all(snapshot, rules),
+            (None, Some(joined)) => {
+                let files = (snapshot, &self.opened.root);
+                joined.require_tree(tree as usize, files)?;
+                let Results::Check(trees) = &joined.results else { return Ok(Vec::new()) };
+                let records = trees.get(tree as usize).into_iter().flatten();
+                let found: Vec<FileFindings> =
+                    records.map(|record| record.findings(files)).collect::<Result<_, _>>()?;
+                join_shares(snapshot, rules, found)
+            }
         };
         findings.retain(|finding| {
             is_wanted(finding, arguments)
                 && snapshot.path_of(finding.span.file).is_some_and(|path| self.covers_path(path))
         });
-        findings
+        Ok(findings)
     }
 
     /// Prints the files that rules look at, in the order of their paths.
@@ -175,7 +253,7 @@ fn open_folders(arguments: &CheckArguments) -> Result<CheckTarget, Failure> {
         return Err(failure);
     }
     opened.note_unread_settings();
-    Ok(CheckTarget { opened, paths, unsaved: None })
+    Ok(CheckTarget { opened, paths, unsaved: None, joined: None })
 }
 
 /// Opens the file whose text is on standard input. It need not exist on disk.
@@ -204,11 +282,11 @@ fn open_standard_input(arguments: &CheckArguments, path: FilePath) -> Result<Che
             problems: Vec::new(),
             lacks_folders: false,
         };
-        return Ok(CheckTarget { opened, paths: Vec::new(), unsaved: Some(path) });
+        return Ok(CheckTarget { opened, paths: Vec::new(), unsaved: Some(path), joined: None });
     }
     let unsaved = Some((path.clone(), text));
     let opened = open(&arguments.root, Some(&path), ArgumentSettings::new(), unsaved)?;
-    Ok(CheckTarget { opened, paths: Vec::new(), unsaved: Some(path) })
+    Ok(CheckTarget { opened, paths: Vec::new(), unsaved: Some(path), joined: None })
 }
 
 /// Switches off the rules that are not asked for by name, where some are. A rule that is off is

@@ -13,12 +13,14 @@ mod itself;
 mod keys;
 pub mod logging;
 mod lookup;
+mod merge;
 mod node_names;
 mod nodes;
 mod progress;
 mod report;
 mod rules;
 mod settled;
+mod shard;
 mod simplify;
 mod unified_diff;
 mod watch;
@@ -31,6 +33,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use crate::disk::{FileSystem, OsFs, Unlisted, UnlistedReason};
 use crate::hiera::resolution::Unapplied;
@@ -111,6 +114,9 @@ pub enum Command {
     Log(Box<diff::log::LogArguments>),
     /// Print every finding; exit 0 clean, 1 findings that count, 2 could not run.
     Check(Box<CheckArguments>),
+    /// Print the report of `check` or `diff` from the parts that their shards wrote, in the same folder
+    /// and commit; exit as the command does.
+    Merge(Box<merge::MergeArguments>),
     /// Print patches that make the data smaller and change no value of a node, step by step, or write
     /// them; exit 0 nothing to do or written, 1 there are patches, 2 could not run.
     Simplify(Box<simplify::SimplifyArguments>),
@@ -149,7 +155,7 @@ pub enum Command {
 }
 
 /// Where the data is.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
 pub struct RootArguments {
     /// The environment's folder [default: the nearest one upwards with a hiera.yaml].
     #[arg(long, value_name = "DIR")]
@@ -172,7 +178,7 @@ pub struct RootArguments {
 }
 
 /// A version of Puppet, or two of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct PuppetVersions {
     /// The version before an upgrade; `None` for one version.
     from: Option<u8>,
@@ -397,6 +403,7 @@ pub fn run(command: Command, out: &mut dyn Write) -> Status {
         Command::Diff(arguments) => diff::run(&arguments, out),
         Command::Log(arguments) => diff::log::run(&arguments, out),
         Command::Check(arguments) => check::run(&arguments, out),
+        Command::Merge(arguments) => merge::run(&arguments, out),
         Command::Simplify(arguments) => simplify::run(&arguments, out),
         Command::Debug { aspect, file, root } => debug::run(aspect, &file, &root, out),
         Command::Nodes(arguments) => nodes::run(&arguments, out),

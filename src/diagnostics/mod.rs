@@ -12,6 +12,7 @@ pub mod rule;
 mod rules;
 mod secret_lines;
 mod session;
+mod shares;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +20,6 @@ use std::borrow::Borrow;
 use std::cell::{LazyCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 pub use anchors::carries_anchor;
 pub use identity::FindingIdentity;
@@ -27,6 +27,7 @@ pub use ignores::IgnoredPaths;
 pub use rule::{Finding, Needs, Related, Rule, RuleGroup, Severity, Tag};
 pub(crate) use rules::unknown_key::describe_absent_files;
 pub use session::{Findings, ReportedFindings};
+pub use shares::{FileFindings, check_share, join_shares};
 
 use crate::fleet::answer_cache::AnswerCache;
 use crate::hiera::config::{HieraConfig, Layer};
@@ -42,7 +43,7 @@ use crate::hiera::resolution::Resolution;
 use crate::puppet::value::Member;
 use crate::text::{FilePath, Limit, Span, Text, TextRange};
 use crate::workspace::Snapshot;
-use crate::workspace::parallel::on_all_cores;
+use crate::workspace::share::Share;
 use removal::RemovalProofs;
 use rule::{Check, DataContext, Dependence, EntryContext, FileContext};
 
@@ -133,25 +134,11 @@ impl RulesConfig {
 ///
 /// Until the workspace has been read, only rules that need no other file run.
 pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
-    check_sharing(snapshot, path, config, &AnswerCache::default())
+    let answers = AnswerCache::default();
+    let found = shares::check_units(snapshot, path, config, &answers, Share::WHOLE);
+    shares::join_units(snapshot, path, config, found)
 }
 
-/// Returns the findings in one file; lookups for nodes share `answers`.
-fn check_sharing(
-    snapshot: &Snapshot,
-    path: &FilePath,
-    config: &RulesConfig,
-    answers: &AnswerCache,
-) -> Vec<Finding> {
-    let all = |check: &FileCheck<'_>| {
-        let mut findings = check.check_whole(Needs::known_at_most(snapshot));
-        findings.extend(check.check_cycles());
-        in_order(snapshot, findings)
-    };
-    let findings = FileCheck::check_with(snapshot, path, config, answers, all)
-        .unwrap_or_else(|| in_order(snapshot, of_other_file(snapshot, path, config)));
-    ignores::accept_findings(snapshot, path, config, findings)
-}
 
 /// Returns the findings in one file of the rules that need no index, in the order of their places:
 /// it takes little time in a workspace that was not indexed yet. [`check_file`] returns all of
@@ -235,20 +222,7 @@ fn of_other_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> 
 /// Returns the findings of the whole workspace: those of each file, files in the order of their
 /// paths.
 pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
-    let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
-    let start = Instant::now();
-    let severities = config.environments.values().chain([&config.severities]);
-    let mut enabled = severities.flat_map(|it| enabled_rules(it, config.preset));
-    if enabled.any(|(rule, _)| rule.needs > Needs::Levels) {
-        prepare(snapshot);
-    }
-    let index_us = start.elapsed().as_micros();
-    let answers = AnswerCache::default();
-    let found = on_all_cores(&files, |path| check_sharing(snapshot, path, config, &answers));
-    let found: Vec<Finding> = found.into_iter().flatten().collect();
-    let (files, findings) = (files.len(), found.len());
-    tracing::info!(files, findings, index_us, us = start.elapsed().as_micros(), "files checked");
-    found
+    join_shares(snapshot, config, check_share(snapshot, config, Share::WHOLE))
 }
 
 /// Makes the indexes that rules ask, once, before all threads wait for them.
@@ -292,7 +266,8 @@ fn in_order<F: Borrow<Finding>>(snapshot: &Snapshot, mut findings: Vec<F>) -> Ve
     });
     findings.dedup_by(|a, b| {
         let (a, b): (&Finding, &Finding) = ((*a).borrow(), (*b).borrow());
-        a.span == b.span && a.rule.code == b.rule.code && a.message == b.message
+        let is_same = a.rule.code == b.rule.code && a.message == b.message;
+        is_same && snapshot.is_same_place(a.span, b.span)
     });
     findings
 }

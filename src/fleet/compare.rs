@@ -13,7 +13,7 @@ mod effort;
 pub mod history;
 mod kept;
 mod keys;
-mod nodes;
+pub mod nodes;
 pub mod refused;
 mod shadowed;
 pub mod upgrade;

@@ -87,7 +87,7 @@ impl<'a> NodeValues<'a> {
         let ask = |resolver: &Resolver<'_>| resolver.lookup(key, merge);
         let lookup = |scope: &Scope, node: Option<usize>| self.look_up(&ask, (scope, node));
         let question = self.question(&root, &lookup);
-        let mut groups = self.groups_of(&question);
+        let mut groups = self.groups_of(&question, None);
         let mut number = 0;
         while let Some(group) = groups.get_mut(number) {
             let others = add_own_cases(&question, group);
@@ -116,15 +116,16 @@ impl<'a> NodeValues<'a> {
         group
     }
 
-    /// Returns the answers of all nodes to a lookup of a root key, without the cases of unknown
-    /// variables.
+    /// Returns the answers of the nodes with these numbers, in order, to a lookup of a root key,
+    /// without the cases of unknown variables.
     pub(super) fn answers(
         &self,
         root: &str,
+        numbers: &[usize],
         ask: &dyn Fn(&Resolver<'_>) -> Resolution,
     ) -> Vec<Group> {
         let lookup = |scope: &Scope, node: Option<usize>| self.look_up(ask, (scope, node));
-        self.groups_of(&self.question(root, &lookup))
+        self.groups_of(&self.question(root, &lookup), Some(numbers))
     }
 
     fn question<'q>(
@@ -136,16 +137,22 @@ impl<'a> NodeValues<'a> {
         FleetQuestion { snapshot, environment, root, lookup, is_enough: &|_| false }
     }
 
-    fn groups_of(&self, question: &FleetQuestion<'_>) -> Vec<Group> {
+    /// Returns the groups of the nodes with these numbers, in order, or of all.
+    fn groups_of(&self, question: &FleetQuestion<'_>, numbers: Option<&[usize]>) -> Vec<Group> {
         let mut groups = Vec::new();
+        let is_asked = |node: &usize| numbers.is_none_or(|all| all.binary_search(node).is_ok());
         for class in &self.classes {
+            let class: Vec<usize> = class.iter().copied().filter(is_asked).collect();
+            if class.is_empty() {
+                continue;
+            }
             match self.are_kinds {
                 true => groups.extend(class.iter().map(|number| {
                     let scope = self.nodes[*number].scope.clone();
                     let resolution = (question.lookup)(&scope, Some(*number));
                     Group { nodes: vec![*number], scope, resolution, cases: Vec::new() }
                 })),
-                false => groups.extend(group_by_answer(question, class).groups),
+                false => groups.extend(group_by_answer(question, &class).groups),
             }
         }
         groups

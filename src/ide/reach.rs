@@ -11,6 +11,7 @@ use super::change_report::{ChangeReport, page};
 use super::page_links::PageLink;
 use crate::fleet::compare::changes::{EnvironmentChanges, KeyChange, find_changes};
 use crate::fleet::compare::edits::{Edit, EditKind, find_edits};
+use crate::fleet::compare::nodes::NodeChoice;
 use crate::hiera::data::DataFormat;
 use crate::text::{FilePath, TextRange, count_phrase};
 use crate::workspace::Snapshot;
@@ -118,7 +119,7 @@ impl<'a> Revisions<'a> {
         let files = before.files_changed(after);
         let root = FilePath::new("/");
         let reporter = self.reporter(&root);
-        let all = find_changes(before, after, &files, &|_| true)?;
+        let all = find_changes(before, after, &files, &NodeChoice::chosen_by(&|_| true))?;
         for (environment, changes) in all.into_iter().enumerate() {
             let sides = ((before, changes.before), (after, changes.after));
             let edits = find_edits(sides.0, sides.1, &files);
@@ -160,7 +161,7 @@ impl<'a> Revisions<'a> {
         let files = before.files_changed(after);
         let root = after.folders().first().cloned().unwrap_or(FilePath::new("/"));
         let reporter = self.reporter(&root);
-        let changes = find_changes(before, after, &files, &|_| true)?;
+        let changes = find_changes(before, after, &files, &NodeChoice::chosen_by(&|_| true))?;
         let report = |changes: EnvironmentChanges<'a>| {
             let sides = ((before, changes.before), (after, changes.after));
             let edits = find_edits(sides.0, sides.1, &files);

@@ -31,6 +31,7 @@ pub mod scan;
 mod scopes;
 pub mod seen;
 mod sensitivity;
+pub mod share;
 pub mod snapshot;
 mod trial;
 pub mod ungoverned;

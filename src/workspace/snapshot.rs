@@ -89,6 +89,11 @@ impl Snapshot {
         self.files.values().filter(move |file| !is_code(&file.path))
     }
 
+    /// Returns all files that the workspace reads, by path, code among them.
+    pub fn files_and_code(&self) -> impl Iterator<Item = &Arc<File>> {
+        self.files.values()
+    }
+
     /// Returns the files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
     pub fn glob_files(&self, pattern: &str) -> Arc<[FilePath]> {
         self.names.glob_files(pattern)

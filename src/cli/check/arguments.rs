@@ -3,15 +3,17 @@
 use std::io::IsTerminal as _;
 
 use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use crate::cli::RootArguments;
 use crate::cli::report::{Grouping, ReportFormat};
 use crate::diagnostics::Preset;
 use crate::disk::environment_variable;
 use crate::text::paint::Paint;
+use crate::workspace::share::Share;
 
 /// The arguments of `check`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct CheckArguments {
     /// Folders, or files to report on within the folder that governs them [default: the current
     /// folder].
@@ -46,6 +48,11 @@ pub struct CheckArguments {
     /// Print the settings in force with the places that they come from, and check nothing.
     #[arg(long, conflicts_with_all = ["stdin", "fix", "diff", "show_files"])]
     pub(super) show_settings: bool,
+    /// Check one share of the work alone, such as 1/4, and write a part of the report: `hiera-ls merge`
+    /// prints the report of all parts, as these arguments without this one would.
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["stdin", "fixing", "add_ignore", "show_files", "show_settings", "watch"])]
+    #[serde(skip)]
+    pub(super) shard: Option<Share>,
     /// Check again after each change of a file, until Ctrl+C.
     #[arg(long, conflicts_with_all = ["stdin", "show_files", "show_settings", "fixing", "add_ignore", "write_baseline", "prune_baseline"])]
     pub(super) watch: bool,
@@ -93,7 +100,7 @@ pub struct CheckArguments {
 }
 
 /// When reports have colours and links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(super) enum ColorChoice {
     /// Where standard output is a terminal.
     Auto,
@@ -101,6 +108,13 @@ pub(super) enum ColorChoice {
     Always,
     /// Never.
     Never,
+}
+
+impl CheckArguments {
+    /// Prints the report in this format, and in no other form.
+    pub(in crate::cli) fn print_as(&mut self, format: ReportFormat) {
+        (self.format, self.group_by, self.statistics) = (format, None, false);
+    }
 }
 
 impl ColorChoice {

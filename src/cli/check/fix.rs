@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write};
 
-use super::{CheckArguments, CheckTarget};
+use super::{CheckArguments, CheckTarget, CheckedTree};
 use crate::cli::unified_diff::write_file_diff;
 use crate::cli::{Failure, Status, print_note};
 use crate::diagnostics::Finding;
@@ -37,7 +37,7 @@ pub(super) fn fix_findings(
     let mut touched = SourceChange::default();
     let mut left = usize::MAX;
     loop {
-        let findings = target.find(arguments, &after);
+        let findings = target.find(arguments, &after, CheckedTree::Working)?;
         let fixable: Vec<&Finding> = findings.iter().filter(|it| it.fix.is_some()).collect();
         let chosen = choose_fixes(&after, &fixable, most);
         if chosen.findings.is_empty() {
@@ -107,7 +107,7 @@ pub(super) fn write_ignores(
     reason: &str,
 ) -> Result<Snapshot, Failure> {
     let before = &target.opened.snapshot;
-    let findings = target.find(arguments, before);
+    let findings = target.find(arguments, before, CheckedTree::Working)?;
     let is_meant = |finding: &&Finding| finding.rule.code != "unused-ignore";
     let findings: Vec<&Finding> = findings.iter().filter(is_meant).collect();
     let change = accept_with_comments(before, &findings, reason);

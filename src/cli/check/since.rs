@@ -2,36 +2,49 @@
 //! two trees are compared, not lines: a change may cause a finding in another file.
 
 use super::baseline::{IdentityCounts, remove_counted};
-use super::{CheckArguments, CheckTarget};
+use super::{CheckArguments, CheckTarget, CheckedTree};
 use crate::cli::diff::{Revisions, require_contents};
 use crate::cli::{Failure, print_note, progress};
 use crate::diagnostics::{Finding, FindingIdentity};
 use crate::settings::FolderReading;
 use crate::workspace::{Snapshot, Workspace, WorkspaceConfig};
 
-/// Removes the findings that the tree of a revision has, too, with the settings and the nodes of
-/// the working tree. A note states their number.
+/// Reads the tree of a revision, with the settings and the nodes of the working tree.
 ///
 /// Errors: the folder is in no git repository, there is no such revision, or the clone lacks files
 /// of the revision.
-pub(super) fn remove_older(
+pub(super) fn read_revision(
     revision: &str,
-    arguments: &CheckArguments,
     target: &mut CheckTarget,
-    findings: &mut Vec<Finding>,
-) -> Result<(), Failure> {
+) -> Result<Snapshot, Failure> {
     let root = target.opened.root.clone();
     let tree = Revisions::base_and_worktree(revision, &root)?.base_tree(&root)?;
     let unread = Workspace::new(WorkspaceConfig::default(), Vec::new());
     let mut reading = FolderReading::new(std::mem::replace(&mut target.opened.workspace, unread));
     let before = progress::while_reading(&root, || reading.read(&tree));
     require_contents(&tree)?;
+    Ok(before)
+}
+
+/// Removes the findings that the tree of a revision has, too, with the settings and the nodes of
+/// the working tree. A note states their number.
+///
+/// Errors: the revision cannot be read, or the findings in parts are those of other files.
+pub(super) fn remove_older(
+    revision: &str,
+    arguments: &CheckArguments,
+    target: &mut CheckTarget,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Failure> {
+    let before = read_revision(revision, target)?;
+    let root = &target.opened.root;
     let identities = |snapshot: &Snapshot, findings: &[Finding]| {
-        let identity = |finding| FindingIdentity::new(snapshot, finding, &root);
+        let identity = |finding| FindingIdentity::new(snapshot, finding, root);
         findings.iter().map(identity).collect::<Vec<_>>()
     };
     let mut counts = IdentityCounts::new();
-    for identity in identities(&before, &target.find(arguments, &before)) {
+    let older = target.find(arguments, &before, CheckedTree::Since)?;
+    for identity in identities(&before, &older) {
         *counts.entry(identity).or_default() += 1;
     }
     let number = findings.len();

@@ -1,11 +1,13 @@
 //! The arguments of `diff`.
 
 use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use crate::cli::{PuppetVersions, RootArguments};
+use crate::workspace::share::Share;
 
 /// The arguments of `diff`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 #[command(mut_arg("puppet_version", |arg| arg
     .value_name("VERSION|FROM..TO")
     .value_parser(PuppetVersions::parse_two)
@@ -44,6 +46,11 @@ pub struct DiffArguments {
     /// Exit with 1 for these kinds of changes only: error, lost, value, found, mended, open, order.
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = ["error", "lost", "value", "found", "mended", "open", "order"])]
     pub(super) fail_on: Vec<String>,
+    /// Compare one share of the nodes alone, such as 1/4, and write a part of the report: `hiera-ls
+    /// merge` prints the report of all parts, as these arguments without this one would.
+    #[arg(long, value_name = "I/N", conflicts_with = "git_driver")]
+    #[serde(skip)]
+    pub(super) shard: Option<Share>,
     /// Run as the command of a diff driver of git: `git config diff.hiera.command 'hiera-ls diff
     /// --git-driver'`, and `*.yaml diff=hiera` in .gitattributes.
     #[arg(long, conflicts_with_all = ["base", "head"])]
@@ -52,9 +59,16 @@ pub struct DiffArguments {
     pub(super) root: RootArguments,
 }
 
+impl DiffArguments {
+    /// Prints the report in this format.
+    pub(in crate::cli) fn print_as(&mut self, format: DiffFormat) {
+        self.format = format;
+    }
+}
+
 /// How the report is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum DiffFormat {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub(in crate::cli) enum DiffFormat {
     /// For people.
     Human,
     /// For a comment on a pull request.

@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Stat
     let commits = [("before".to_owned(), None), ("after".to_owned(), None)];
     writeln!(out, "diff --hiera {}", crate::text::escape::escape_terminal(path))?;
     sides.write_between(
-        arguments,
+        (arguments, None),
         (side_name(old, "the old text"), side_name(new, "the new text")),
         &commits,
         out,

@@ -16,12 +16,14 @@ use arguments::DiffFormat;
 
 use super::node_names::choose_nodes;
 use super::progress::while_working;
+use super::shard::{self, Joined, KeyNodes, Results};
 use super::{
     ArgumentSettings, Failure, PuppetVersions, Status, command_settings, find_root, print_note,
 };
 use crate::disk::FileSystem;
 use crate::fleet::compare::changes::{EnvironmentChanges, find_changes};
 use crate::fleet::compare::edits::find_edits;
+use crate::fleet::compare::nodes::{ChangedNodes, NodeChoice};
 use crate::fleet::node_values::NodeValues;
 use crate::ide::change_report::masking::Masking;
 use crate::ide::change_report::model::{EnvironmentReport, Reporter};
@@ -33,6 +35,7 @@ use crate::workspace::Snapshot;
 use crate::workspace::git::{GitRepository, GitRevision, TreeFs, WorkingTreeFs};
 use crate::workspace::nodes::Node;
 use crate::workspace::scan::walk_limits;
+use crate::workspace::share::Share;
 
 /// The work of a comparison, in reports of progress.
 const COMPARING: &str = "comparing nodes";
@@ -40,8 +43,27 @@ const COMPARING: &str = "comparing nodes";
 const WORKTREE: &str = "worktree";
 
 pub(super) fn run(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    run_with(arguments, None, out)
+}
+
+/// Prints the report of the parts of all shards.
+///
+/// Errors: the shards read other files.
+pub(super) fn run_joined(
+    arguments: &DiffArguments,
+    joined: &Joined,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    run_with(arguments, Some(joined), out)
+}
+
+fn run_with(
+    arguments: &DiffArguments,
+    joined: Option<&Joined>,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
     if let Some(PuppetVersions { from: Some(from), to }) = arguments.root.puppet_version {
-        return upgrade::run(arguments, [from, to], out);
+        return upgrade::run(arguments, [from, to], joined, out);
     }
     if arguments.git_driver {
         return driver::run(arguments, out);
@@ -62,7 +84,7 @@ pub(super) fn run(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Stat
     for tree in [Some(&base), head.as_ref()].into_iter().flatten() {
         note_unread(tree, &sides)?;
     }
-    sides.write(arguments, &revisions, out)
+    sides.write(arguments, &revisions, joined, out)
 }
 
 /// The two revisions of a comparison.
@@ -230,6 +252,7 @@ impl Sides {
         &self,
         arguments: &DiffArguments,
         revisions: &Revisions,
+        joined: Option<&Joined>,
         out: &mut dyn Write,
     ) -> Result<Status, Failure> {
         let commit = |revision: &GitRevision| revision.commit.chars().take(9).collect::<String>();
@@ -245,22 +268,24 @@ impl Sides {
                 None => (WORKTREE.to_owned(), None),
             },
         ];
-        self.write_between(arguments, (&base, &head), &commits, out)
+        self.write_between((arguments, joined), (&base, &head), &commits, out)
     }
 
     /// Writes the report about two revisions. `commits` are the names of both sides with the ids of their commits.
     fn write_between<'a>(
         &'a self,
-        arguments: &DiffArguments,
+        (arguments, joined): (&DiffArguments, Option<&Joined>),
         (base, head): (&'a str, &'a str),
         commits: &[(String, Option<String>); 2],
         out: &mut dyn Write,
     ) -> Result<Status, Failure> {
         let files = self.before.files_changed(&self.after);
-        let is_chosen = self.chosen_nodes(arguments.nodes.as_deref())?;
-        let find = || find_changes(&self.before, &self.after, &files, &is_chosen);
-        let changes = while_working(COMPARING, find);
-        let changes = changes.ok_or_else(|| Failure("the comparison was cancelled".into()))?;
+        let find =
+            |choice: &NodeChoice<'_>| find_changes(&self.before, &self.after, &files, choice);
+        let changes = self.compare(arguments, joined, find)?;
+        if let Some(shard) = arguments.shard {
+            return self.write_part(arguments, shard, changes.iter(), out);
+        }
         let reporter = self.reporter(arguments.reveal, arguments.order);
         let report = |changes: EnvironmentChanges<'a>| {
             let sides = ((&self.before, changes.before), (&self.after, changes.after));
@@ -275,6 +300,48 @@ impl Sides {
         let changes = self.change_report((base, head), reports);
         let report = Report { changes: &changes, commits, arguments: again };
         report.write(arguments, &reporter, out)
+    }
+
+    /// Compares the nodes that the arguments choose: those of a share, or those that parts name.
+    ///
+    /// Errors: the arguments choose no node, or the shards read other files.
+    fn compare<T>(
+        &self,
+        arguments: &DiffArguments,
+        joined: Option<&Joined>,
+        find: impl FnOnce(&NodeChoice<'_>) -> Option<T>,
+    ) -> Result<T, Failure> {
+        let is_chosen = self.chosen_nodes(arguments.nodes.as_deref())?;
+        let mut known: Option<Vec<ChangedNodes>> = None;
+        if let Some(joined) = joined {
+            for (number, snapshot) in [&self.before, &self.after].into_iter().enumerate() {
+                joined.require_tree(number, (snapshot, &self.root))?;
+            }
+            if let Results::Diff(environments) = &joined.results {
+                known = Some(environments.iter().map(|all| KeyNodes::join(all)).collect());
+            }
+        }
+        let choice = NodeChoice {
+            share: arguments.shard.unwrap_or(Share::WHOLE),
+            known: known.as_deref(),
+            ..NodeChoice::chosen_by(&is_chosen)
+        };
+        let found = while_working(COMPARING, || find(&choice));
+        found.ok_or_else(|| Failure("the comparison was cancelled".into()))
+    }
+
+    /// Writes the changes of the nodes of a share as a part of the report.
+    fn write_part<'c>(
+        &self,
+        arguments: &DiffArguments,
+        share: Share,
+        changes: impl Iterator<Item = &'c EnvironmentChanges<'c>>,
+        out: &mut dyn Write,
+    ) -> Result<Status, Failure> {
+        let trees = [(&self.before, &self.root), (&self.after, &self.root)];
+        let records = changes.map(|one| KeyNodes::of_environment(&one.changed_nodes())).collect();
+        shard::write_part(share, arguments, &trees, Results::Diff(records), out)?;
+        Ok(Status::Good)
     }
 
     fn change_report<'a>(

@@ -3,11 +3,12 @@
 use std::io::Write;
 
 use super::{DiffArguments, Report, Sides, WORKTREE};
-use crate::cli::progress::while_working;
+use crate::cli::shard::Joined;
 use crate::cli::{
     ArgumentSettings, Failure, PuppetVersions, RootArguments, Status, command_settings, find_root,
 };
 use crate::disk::{FileSystem, OsFs};
+use crate::fleet::compare::nodes::NodeChoice;
 use crate::fleet::compare::upgrade::{causes_of_change, find_upgrade_changes};
 use crate::puppet::PuppetVersion;
 use crate::settings::{GivenSettings, Origin, open_versions};
@@ -19,6 +20,7 @@ use crate::workspace::git::{GitRepository, GitRevision, TreeFs};
 pub(super) fn run(
     arguments: &DiffArguments,
     versions: [u8; 2],
+    joined: Option<&Joined>,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     if arguments.base.is_some() || !arguments.revisions.is_empty() {
@@ -33,10 +35,12 @@ pub(super) fn run(
     if let Some((_, fs)) = &tree.revision {
         super::note_unread(fs, &sides)?;
     }
-    let is_chosen = sides.chosen_nodes(arguments.nodes.as_deref())?;
-    let find = || find_upgrade_changes(&sides.before, &sides.after, &is_chosen);
-    let found = while_working(super::COMPARING, find);
-    let found = found.ok_or_else(|| Failure("the comparison was cancelled".into()))?;
+    let find =
+        |choice: &NodeChoice<'_>| find_upgrade_changes(&sides.before, &sides.after, choice);
+    let found = sides.compare(arguments, joined, find)?;
+    if let Some(shard) = arguments.shard {
+        return sides.write_part(arguments, shard, found.iter().map(|(changes, _)| changes), out);
+    }
     let reporter = sides.reporter(arguments.reveal, arguments.order);
     let reports: Vec<_> = found
         .into_iter()

@@ -13,16 +13,17 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::render::LineSpans;
 use crate::diagnostics::{Finding, FindingIdentity, Severity};
 use crate::disk::current_dir;
-use crate::text::FilePath;
+use crate::text::{FilePath, fnv_hash};
 use crate::text::paint::Paint;
 use crate::workspace::Snapshot;
 
 /// The formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(in crate::cli) enum ReportFormat {
     /// For people: each finding with its line, and a count.
     #[value(alias = "human")]
@@ -50,7 +51,7 @@ pub(in crate::cli) enum ReportFormat {
 }
 
 /// The property by which a report for people groups findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(in crate::cli) enum Grouping {
     /// The fact behind them, such as a module that is not here; else the rule.
     Cause,
@@ -134,14 +135,6 @@ fn fingerprint_findings(findings: &[Finding], spans: &LineSpans<'_>) -> Vec<Stri
         format!("{:016x}", fnv_hash(format!("{text}\n{number}").as_bytes()))
     };
     findings.iter().map(fingerprint).collect()
-}
-
-/// Fowler, Noll and Vo's hash 1a of 64 bits: the same in all versions, which the standard library's
-/// is not.
-fn fnv_hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 /// Escapes a text for XML 1.0, which permits few control characters.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::answer::NodeAnswers;
-use super::nodes::ComparedNodes;
+use super::nodes::{ChangedNodes, ComparedNodes, NodeChoice, Witnesses, rank_nodes};
 use super::refused::{RefusedFile, refused_files};
 use super::{ComparedSide, Comparer, Effort, environment_after, keys, nodes_concerned};
 use crate::fleet::leaves::is_same_order;
@@ -63,6 +63,20 @@ pub struct EnvironmentChanges<'a> {
     pub refused: Vec<RefusedFile>,
 }
 
+impl EnvironmentChanges<'_> {
+    /// Returns the keys that change, with the nodes of each change.
+    pub fn changed_nodes(&self) -> ChangedNodes {
+        let mut all = ChangedNodes::new();
+        for KeyChange { key, nodes, .. } in &self.changes {
+            let groups = all.entry(key.clone()).or_default();
+            if !groups.contains(nodes) {
+                groups.push(nodes.clone());
+            }
+        }
+        all
+    }
+}
+
 impl<'a> ComparedNodes<'a> {
     /// Returns the changes of the nodes.
     pub(super) fn into_changes(
@@ -91,13 +105,13 @@ struct Stake {
     causes: BTreeSet<Arc<str>>,
 }
 
-/// Returns what a revision changes in each environment that both sides have, for the nodes whose
-/// names `is_chosen` accepts. `files` are those that differ. `None` when cancelled.
+/// Returns what a revision changes in each environment that both sides have, for the chosen nodes.
+/// `files` are those that differ. `None` when cancelled.
 pub fn find_changes<'a>(
     before: &'a Snapshot,
     after: &'a Snapshot,
     files: &[FilePath],
-    is_chosen: &dyn Fn(&Node) -> bool,
+    choice: &NodeChoice<'_>,
 ) -> Option<Vec<EnvironmentChanges<'a>>> {
     let comparer = Comparer { keeps_lookups: true, ..Comparer::new(before, Effort::default()) };
     let mut all = Vec::new();
@@ -109,9 +123,14 @@ pub fn find_changes<'a>(
             ComparedSide { snapshot: after, environment: later, caches: &caches.1 },
         );
         let files = files.iter().filter(|path| concerns(sides, path)).collect::<Vec<_>>();
-        let nodes = ComparedNodes::find((before, environment), (after, later), is_chosen);
+        let nodes = ComparedNodes::find((before, environment), (after, later), choice);
         let refused = refused_files(sides.0, sides.1, &nodes);
-        let changes = comparer.environment_changes(sides, &files, &nodes, &refused)?;
+        let changes = comparer.environment_changes(
+            sides,
+            &files,
+            (&nodes, choice.known_in(all.len())),
+            &refused,
+        )?;
         let refused = one_sided(refused);
         all.push(EnvironmentChanges {
             refused,
@@ -145,7 +164,7 @@ impl Comparer<'_> {
         &self,
         (before, after): (ComparedSide<'_>, ComparedSide<'_>),
         files: &[&FilePath],
-        nodes: &ComparedNodes<'_>,
+        (nodes, known): (&ComparedNodes<'_>, Option<&ChangedNodes>),
         refused: &[RefusedFile],
     ) -> Option<Vec<KeyChange>> {
         let compared = &nodes.compared;
@@ -154,6 +173,7 @@ impl Comparer<'_> {
             before,
             after,
             nodes,
+            known,
             refused,
             done: HashMap::new(),
             changes: BTreeMap::new(),
@@ -215,6 +235,8 @@ struct ChangeTracing<'t, 'a> {
     before: ComparedSide<'a>,
     after: ComparedSide<'a>,
     nodes: &'t ComparedNodes<'a>,
+    /// The changes, where they are known already.
+    known: Option<&'t ChangedNodes>,
     refused: &'t [RefusedFile],
     /// The nodes for which a key was looked up.
     done: HashMap<Arc<str>, BTreeSet<usize>>,
@@ -316,26 +338,29 @@ impl ChangeTracing<'_, '_> {
     /// Returns the nodes for which the answer differs in a way.
     fn compare_way(&mut self, key: &Arc<str>, way: &ReadWay<'_>, stake: &Stake) -> BTreeSet<usize> {
         let is_read = |node: &usize| !self.refused.iter().any(|file| file.fails(key, *node));
-        let nodes: Vec<usize> = stake.nodes.iter().copied().filter(is_read).collect();
+        let nodes = stake.nodes.iter().copied().filter(is_read).collect();
+        let witnesses = Witnesses::choose(nodes, key, self.known);
+        let nodes = &witnesses.numbers;
         let (all, are_kinds) = self.before.compared_nodes();
         let (all_later, _) = self.after.compared_nodes();
         let later: Vec<usize> = nodes.iter().map(|node| self.nodes.later_number(*node)).collect();
         let (mut old, mut new) = (NodeAnswers::default(), NodeAnswers::default());
         let of_kinds = |all| are_kinds.then_some(all);
-        self.comparer.add_answers((self.before, of_kinds(all)), (key, way), &nodes, &mut old);
+        self.comparer.add_answers((self.before, of_kinds(all)), (key, way), nodes, &mut old);
         self.comparer.add_answers((self.after, of_kinds(all_later)), (key, way), &later, &mut new);
         let known = self.changes.entry(key.clone()).or_default();
         let pairs = nodes.iter().copied().zip(later);
-        group_changes((key, way), pairs, (&old, &new), &stake.causes, known)
+        group_changes((key, way), (pairs, &witnesses), (&old, &new), &stake.causes, known)
     }
 }
 
 /// Adds the changes of a key in one way to those that are known of it: one for each pair of answers
-/// that differ. A change that is the same with another strategy is one change. Returns the nodes, of
-/// which the numbers before and after are given, for which the answer differs.
+/// that differ, those of most nodes first. A change that is the same with another strategy is one
+/// change. The numbers before and after of the witnesses are given. Returns the nodes for which the
+/// answer differs.
 pub(super) fn group_changes(
     (key, way): (&Arc<str>, &ReadWay<'_>),
-    nodes: impl Iterator<Item = (usize, usize)>,
+    (nodes, witnesses): (impl Iterator<Item = (usize, usize)>, &Witnesses),
     (old, new): (&NodeAnswers, &NodeAnswers),
     causes: &BTreeSet<Arc<str>>,
     known: &mut Vec<KeyChange>,
@@ -343,9 +368,12 @@ pub(super) fn group_changes(
     let mut pairs: BTreeMap<(usize, usize), BTreeSet<usize>> = BTreeMap::new();
     for (node, later) in nodes {
         if let Some(pair) = old.number(node).zip(new.number(later)) {
-            pairs.entry(pair).or_default().insert(node);
+            pairs.entry(pair).or_default().extend(witnesses.nodes_of(&node));
         }
     }
+    // The numbers of answers follow the order of the lookups, which is that of the nodes asked about.
+    let mut pairs: Vec<((usize, usize), BTreeSet<usize>)> = pairs.into_iter().collect();
+    pairs.sort_by_key(|(_, nodes)| rank_nodes(nodes));
     let mut changed = BTreeSet::new();
     for ((one, other), nodes) in pairs {
         let (one, other) = (old.answer(one), new.answer(other));

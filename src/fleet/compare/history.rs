@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::changes::EnvironmentChanges;
 use super::keys::{has_other_options, keys_that_differ};
+use super::nodes::NodeChoice;
 use super::whole::{find_one_sided_changes, find_whole_changes};
 use super::{ComparedSide, environment_after};
 use crate::fleet::node_caches::NodeCaches;
@@ -26,18 +27,19 @@ pub fn find_key_changes<'a>(
     is_chosen: &dyn Fn(&Node) -> bool,
 ) -> Option<Vec<EnvironmentChanges<'a>>> {
     let keys = std::slice::from_ref(key);
+    let choice = &NodeChoice::chosen_by(is_chosen);
     let mut all = Vec::new();
     for environment in &before.environments().all {
         all.push(match environment_after(before, after, environment) {
             Some(later) => {
-                find_whole_changes((before, environment), (after, later), keys, is_chosen)?
+                find_whole_changes((before, environment), (after, later), keys, (choice, None))?
             }
-            None => find_one_sided_changes((before, environment), key, false, is_chosen),
+            None => find_one_sided_changes((before, environment), key, false, choice),
         });
     }
     for environment in &after.environments().all {
         if environment_after(after, before, environment).is_none() {
-            all.push(find_one_sided_changes((after, environment), key, true, is_chosen));
+            all.push(find_one_sided_changes((after, environment), key, true, choice));
         }
     }
     Some(all)

@@ -1,12 +1,87 @@
 //! The nodes that two snapshots are compared for.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::fleet::node_values::NodeValues;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::Node;
+use crate::workspace::share::Share;
+
+/// The nodes that a comparison is about.
+pub struct NodeChoice<'c> {
+    /// Whether a node is compared.
+    pub is_chosen: &'c dyn Fn(&Node) -> bool,
+    /// The share of these nodes that is compared.
+    pub share: Share,
+    /// The results of comparisons of all shares, for each environment that both sides have, in their
+    /// order: nodes with one answer are known, so one of them is looked up. `None` where all nodes
+    /// are grouped and looked up.
+    pub known: Option<&'c [ChangedNodes]>,
+}
+
+impl<'c> NodeChoice<'c> {
+    /// The nodes of which the function is true.
+    pub fn chosen_by(is_chosen: &'c dyn Fn(&Node) -> bool) -> NodeChoice<'c> {
+        NodeChoice { is_chosen, share: Share::WHOLE, known: None }
+    }
+
+    /// Returns the known results of the environment with this number.
+    pub(super) fn known_in(&self, environment: usize) -> Option<&'c ChangedNodes> {
+        self.known?.get(environment)
+    }
+}
+
+/// The keys that change in an environment, with groups of nodes, by their numbers before: each group
+/// has one answer before, and another one after.
+pub type ChangedNodes = BTreeMap<Arc<str>, Vec<BTreeSet<usize>>>;
+
+/// Nodes to look a key up for: each stands for itself, or for a group of nodes of which it is known
+/// that they have the same answers.
+pub(super) struct Witnesses {
+    /// The first node of each group; in the order of nodes where each stands for itself.
+    pub(super) numbers: Vec<usize>,
+    /// The groups by their first nodes; `None` where each node stands for itself.
+    groups: Option<HashMap<usize, Vec<usize>>>,
+}
+
+impl Witnesses {
+    /// Returns the witnesses of these nodes, given in order, for a key. Where changes are known, nodes without any have
+    /// none.
+    pub(super) fn choose(nodes: Vec<usize>, key: &str, known: Option<&ChangedNodes>) -> Witnesses {
+        let Some(known) = known else { return Witnesses { numbers: nodes, groups: None } };
+        let changed = known.get(key).into_iter().flatten().enumerate();
+        // A key that is read in several ways has groups for each, which may overlap.
+        let mut groups_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (number, group) in changed {
+            for node in group.iter().filter(|node| nodes.binary_search(node).is_ok()) {
+                groups_of.entry(*node).or_default().push(number);
+            }
+        }
+        let mut parts: HashMap<Vec<usize>, Vec<usize>> = HashMap::new();
+        for (node, groups) in groups_of {
+            parts.entry(groups).or_default().push(node);
+        }
+        let groups: HashMap<usize, Vec<usize>> =
+            parts.into_values().map(|group| (group[0], group)).collect();
+        let mut numbers: Vec<usize> = groups.keys().copied().collect();
+        numbers.sort_unstable();
+        Witnesses { numbers, groups: Some(groups) }
+    }
+
+    /// Returns the nodes that a witness stands for.
+    pub(super) fn nodes_of<'w>(&'w self, witness: &'w usize) -> &'w [usize] {
+        let group = self.groups.as_ref().and_then(|groups| groups.get(witness));
+        group.map_or(std::slice::from_ref(witness), Vec::as_slice)
+    }
+}
+
+/// Returns the rank of a group of nodes: those of most nodes come first.
+pub(super) fn rank_nodes(nodes: &BTreeSet<usize>) -> (Reverse<usize>, Option<usize>) {
+    (Reverse(nodes.len()), nodes.first().copied())
+}
 
 /// The nodes of an environment that both sides have, and those that only one has.
 pub(super) struct ComparedNodes<'a> {
@@ -21,11 +96,11 @@ pub(super) struct ComparedNodes<'a> {
 }
 
 impl<'a> ComparedNodes<'a> {
-    /// Returns the nodes of both sides that the caller chose.
+    /// Returns the nodes of both sides that the caller chose; the share of them is compared.
     pub(super) fn find(
         (before, environment): (&'a Snapshot, &'a Environment),
         (after, environment_after): (&'a Snapshot, &'a Environment),
-        is_chosen: &dyn Fn(&Node) -> bool,
+        NodeChoice { is_chosen, share, .. }: &NodeChoice<'_>,
     ) -> ComparedNodes<'a> {
         let (nodes, are_kinds) = NodeValues::all_nodes(before, environment);
         let (later, _) = NodeValues::all_nodes(after, environment_after);
@@ -36,8 +111,9 @@ impl<'a> ComparedNodes<'a> {
         let is_removed = |node: &&Arc<Node>| !numbers.contains_key(&*node.name) && is_chosen(node);
         let both = nodes.iter().enumerate();
         let both = both.filter(|(_, node)| numbers.contains_key(&*node.name) && is_chosen(node));
+        let compared: Vec<usize> = both.map(|(number, _)| number).collect();
         ComparedNodes {
-            compared: both.map(|(number, _)| number).collect(),
+            compared: compared[share.range_of(compared.len())].to_vec(),
             added: later.iter().filter(is_added).map(|node| node.name.clone()).collect(),
             removed: nodes.iter().filter(is_removed).map(|node| node.name.clone()).collect(),
             nodes,

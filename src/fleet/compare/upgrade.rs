@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::changes::{EnvironmentChanges, KeyChange};
 use super::edits::{Edit, EditKind};
+use super::nodes::NodeChoice;
 use super::whole::find_whole_changes;
 use super::{ComparedSide, environment_after};
 use crate::fleet::node_caches::NodeCaches;
@@ -23,14 +24,13 @@ use crate::puppet::legacy_facts::{structured_fact, written_legacy_fact};
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::nodes::Node;
 
-/// Returns what the version after changes in each environment, for the nodes whose names `is_chosen`
-/// accepts, with the places that cause it. `None` when cancelled.
+/// Returns what the version after changes in each environment, for the chosen nodes, with the places
+/// that cause it. `None` when cancelled.
 pub fn find_upgrade_changes<'a>(
     before: &'a Snapshot,
     after: &'a Snapshot,
-    is_chosen: &dyn Fn(&Node) -> bool,
+    choice: &NodeChoice<'_>,
 ) -> Option<Vec<(EnvironmentChanges<'a>, Vec<Edit>)>> {
     let mut all = Vec::new();
     for environment in &before.environments().all {
@@ -43,7 +43,8 @@ pub fn find_upgrade_changes<'a>(
         let keys: BTreeSet<&Arc<str>> = before.keys().keys().chain(after.keys().keys()).collect();
         let keys = keys.into_iter().filter(|key| ***key != *LOOKUP_OPTIONS);
         let keys: Vec<LookupKey> = keys.map(|key| LookupKey::of_root(key)).collect();
-        let changes = find_whole_changes((before, environment), (after, later), &keys, is_chosen)?;
+        let of_nodes = (choice, choice.known_in(all.len()));
+        let changes = find_whole_changes((before, environment), (after, later), &keys, of_nodes)?;
         let mut causes = Causes { after: sides.1, found: static_causes(sides) };
         changes.changes.iter().for_each(|change| causes.complete(change));
         all.push((changes, causes.found));

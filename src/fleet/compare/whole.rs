@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::ComparedSide;
 use super::answer::{ComparedAnswer, NodeAnswers};
 use super::changes::{EnvironmentChanges, KeyChange, group_changes};
-use super::nodes::ComparedNodes;
+use super::nodes::{ChangedNodes, ComparedNodes, NodeChoice, Witnesses};
 use crate::fleet::node_caches::NodeCaches;
 use crate::fleet::node_values::NodeValues;
 use crate::fleet::ways::ReadWay;
@@ -15,21 +15,20 @@ use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::resolution::Resolution;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::nodes::Node;
 
 /// An environment of a snapshot.
 pub(super) type Side<'a> = (&'a Snapshot, &'a Environment);
 
-/// Returns the changes of keys between an environment of two snapshots, for the nodes of both whose
-/// names `is_chosen` accepts: with each merge strategy that calls in code certainly name, and with
+/// Returns the changes of keys between an environment of two snapshots, for the chosen nodes of both,
+/// as far as changes are not `known`: with each merge strategy that calls in code certainly name, and with
 /// that of the data. `None` when cancelled.
 pub(super) fn find_whole_changes<'a>(
     before: Side<'a>,
     after: Side<'a>,
     keys: &[LookupKey],
-    is_chosen: &dyn Fn(&Node) -> bool,
+    (choice, known): (&NodeChoice<'_>, Option<&ChangedNodes>),
 ) -> Option<EnvironmentChanges<'a>> {
-    let nodes = ComparedNodes::find(before, after, is_chosen);
+    let nodes = ComparedNodes::find(before, after, choice);
     let views = [before, after].map(|(snapshot, environment)| snapshot.view(environment));
     let later: Vec<usize> = nodes.compared.iter().map(|node| nodes.later_number(*node)).collect();
     let values = (
@@ -44,16 +43,27 @@ pub(super) fn find_whole_changes<'a>(
         let root = key.root_text();
         let name = if key.subkeys.is_empty() { root.clone() } else { key.text.clone() };
         let mut of_key: Vec<KeyChange> = Vec::new();
+        let witnesses = Witnesses::choose(nodes.compared.clone(), &name, known);
+        let asked = &witnesses.numbers;
+        if asked.is_empty() {
+            continue;
+        }
+        let asked_later: Vec<usize> = asked.iter().map(|node| nodes.later_number(*node)).collect();
+        let mut sorted_later = asked_later.clone();
+        sorted_later.sort_unstable();
         for way in ReadWay::certain_ways(after.0, after.1, &root) {
-            let answers = |values: &NodeValues<'_>, side: Side<'_>| {
+            let answers = |values: &NodeValues<'_>, side: Side<'_>, numbers: &[usize]| {
                 let mut answers = NodeAnswers::default();
-                for group in values.answers(&root, &|resolver| way.lookup(resolver, key)) {
+                let ask = |resolver: &Resolver<'_>| way.lookup(resolver, key);
+                for group in values.answers(&root, numbers, &ask) {
                     answers.add(group.nodes, compared_answer(group.resolution, side));
                 }
                 answers
             };
-            let (old, new) = (answers(&values.0, before), answers(&values.1, after));
-            let pairs = nodes.compared.iter().copied().zip(later.iter().copied());
+            let old = answers(&values.0, before, asked);
+            let new = answers(&values.1, after, &sorted_later);
+            let pairs = asked.iter().copied().zip(asked_later.iter().copied());
+            let pairs = (pairs, &witnesses);
             group_changes((&name, &way), pairs, (&old, &new), &BTreeSet::new(), &mut of_key);
         }
         changes.extend(of_key);
@@ -67,9 +77,10 @@ pub(super) fn find_one_sided_changes<'a>(
     side: Side<'a>,
     key: &LookupKey,
     is_new: bool,
-    is_chosen: &dyn Fn(&Node) -> bool,
+    choice: &NodeChoice<'_>,
 ) -> EnvironmentChanges<'a> {
-    let nodes = ComparedNodes::find(side, side, is_chosen);
+    let nodes = ComparedNodes::find(side, side, choice);
+    let witnesses = Witnesses::choose(nodes.compared.clone(), &key.root_text(), None);
     let view = side.0.view(side.1);
     let values = NodeValues::new(side.0, side.1, &view, &nodes.compared);
     let root = key.root_text();
@@ -77,7 +88,8 @@ pub(super) fn find_one_sided_changes<'a>(
     let mut changes = Vec::new();
     for way in ReadWay::certain_ways(side.0, side.1, &root) {
         let (mut found, mut missing) = (NodeAnswers::default(), NodeAnswers::default());
-        for group in values.answers(&root, &|resolver| way.lookup(resolver, key)) {
+        let ask = |resolver: &Resolver<'_>| way.lookup(resolver, key);
+        for group in values.answers(&root, &nodes.compared, &ask) {
             let context = side.0.lookup_context(side.1, &view, &group.scope);
             // There are no configs, and so no levels.
             let nothing = Context { global: None, environment: None, ..context };
@@ -86,7 +98,7 @@ pub(super) fn find_one_sided_changes<'a>(
             found.add(group.nodes, compared_answer(group.resolution, side));
         }
         let (old, new) = if is_new { (&missing, &found) } else { (&found, &missing) };
-        let pairs = nodes.compared.iter().map(|node| (*node, *node));
+        let pairs = (nodes.compared.iter().map(|node| (*node, *node)), &witnesses);
         group_changes((&name, &way), pairs, (old, new), &BTreeSet::new(), &mut changes);
     }
     nodes.into_changes((side.1, side.1), changes)

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hiera_ls::disk::OsFs;
+use hiera_ls::fleet::compare::nodes::NodeChoice;
 use hiera_ls::fleet::compare::upgrade::{causes_of_change, find_upgrade_changes};
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{Context, LOOKUP_OPTIONS, Resolver};
@@ -41,7 +42,8 @@ fn rehearsed(root: &Path, versions: [u8; 2]) -> BTreeSet<Answer> {
     let folder = FilePath::new(root.to_str().expect("it is UTF-8"));
     let [before, after] = versions.map(settings);
     let opened = open_versions(vec![folder], [&before, &after], &OsFs);
-    let found = find_upgrade_changes(&opened.before, &opened.after, &|_| true);
+    let found =
+        find_upgrade_changes(&opened.before, &opened.after, &NodeChoice::chosen_by(&|_| true));
     let mut answers = BTreeSet::new();
     for (changes, edits) in found.expect("it is not cancelled") {
         for change in changes.changes.iter().filter(|change| !change.is_order) {

@@ -1,0 +1,230 @@
+//! `--shard`: the part of a run that one of several processes writes, and the parts that
+//! `hiera-ls merge` joins.
+//!
+//! A part has no value and no line of a file: it names places in the files, keys, and the numbers of
+//! nodes. The process that joins parts reads the same files, and prints what they say there.
+
+mod changes;
+mod findings;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+
+pub(super) use changes::KeyNodes;
+pub(super) use findings::FileRecord;
+
+use super::{Failure, absolute_path};
+use crate::disk::{FileSystem as _, OsFs};
+use crate::puppet::print::{self, PrintOptions};
+use crate::text::FilePath;
+use crate::workspace::Snapshot;
+use crate::workspace::share::Share;
+
+/// The version of the format of parts.
+const VERSION: u32 = 1;
+
+/// What one of several processes found.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Part {
+    /// The version of the format.
+    version: u32,
+    /// The version of hiera-ls that wrote it.
+    program: String,
+    /// The share of the work.
+    shard: Share,
+    /// The digest of each tree that was read.
+    trees: Vec<String>,
+    /// The arguments of the command, without that of the share.
+    arguments: Json,
+    /// The results by command.
+    results: Results,
+}
+
+/// The results of a share of the work of a command.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Results {
+    /// The findings in files: of the working tree, and of the revision of `--since`.
+    Check(Vec<Vec<FileRecord>>),
+    /// The keys that change with their nodes, for each environment of both revisions.
+    Diff(Vec<Vec<KeyNodes>>),
+}
+
+impl Results {
+    /// Returns the name of the command.
+    fn command(&self) -> &'static str {
+        match self {
+            Results::Check(_) => "check",
+            Results::Diff(_) => "diff",
+        }
+    }
+
+    /// Adds the results of another share of the same work.
+    fn add(&mut self, other: Results) {
+        fn extend<T>(all: &mut [Vec<T>], more: Vec<Vec<T>>) {
+            all.iter_mut().zip(more).for_each(|(one, more)| one.extend(more));
+        }
+        match (self, other) {
+            (Results::Check(all), Results::Check(more)) => extend(all, more),
+            (Results::Diff(all), Results::Diff(more)) => extend(all, more),
+            // Parts of different commands are refused before.
+            (Results::Check(_), _) | (Results::Diff(_), _) => {}
+        }
+    }
+}
+
+/// The parts of all shares of a run, joined.
+pub(super) struct Joined {
+    pub(super) results: Results,
+    arguments: Json,
+    trees: Vec<String>,
+}
+
+/// Writes the part of a share.
+pub(super) fn write_part(
+    shard: Share,
+    arguments: &impl Serialize,
+    trees: &[(&Snapshot, &FilePath)],
+    results: Results,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let part = Part {
+        version: VERSION,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        shard,
+        trees: trees.iter().map(|(snapshot, root)| tree_digest(snapshot, root)).collect(),
+        arguments: serde_json::to_value(arguments)?,
+        results,
+    };
+    serde_json::to_writer(&mut *out, &part)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Reads the parts in files and joins them.
+///
+/// Errors: one is no part, they are those of several runs, or a share is missing or there twice.
+pub(super) fn read_parts(files: &[String]) -> Result<Joined, Failure> {
+    let mut parts: BTreeMap<Share, (&String, Part)> = BTreeMap::new();
+    for file in files {
+        let part = read_part(file)?;
+        if let Some((first, known)) = parts.values().next() {
+            let other = |what: &str| {
+                Err(Failure(format!("{first} and {file} are parts of different runs: {what} differ")))
+            };
+            match () {
+                () if known.results.command() != part.results.command() => {
+                    return other("the commands");
+                }
+                () if known.arguments != part.arguments => return other("the arguments"),
+                () if known.shard.count != part.shard.count => {
+                    return other("the numbers of shards");
+                }
+                () if known.trees != part.trees => return other("the files that were read"),
+                () => {}
+            }
+        }
+        let shard = part.shard;
+        if let Some((known, _)) = parts.insert(shard, (file, part)) {
+            return Err(Failure(format!("{known} and {file} are both the shard {shard}")));
+        }
+    }
+    let (count, known): (usize, BTreeSet<usize>) = (
+        parts.keys().next().map_or(0, |shard| shard.count),
+        parts.keys().map(|shard| shard.number).collect(),
+    );
+    let missing: Vec<String> = (1..=count)
+        .filter(|number| !known.contains(number))
+        .map(|number| Share { number, count }.to_string())
+        .collect();
+    match &missing[..] {
+        [] => {}
+        [one] => return Err(Failure(format!("the shard {one} is missing"))),
+        several => return Err(Failure(format!("the shards {} are missing", several.join(", ")))),
+    }
+    let mut parts = parts.into_values().map(|(_, part)| part);
+    let Part { results, arguments, trees, .. } = parts.next().ok_or("no part is named")?;
+    let mut joined = Joined { results, arguments, trees };
+    parts.for_each(|part| joined.results.add(part.results));
+    Ok(joined)
+}
+
+fn read_part(file: &str) -> Result<Part, Failure> {
+    /// What parts of all versions have.
+    #[derive(Deserialize)]
+    struct PartVersion {
+        version: u32,
+        program: String,
+    }
+    let bytes = OsFs
+        .read(&absolute_path(file)?, u64::MAX)
+        .map_err(|error| Failure(format!("{file} cannot be read: {error}")))?;
+    let no_part = |error| Failure(format!("{file} is no part that `--shard` wrote: {error}"));
+    let PartVersion { version, program } = serde_json::from_slice(&bytes).map_err(no_part)?;
+    let here = env!("CARGO_PKG_VERSION");
+    if version != VERSION || program != here {
+        return Err(Failure(format!(
+            "{file} was written by hiera-ls {program} (version {version} of the format), and this is hiera-ls {here} (version {VERSION})"
+        )));
+    }
+    serde_json::from_slice(&bytes).map_err(no_part)
+}
+
+impl Joined {
+    /// Returns the arguments of the runs.
+    ///
+    /// Errors: they are none.
+    pub(super) fn arguments<A: for<'a> Deserialize<'a>>(&self) -> Result<A, Failure> {
+        let read = serde_json::from_value(self.arguments.clone());
+        read.map_err(|error| Failure(format!("the arguments in the parts are wrong: {error}")))
+    }
+
+    /// Refuses a tree that is not the one of this number that the shards read.
+    pub(super) fn require_tree(
+        &self,
+        number: usize,
+        (snapshot, root): (&Snapshot, &FilePath),
+    ) -> Result<(), Failure> {
+        if self.trees.get(number) == Some(&tree_digest(snapshot, root)) {
+            return Ok(());
+        }
+        Err(Failure(format!(
+            "the files in {root} are not those that the shards read: join parts in the same commit, folder and settings as the shards"
+        )))
+    }
+}
+
+/// Returns a digest of all that an answer may depend on: the files with their texts, and the nodes of
+/// the settings' sources.
+fn tree_digest(snapshot: &Snapshot, root: &FilePath) -> String {
+    let mut digest = Sha256::new();
+    let mut add = |text: &str| {
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    };
+    for file in snapshot.files_and_code() {
+        add(file.path.relative_to(root).unwrap_or(file.path.as_str()));
+        match file.text() {
+            Some(text) => add(&text.to_str()),
+            None => add("unread"),
+        }
+    }
+    for environment in &snapshot.environments().all {
+        add(environment.root.relative_to(root).unwrap_or(environment.root.as_str()));
+        add(&environment.name);
+        for node in snapshot.nodes_of(environment) {
+            add(&node.name);
+        }
+    }
+    for node in snapshot.given_nodes() {
+        for (name, value) in node.scope.known_variables() {
+            add(name);
+            add(&print::print_json(value, &PrintOptions::default()));
+        }
+    }
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

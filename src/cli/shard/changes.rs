@@ -1,0 +1,63 @@
+//! Changes of keys in a part of `diff`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fleet::compare::nodes::ChangedNodes;
+
+/// A key that changes for a group of nodes with one answer before, and another one after.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::cli) struct KeyNodes {
+    key: String,
+    /// The numbers of the nodes: the first and the last of each run.
+    nodes: Vec<(usize, usize)>,
+}
+
+impl KeyNodes {
+    /// Returns the changes of an environment.
+    pub(in crate::cli) fn of_environment(changes: &ChangedNodes) -> Vec<KeyNodes> {
+        let of_key = |(key, groups): (&Arc<str>, &Vec<BTreeSet<usize>>)| -> Vec<KeyNodes> {
+            let record = |nodes| KeyNodes { key: key.to_string(), nodes: runs_of(nodes) };
+            groups.iter().map(record).collect()
+        };
+        changes.iter().flat_map(of_key).collect()
+    }
+
+    /// Returns the changes of an environment that these are.
+    pub(in crate::cli) fn join(all: &[KeyNodes]) -> ChangedNodes {
+        let mut joined = ChangedNodes::new();
+        for KeyNodes { key, nodes } in all {
+            let nodes = nodes.iter().flat_map(|(first, last)| *first..=*last).collect();
+            joined.entry(key.as_str().into()).or_default().push(nodes);
+        }
+        joined
+    }
+}
+
+/// Returns the first and the last number of each run of numbers without a gap.
+fn runs_of(numbers: &BTreeSet<usize>) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => runs.push((*number, *number)),
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_nodes_survive_a_part() {
+        let groups = vec![BTreeSet::from([0, 1, 2, 5, 7, 8]), BTreeSet::from([3])];
+        let changes = ChangedNodes::from([(Arc::from("k"), groups)]);
+        let records = KeyNodes::of_environment(&changes);
+        assert_eq!(records[0].nodes, [(0, 2), (5, 5), (7, 8)]);
+        assert_eq!(KeyNodes::join(&records), changes);
+    }
+}

@@ -17,7 +17,8 @@ use super::shard::{self, FileRecord, Joined, Results};
 use super::watch::{WatchTarget, run_rounds};
 use super::{ArgumentSettings, Failure, Opened, Status, absolute_path, open, report};
 use crate::diagnostics::{
-    FileFindings, Finding, Preset, Severity, catalogue, check_all, check_file, check_share, join_shares,
+    FileFindings, Finding, Preset, Severity, catalogue, check_all, check_file, check_share,
+    join_shares,
 };
 use crate::disk::{FileSystem, OsFs};
 use crate::settings::Settings;

@@ -114,7 +114,9 @@ pub(super) fn read_parts(files: &[String]) -> Result<Joined, Failure> {
         let part = read_part(file)?;
         if let Some((first, known)) = parts.values().next() {
             let other = |what: &str| {
-                Err(Failure(format!("{first} and {file} are parts of different runs: {what} differ")))
+                Err(Failure(format!(
+                    "{first} and {file} are parts of different runs: {what} differ"
+                )))
             };
             match () {
                 () if known.results.command() != part.results.command() => {

@@ -139,7 +139,6 @@ pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) ->
     shares::join_units(snapshot, path, config, found)
 }
 
-
 /// Returns the findings in one file of the rules that need no index, in the order of their places:
 /// it takes little time in a workspace that was not indexed yet. [`check_file`] returns all of
 /// these findings, too. A file of a module that a tool may have installed has none, as an index
@@ -362,7 +361,6 @@ impl FileCheck<'_> {
     /// rules that need no more than is `known`.
     fn check_whole(&self, known: Needs) -> Vec<Finding> {
         let mut findings = self.check_file(known);
-        self.removals.expect_parts(self.data.parts().iter().map(|part| part.id));
         let parts = self.data.parts().iter();
         findings.extend(parts.flat_map(|part| self.check_entry(&part.data, known)));
         findings

@@ -13,7 +13,7 @@ use super::ignores::accept_findings;
 use super::rule::Needs;
 use super::{FileCheck, Finding, RulesConfig, enabled_rules, in_order, of_other_file, prepare};
 use crate::fleet::answer_cache::AnswerCache;
-use crate::hiera::data::EntryData;
+use crate::hiera::data::{EntryData, Part};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::parallel::on_all_cores;
@@ -91,9 +91,13 @@ pub(super) fn check_units(
         if is_file_meant {
             units.insert(number, check.check_file(known));
         }
-        for part in check.data.parts().iter() {
+        let is_meant =
+            |part: &&Part| share == Share::WHOLE || share.has_name(&unit_name(&part.data, path));
+        let parts = check.data.parts();
+        check.removals.expect_parts(parts.iter().filter(is_meant).map(|part| part.id));
+        for part in parts.iter() {
             number += 1;
-            if share == Share::WHOLE || share.has_name(&unit_name(&part.data, path)) {
+            if is_meant(&part) {
                 units.insert(number, check.check_entry(&part.data, known));
             }
         }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::text::fnv_hash;
 
 /// The most shares of a work.
-const MAX_COUNT: usize = 1000;
+const MAX_SHARES: usize = 1000;
 
 /// One of the shares of a work, written as `1/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -34,8 +34,8 @@ impl Share {
         (hash ^ (hash >> 32)) % self.count as u64 == self.number as u64 - 1
     }
 
-    /// Returns the numbers of the items in the share, of so many in a list. Neighbours share the cost
-    /// of an answer, so they stay together.
+    /// Returns the numbers of the items in the share, of so many in a list. Neighbours stay
+    /// together.
     pub fn range_of(self, length: usize) -> Range<usize> {
         let start = |number: usize| number * length / self.count;
         start(self.number - 1)..start(self.number)
@@ -63,10 +63,10 @@ impl FromStr for Share {
             Some(Share { number: number.parse().ok()?, count: count.parse().ok()? })
         });
         let is_valid = |share: &Share| {
-            (1..=MAX_COUNT).contains(&share.count) && (1..=share.count).contains(&share.number)
+            (1..=MAX_SHARES).contains(&share.count) && (1..=share.count).contains(&share.number)
         };
         numbers.filter(is_valid).ok_or_else(|| {
-            format!("must be a number and how many there are, such as 1/4, at most {MAX_COUNT}")
+            format!("must be a number and how many there are, such as 1/4, at most {MAX_SHARES}")
         })
     }
 }

@@ -19,6 +19,7 @@ mod queries;
 mod reports;
 mod secrets;
 mod settled;
+mod shards;
 mod simplify;
 #[cfg(unix)]
 mod unlisted;

@@ -124,9 +124,14 @@ fn the_workflows_are_valid() {
     let workflow = block_with("runs-on:");
     let scanning = format!("{workflow}\n{}", block_with("upload-sarif"));
     let pipeline = block_with("codequality:");
-    for (schema, text) in
-        [("github-workflows", &workflow), ("github-workflows", &scanning), ("gitlab-ci", &pipeline)]
-    {
+    let (matrix, parallel) = (block_with("matrix:"), block_with("parallel:"));
+    for (schema, text) in [
+        ("github-workflows", &workflow),
+        ("github-workflows", &scanning),
+        ("github-workflows", &matrix),
+        ("gitlab-ci", &pipeline),
+        ("gitlab-ci", &parallel),
+    ] {
         let (status, out) = verdict(schema, text);
         assert_eq!(status, Some(0), "{text}\n{out}");
     }
@@ -151,18 +156,25 @@ fn the_commands_of_the_page_run() {
         starts.iter().find_map(|start| Some(format!("hiera-ls {}", line.strip_prefix(start)?)))
     };
     let commands: Vec<String> = page.lines().filter_map(command).collect();
-    assert_eq!(commands.len(), 5, "{commands:?}");
+    assert_eq!(commands.len(), 9, "{commands:?}");
     if !support::require("sh") {
         return;
     }
+    let shards = ["1", "2", "3", "4"];
     for command in commands {
-        let mut shell = Command::new("sh");
-        shell
-            .args(["-c", &command])
-            .current_dir(&temporary)
-            .env("PATH", support::path_with_server(&temporary, None));
-        let run = support::run(shell.env("INPUT", "data/common.yaml"), "a: 1\n");
-        assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{command}");
+        // The jobs of a matrix run one command each.
+        let jobs = if command.contains("--shard") { &shards[..] } else { &shards[..1] };
+        for job in jobs {
+            let mut shell = Command::new("sh");
+            shell
+                .args(["-c", &command])
+                .current_dir(&temporary)
+                .env("PATH", support::path_with_server(&temporary, None))
+                .env("INPUT", "data/common.yaml")
+                .envs([("SHARD", job), ("CI_NODE_INDEX", job), ("CI_NODE_TOTAL", &"4")]);
+            let run = support::run(&mut shell, "a: 1\n");
+            assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{command}");
+        }
     }
     let sarif =
         std::fs::read_to_string(temporary.join("hiera.sarif")).expect("the command wrote it");

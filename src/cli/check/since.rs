@@ -13,10 +13,7 @@ use crate::workspace::{Snapshot, Workspace, WorkspaceConfig};
 ///
 /// Errors: the folder is in no git repository, there is no such revision, or the clone lacks files
 /// of the revision.
-pub(super) fn read_revision(
-    revision: &str,
-    target: &mut CheckTarget,
-) -> Result<Snapshot, Failure> {
+pub(super) fn read_revision(revision: &str, target: &mut CheckTarget) -> Result<Snapshot, Failure> {
     let root = target.opened.root.clone();
     let tree = Revisions::base_and_worktree(revision, &root)?.base_tree(&root)?;
     let unread = Workspace::new(WorkspaceConfig::default(), Vec::new());

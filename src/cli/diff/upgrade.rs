@@ -35,8 +35,7 @@ pub(super) fn run(
     if let Some((_, fs)) = &tree.revision {
         super::note_unread(fs, &sides)?;
     }
-    let find =
-        |choice: &NodeChoice<'_>| find_upgrade_changes(&sides.before, &sides.after, choice);
+    let find = |choice: &NodeChoice<'_>| find_upgrade_changes(&sides.before, &sides.after, choice);
     let found = sides.compare(arguments, joined, find)?;
     if let Some(shard) = arguments.shard {
         return sides.write_part(arguments, shard, found.iter().map(|(changes, _)| changes), out);

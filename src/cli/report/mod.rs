@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostics::render::LineSpans;
 use crate::diagnostics::{Finding, FindingIdentity, Severity};
 use crate::disk::current_dir;
-use crate::text::{FilePath, fnv_hash};
 use crate::text::paint::Paint;
+use crate::text::{FilePath, fnv_hash};
 use crate::workspace::Snapshot;
 
 /// The formats.

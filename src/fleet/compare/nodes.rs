@@ -111,9 +111,13 @@ impl<'a> ComparedNodes<'a> {
         let is_removed = |node: &&Arc<Node>| !numbers.contains_key(&*node.name) && is_chosen(node);
         let both = nodes.iter().enumerate();
         let both = both.filter(|(_, node)| numbers.contains_key(&*node.name) && is_chosen(node));
-        let compared: Vec<usize> = both.map(|(number, _)| number).collect();
+        let mut compared: Vec<usize> = both.map(|(number, _)| number).collect();
+        // Nodes with similar names are mostly nodes with the same answers, which cost one lookup.
+        compared.sort_by_key(|number| &nodes[*number].name);
+        compared = compared[share.range_of(compared.len())].to_vec();
+        compared.sort_unstable();
         ComparedNodes {
-            compared: compared[share.range_of(compared.len())].to_vec(),
+            compared,
             added: later.iter().filter(is_added).map(|node| node.name.clone()).collect(),
             removed: nodes.iter().filter(is_removed).map(|node| node.name.clone()).collect(),
             nodes,

@@ -21,7 +21,7 @@ use repository::{CLASS, Pool, Repository};
 use server::{Server, uri};
 
 /// The commands that this suite asks, or that read no data.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "server",
     "lookup",
     "dump",
@@ -29,6 +29,7 @@ const COMMANDS: [&str; 15] = [
     "diff",
     "log",
     "check",
+    "merge",
     "simplify",
     "nodes",
     "config",
@@ -240,14 +241,28 @@ impl Asked {
         format!("{} leaks\n{}", self.leaks.len(), shown.collect::<Vec<_>>().join("\n\n"))
     }
 
-    fn output(&mut self, arguments: &[&str], root: &Path, input: &str, questions: usize) {
+    fn output(&mut self, arguments: &[&str], root: &Path, input: &str, questions: usize) -> String {
         let done = run(hiera_ls(arguments).current_dir(root).env("HIERA_LS_LOG", "trace"), input);
         self.questions += questions;
-        for output in [done.stdout, done.stderr] {
-            if let Some(secret) = marker::told(&output) {
+        for output in [&done.stdout, &done.stderr] {
+            if let Some(secret) = marker::told(output) {
                 self.leaks.push(format!("{arguments:?} in {root:?} tells {secret}:\n{output}"));
             }
         }
+        done.stdout
+    }
+
+    /// A command in two shards, and the report of their parts.
+    fn shards(&mut self, command: &[&str], repository: &Repository) {
+        let parts = ["1/2", "2/2"].map(|share| {
+            let part =
+                self.output(&[command, &["--shard", share]].concat(), &repository.root, "", 1);
+            assert!(part.starts_with("{\"version\":1"), "{command:?} --shard {share}: {part}");
+            let file = repository.root.with_extension(format!("part{}", &share[..1]));
+            std::fs::write(&file, part).expect("it can be written");
+            file.display().to_string()
+        });
+        self.output(&["merge", &parts[0], &parts[1]], &repository.root, "", 1);
     }
 
     /// All keys with the requests of a batch.
@@ -361,6 +376,8 @@ impl Asked {
         }
         let format = random.pick(&REPORTS);
         self.output(&["check", "--format", format, "--fail-on", "hint"], &repository.root, "", 1);
+        let check = ["check", "--preset", "strict", "--format", format];
+        self.shards(&check, repository);
         let file = random.pick(&repository.files);
         let (path, text) =
             (file.display().to_string(), std::fs::read_to_string(&file).expect("it is there"));
@@ -412,6 +429,8 @@ impl Asked {
         self.output(&["diff", "--format", format, "--reveal"], &repository.root, "", 1);
         let upgrade = ["diff", "--puppet-version", "7..9", "--format", format, "--reveal"];
         self.output(&upgrade, &repository.root, "", 1);
+        self.shards(&["diff", "--format", format, "--reveal"], repository);
+        self.shards(&upgrade, repository);
         git(&["add", "-A"]);
         let done = git(&["commit", "-q", "--allow-empty", "-m", "second"]);
         assert_eq!(done.status, Some(0), "{}", done.stderr);

@@ -24,6 +24,8 @@ const UNREADABLE: &str = "the reach of this edit is not known while the file can
 pub struct Reach {
     /// The lenses of each edited file. The first is that of the file where it has one.
     lenses: BTreeMap<FilePath, Vec<ReachLens>>,
+    /// The words for all edits together; `None` where no entry and no config is edited.
+    pub total: Option<String>,
 }
 
 /// The reach of an edit of a file, or of all of them.
@@ -79,6 +81,7 @@ impl<'a> Revisions<'a> {
             let lens = |key| ReachLens { key, title: UNREADABLE.to_owned() };
             lenses.insert(path.clone(), keys.into_iter().map(lens).collect());
         }
+        let mut total = (!unreadable.is_empty()).then(|| UNREADABLE.to_owned());
         if unreadable.len() < files.len() {
             // The other edits are compared as if these files were not edited.
             let readable = match &unreadable[..] {
@@ -87,10 +90,11 @@ impl<'a> Revisions<'a> {
             };
             let mut counts: BTreeMap<FilePath, FileReach> = BTreeMap::new();
             Revisions { after: readable, ..self }.count_changes(&mut counts)?;
+            total = FileReach::title_of_all(counts.values()).or(total);
             let written = counts.into_iter().map(|(path, reach)| (path, reach.into_lenses()));
             lenses.extend(written.filter(|(_, lenses)| !lenses.is_empty()));
         }
-        Some(Reach { lenses })
+        Some(Reach { lenses, total })
     }
 
     /// Whether Puppet refuses the text of a file after the edits, and did not before.
@@ -239,32 +243,56 @@ impl FileReach {
 
     /// Returns a lens for each edited entry, and one for the file where that says more.
     fn into_lenses(self) -> Vec<ReachLens> {
+        let is_covered = self.edits.len() == 1 && self.entries.len() == 1;
+        let file = (!is_covered)
+            .then(|| ReachLens { key: None, title: self.title(self.edits.len(), &self.all) });
+        let entries = self.entries.iter().map(|(key, counts)| ReachLens {
+            key: Some(key.clone()),
+            title: self.title(1, counts),
+        });
+        file.into_iter().chain(entries).collect()
+    }
+
+    /// Returns the words for the edits of all files; `None` where there are none.
+    fn title_of_all<'r>(files: impl Iterator<Item = &'r FileReach>) -> Option<String> {
+        let (mut joined, mut edits) = (FileReach::default(), 0);
+        for file in files {
+            edits += file.edits.len();
+            joined.environments.extend(&file.environments);
+            joined.are_kinds |= file.are_kinds;
+            joined.all.add(&file.all);
+        }
+        (edits > 0).then(|| joined.title(edits, &joined.all))
+    }
+
+    /// Returns the words for so many edits.
+    fn title(&self, edits: usize, counts: &Counts) -> String {
         let count: usize = self.environments.values().sum();
         let nouns = match self.are_kinds {
             true => ["kind of nodes", "kinds of nodes"],
             false => ["node", "nodes"],
         };
         let nodes = (count, if count == 1 { nouns[0] } else { nouns[1] });
-        let of = |subject: &str, is_one: bool, counts: &Counts| {
-            format!("{subject} {}", counts.title(is_one, nodes))
+        let subject = match edits {
+            1 => "this edit".to_owned(),
+            _ => format!("these {edits} edits"),
         };
-        let is_covered = self.edits.len() == 1 && self.entries.len() == 1;
-        let file = (!is_covered).then(|| {
-            let title = match self.edits.len() {
-                1 => of("this edit", true, &self.all),
-                edits => of(&format!("these {edits} edits"), false, &self.all),
-            };
-            ReachLens { key: None, title }
-        });
-        let entries = self.entries.iter().map(|(key, counts)| ReachLens {
-            key: Some(key.clone()),
-            title: of("this edit", true, counts),
-        });
-        file.into_iter().chain(entries).collect()
+        format!("{subject} {}", counts.title(edits == 1, nodes))
     }
 }
 
 impl Counts {
+    fn add(&mut self, other: &Counts) {
+        for (all, more) in [
+            (&mut self.failing, &other.failing),
+            (&mut self.changed, &other.changed),
+            (&mut self.open, &other.open),
+        ] {
+            all.0.extend(more.0.iter().cloned());
+            all.1.extend(&more.1);
+        }
+    }
+
     /// Returns `changes 3 keys on 214 of 575 nodes`, or `change nothing for the 575 known nodes`, of
     /// all nodes with their noun.
     fn title(&self, is_one: bool, (all, noun): (usize, &'static str)) -> String {

@@ -1,6 +1,6 @@
 //! The task that finds the reach of the texts that the client holds: in the background, after the
 //! findings of each change, cancelled by the next one. Where it is another one than before, the
-//! client is asked to request its lenses again.
+//! client is asked to request its lenses again, and has a new status.
 
 use std::sync::Arc;
 
@@ -55,6 +55,7 @@ pub(in crate::server) async fn run(ServerHandle { client, shared, .. }: ServerHa
         tracing::debug!(revision, "reach of the edits");
         if shared.reach.put_reach(found, revision) {
             ask_for_lenses(&client, &shared);
+            shared.status.tell(&client, &shared.reach, None).await;
         }
     }
 }

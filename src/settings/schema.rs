@@ -379,7 +379,7 @@ pub const SCHEMA: &[Setting] = &[
         kind: SettingType::Flag,
         default: "true",
         otherwise: None,
-        meaning: "show above an edited entry, and at the top of an edited file, how many keys the edit changes on how many nodes",
+        meaning: "show above an edited entry, at the top of an edited file and in the status bar how many keys the edit changes on how many nodes",
         who: Who::Anybody,
         per_environment: false,
     },

@@ -463,6 +463,13 @@ function tests.the_reach_of_an_unsaved_edit_is_shown()
   local text = shown('company  Fjordkaffe (' .. common)
   contains(text, 'Effective changes from the saved texts to the editor', '-> Another')
   vim.cmd('normal q')
+  -- The status line counts what the edit changes.
+  local line
+  assert(vim.wait(10000, function()
+    line = vim.api.nvim_eval_statusline("%{v:lua.require('hiera_ls').statusline()}", {}).str
+    return line:find('this edit changes', 1, true) ~= nil
+  end, 50), line)
+  contains(line, 'on 3 of 3 nodes')
   -- The lens at the entry leads to the same page.
   assert(vim.lsp.commands['hiera.showReach'])
   vim.cmd('edit!')

@@ -16,6 +16,6 @@ return {
     vim.lsp.enable('hiera_ls') -- Looks at all buffers again.
   end),
   capabilities = { experimental = { hiera = require('hiera_ls').experimental } },
-  handlers = require('hiera_ls.doubles').handlers,
+  handlers = require('hiera_ls').handlers(),
   settings = { hiera = {} },
 }

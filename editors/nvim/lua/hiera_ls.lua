@@ -61,7 +61,19 @@ M.experimental = {
   hoverActions = { explain = ':HieraExplain', selectNode = ':HieraNode', evaluate = ':HieraEvaluate' },
   showPlaces = 'hiera.showPlaces',
   showReach = 'hiera.showReach',
+  status = true,
 }
+
+--- Handlers for the client.
+function M.handlers()
+  return vim.tbl_extend('error', require('hiera_ls.doubles').handlers, require('hiera_ls.status').handlers)
+end
+
+--- Text for a status line: `%{v:lua.require('hiera_ls').statusline()}`.
+---@return string
+function M.statusline()
+  return require('hiera_ls.status').line()
+end
 
 -- A server that ends again and again stays down after this many times.
 local restarts_left = 3
@@ -72,6 +84,7 @@ local SIGTERM = 15
 function M.on_exit(start_again)
   return function(code, signal)
     require('hiera_ls.doubles').forget()
+    require('hiera_ls.status').forget()
     -- Neovim's own way to stop a server that does not end by itself is SIGTERM.
     local was_meant = (code == 0 and signal == 0) or signal == SIGTERM or vim.v.exiting ~= vim.NIL
     if was_meant or restarts_left == 0 then
@@ -103,7 +116,7 @@ function start(bufnr, config, folder)
     local own = { experimental = { hiera = M.experimental } }
     local options = vim.tbl_extend('force', {
       name = 'hiera_ls',
-      handlers = require('hiera_ls.doubles').handlers,
+      handlers = M.handlers(),
       cmd = { 'hiera-ls', 'server' },
       root_dir = root,
       workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },

@@ -15,6 +15,8 @@ export interface Status {
   readonly selected: string | null;
   /** A line for each environment: its `hiera.yaml`, its data files, and the sources of its nodes. */
   readonly governing: readonly string[];
+  /** The keys and nodes that the texts of the editor change, in words; `null` where there are no edits. Older servers do not send it. */
+  readonly reach?: string | null;
   /** The open files that look like Hiera data and that no `hiera.yaml` governs, where there is a config that could. Older servers do not send it. */
   readonly withoutConfig?: readonly FileWithoutConfig[];
 }

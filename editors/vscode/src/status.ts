@@ -1,5 +1,5 @@
 /**
- * Two entries of the status bar: how the server is, and whose values are shown.
+ * Three entries of the status bar: how the server is, whose values are shown, and what the edits change.
  */
 import { commands, StatusBarAlignment, ThemeColor, Uri, window, workspace } from "vscode";
 import type { Disposable } from "vscode";
@@ -9,12 +9,15 @@ import type { Health, Server } from "./server";
 export class StatusBar implements Disposable {
   private readonly server = window.createStatusBarItem("server", StatusBarAlignment.Left, 1);
   private readonly node = window.createStatusBarItem("node", StatusBarAlignment.Left, 0);
+  private readonly reach = window.createStatusBarItem("reach", StatusBarAlignment.Left, -1);
 
   constructor(server: Server) {
     this.server.name = "Hiera: server";
     this.server.command = "hiera.showMenu";
     this.node.name = "Hiera: node";
     this.node.command = "hiera.selectNode";
+    this.reach.name = "Hiera: reach of edits";
+    this.reach.command = "hiera.showReach";
     server.onDidChange((health) => {
       this.show(health);
     });
@@ -23,10 +26,12 @@ export class StatusBar implements Disposable {
   dispose(): void {
     this.server.dispose();
     this.node.dispose();
+    this.reach.dispose();
   }
 
   private show(health: Health): void {
     void commands.executeCommand("setContext", "hiera.active", health.state !== "absent");
+    this.showReach(health.state === "running" ? (health.status?.reach ?? null) : null);
     if (health.state === "absent") {
       this.server.hide();
       this.node.hide();
@@ -68,6 +73,16 @@ export class StatusBar implements Disposable {
       }
     }
     this.server.show();
+  }
+
+  private showReach(reach: string | null): void {
+    if (reach === null) {
+      this.reach.hide();
+      return;
+    }
+    this.reach.text = `$(diff) ${reach}`;
+    this.reach.tooltip = "The keys and nodes that the edits in this window change. Click for the report.";
+    this.reach.show();
   }
 }
 

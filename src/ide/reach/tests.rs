@@ -45,6 +45,24 @@ fn an_entry_has_the_keys_and_nodes_that_its_edit_changes() {
 }
 
 #[test]
+fn the_edits_of_all_files_are_counted_together() {
+    let total = |texts: &[(&str, &str)]| {
+        let (before, after) = edited(FLEET, texts);
+        let revisions = Revisions { before: &before, after: &after };
+        revisions.find_reach(&Reach::default()).expect("not cancelled").total
+    };
+    let web = ("/data/roles/web.yaml", "k: 2\nsecret_key: x\n");
+    let common = ("/data/common.yaml", "asks: \"%{lookup('k')}\"\nk: 3\nother: 2\n");
+    let words = |text: &str| Some(text.to_owned());
+    assert_eq!(total(&[web]), words("this edit changes 2 keys on 2 of 3 nodes"));
+    assert_eq!(total(&[web, common]), words("these 2 edits change 3 keys on 3 of 3 nodes"));
+    let broken = ("/data/roles/web.yaml", "k: 'x\n");
+    assert_eq!(total(&[broken]), words(UNREADABLE));
+    assert_eq!(total(&[broken, common]), words("this edit changes 1 key on 3 of 3 nodes"));
+    assert_eq!(total(&[("/data/roles/web.yaml", "# c\nk: 1\nsecret_key: x\n")]), None);
+}
+
+#[test]
 fn an_edit_without_effect_says_so() {
     let fleet = FLEET.replace("x: 1\n", "k: 5\n");
     let common = ("/data/common.yaml", "asks: \"%{lookup('k')}\"\nk: 4\nother: 1\n");

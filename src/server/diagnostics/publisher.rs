@@ -38,7 +38,7 @@ use crate::server::documents::Documents;
 use crate::server::pool::LatencyTracker;
 use crate::server::session::{ServerHandle, Shared, ask_for_findings};
 use crate::server::to_lsp;
-use crate::server::to_lsp::status::{Status, StatusNotification};
+use crate::server::to_lsp::status::Status;
 use crate::server::transport::Outlet;
 use crate::settings::PublishTime;
 use crate::text::CancelToken;
@@ -96,7 +96,6 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
     let mut published = Published::default();
     let mut findings = no_findings(pulls);
     let mut writer = DiagnosticCache::default();
-    let mut told = None;
     let mut indexing: Option<Indexing> = None;
     let pace = Arc::new(LatencyTracker::default());
     let (mut idle_after, mut may_look_ahead) = (IDLE_AFTER, true);
@@ -216,9 +215,8 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
         } else {
             send(&output, &shared, run, &documents, found, &mut published).await;
         }
-        if let Some(news) = status.filter(|status| told.as_ref() != Some(status)) {
-            client.send_notification::<StatusNotification>(news.clone()).await;
-            told = Some(news);
+        if status.is_some() {
+            shared.status.tell(&client, &shared.reach, status).await;
         }
         let now = shared.clone();
         let after_publish = move || {

@@ -199,10 +199,11 @@ pub(in crate::server) fn reach(
 /// Answers a request for the status, for clients that do not receive the notification.
 pub(in crate::server) fn status(
     snapshot: &Snapshot,
-    _: &ClientView,
+    client: &ClientView,
     _: &StatusParams,
 ) -> Answer<Status> {
-    Ok(Some(Status::from_snapshot(snapshot)))
+    let known = client.shared.reach.known_reach();
+    Ok(Some(Status::from_snapshot(snapshot).with_reach(&known.reach)))
 }
 
 /// Answers with the configs that govern, the reasons, and the other configs.

@@ -10,6 +10,7 @@ mod reach;
 mod refresh;
 pub(super) mod scanner;
 mod state;
+mod status;
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -13,6 +13,7 @@ use super::disk_scans::DiskScans;
 use super::findings::FindingsStore;
 use super::folders::Folders;
 use super::reach::{ReachQuestion, ReachStore};
+use super::status::ToldStatus;
 use crate::ide::document_symbols::FileSymbols;
 use crate::ide::reach::{Reach, ReachPage};
 use crate::server::capabilities::Features;
@@ -39,6 +40,8 @@ pub(in crate::server) struct Shared {
     pub(in crate::server) evaluator: Evaluator,
     /// The reach of the edits.
     pub(in crate::server) reach: ReachStore,
+    /// The status that the client has.
+    pub(in crate::server) status: ToldStatus,
     /// Where messages come from.
     pub(in crate::server) input: Input,
     /// Where answers are computed.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use tower_lsp::lsp_types::{self as lsp, notification::Notification};
 
 use super::file_uri;
+use crate::ide::reach::Reach;
 use crate::workspace::Snapshot;
 use crate::workspace::kinds::SETTINGS_FILE;
 use crate::workspace::overview::Overview;
@@ -34,6 +35,9 @@ pub(in crate::server) struct Status {
     selected: Option<String>,
     /// A line for each environment: its `hiera.yaml`, its data files, and the sources of its nodes.
     governing: Vec<String>,
+    /// The keys and nodes that the texts of the client change, in words; `None` where no entry is
+    /// edited, and where `codeLens.reach` is off.
+    reach: Option<String>,
     /// The open files that look like Hiera data and that no `hiera.yaml` governs, where there is a
     /// config that could.
     without_config: Vec<FileWithoutConfig>,
@@ -90,7 +94,13 @@ enum State {
 }
 
 impl Status {
-    /// Returns the status of a snapshot. Reads all data, as the findings do.
+    /// Returns the status with this reach of the edits.
+    pub(in crate::server) fn with_reach(self, reach: &Reach) -> Status {
+        Status { reach: reach.total.clone(), ..self }
+    }
+
+    /// Returns the status of a snapshot, without the reach of the edits. Reads all data, as the findings
+    /// do.
     pub(in crate::server) fn from_snapshot(snapshot: &Snapshot) -> Status {
         let folder_of = |one: &Overview| {
             let folders = snapshot.folders();
@@ -114,6 +124,7 @@ impl Status {
                 .iter()
                 .map(|one| one.status_line(&folder_of(one)))
                 .collect(),
+            reach: None,
             without_config: snapshot
                 .files_without_config()
                 .iter()

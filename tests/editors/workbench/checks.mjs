@@ -395,6 +395,9 @@ const scenarios = {
       await reach.waitFor();
       const counted = (await reach.innerText()).replaceAll("\u00a0", " ");
       check(/^this edit changes \d keys on 3 of 3 nodes$/.test(counted), "a lens counts the keys and nodes of an edit that is not saved", counted);
+      const total = page.locator(`.statusbar-item[id="${EXTENSION}.reach"]`);
+      await until("the reach in the status bar", async () => (await total.innerText()).replaceAll("\u00a0", " ").includes(counted), 10000);
+      check(true, "the status bar counts them, too");
       await window.screenshot("reach");
       const report = await until("the report", async () => {
         await reach.click({ timeout: 3000 });
@@ -407,6 +410,7 @@ const scenarios = {
       check(true, "which follows the next edit");
       await window.command("File: Revert File");
       await until("the end of the lens", async () => (await page.locator(".codelens-decoration a").filter({ hasText: "this edit" }).count()) === 0);
+      await until("the end of the entry", async () => !(await total.isVisible()));
       await window.command("View: Close Other Editors in Group");
       await window.command("View: Close Editors in Other Groups");
 

@@ -135,6 +135,7 @@ async def test_the_status_is_told_to_whom_announces_it(start: Any, repo: Any) ->
     session.open(COMMON)
     session.insert(COMMON, len(session.text(COMMON)), "\nan::entirely::new_key: 1\n")
     await session.until("the key", lambda: told()[-1].keys == first.keys + 1)
+    await session.until("the reach", lambda: told()[-1].reach == "this edit changes 1 key on 3 of 3 nodes")
     # An unchanged status is not sent again.
     assert all(one != other for one, other in zip(told(), told()[1:]))
 

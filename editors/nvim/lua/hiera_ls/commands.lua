@@ -259,6 +259,9 @@ function M.status()
   if given(status.selected) then
     table.insert(lines, 'values are those of ' .. status.selected)
   end
+  if given(status.reach) then
+    table.insert(lines, status.reach)
+  end
   say(#lines > 0 and table.concat(lines, '\n') or 'no hiera.yaml governs any data here')
 end
 

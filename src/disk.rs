@@ -406,6 +406,77 @@ fn create_private(path: &Path) -> std::io::Result<()> {
     builder.create(path)
 }
 
+/// Returns the folder for what the user's programs can make again: that of `XDG_CACHE_HOME`, else
+/// the system's habit below the home; `None` where the user has no home.
+pub fn cache_folder() -> Option<FilePath> {
+    let folder = |name: &str| {
+        let text = environment_variable(name)?;
+        Path::new(&text).is_absolute().then(|| FilePath::new(&text))
+    };
+    folder("XDG_CACHE_HOME").or_else(|| {
+        if cfg!(windows) {
+            return folder("LOCALAPPDATA");
+        }
+        let below = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
+        Some(folder("HOME")?.join(below))
+    })
+}
+
+/// A file that the user alone may read, in a folder likewise. It takes its place when it is
+/// complete; before that it has another name, and is removed when it is dropped.
+#[derive(Debug)]
+pub struct PrivateFile {
+    path: PathBuf,
+    unfinished: PathBuf,
+    out: std::io::BufWriter<std::fs::File>,
+}
+
+impl PrivateFile {
+    /// Begins a file, and creates the folders that are missing. Errors: the disk's.
+    pub fn create(path: &FilePath) -> std::io::Result<PrivateFile> {
+        use std::hash::{BuildHasher, RandomState};
+        let path = PathBuf::from(path.as_str());
+        if let Some(folder) = path.parent() {
+            let mut builder = std::fs::DirBuilder::new();
+            builder.recursive(true);
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder.create(folder)?;
+        }
+        let unfinished =
+            path.with_extension(format!("{:016x}.new", RandomState::new().hash_one(0)));
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&unfinished)?;
+        Ok(PrivateFile { path, unfinished, out: std::io::BufWriter::new(file) })
+    }
+
+    /// Gives the file its name. Errors: the disk's.
+    pub fn put_in_place(mut self) -> std::io::Result<()> {
+        std::io::Write::flush(&mut self.out)?;
+        std::fs::rename(&self.unfinished, &self.path)
+    }
+}
+
+impl std::io::Write for PrivateFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Drop for PrivateFile {
+    fn drop(&mut self) {
+        // After `put_in_place` there is no file of this name.
+        let _ = std::fs::remove_file(&self.unfinished);
+    }
+}
+
 /// Returns the user's processes that were started with this environment variable, where the system
 /// lists them (Linux).
 #[cfg(unix)]

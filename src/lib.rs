@@ -10,6 +10,8 @@
 //!   [`hiera`]; neither uses the other.
 //! - [`disk`]: the only place that reads and writes files.
 //! - [`eyaml`]: the user's keys for encrypted values.
+//! - [`puppetdb`]: the nodes of a PuppetDB, asked for over the network; the only place that opens
+//!   connections.
 //! - [`workspace`]: many files over time; the only place with the notion of change.
 //! - [`backends`]: the functions of levels, in a process that the user permits.
 //! - [`diagnostics`]: the rules' catalogue, one file a rule.
@@ -39,6 +41,7 @@ pub mod hiera;
 pub mod ide;
 pub mod manifest;
 pub mod puppet;
+pub mod puppetdb;
 pub mod server;
 pub mod settings;
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::diagnostics::RulesConfig;
 use crate::ide::code_lens::LensConfig;
 use crate::ide::inlay_hints::HintConfig;
 use crate::puppet::Strict;
+use crate::puppetdb::PuppetdbConfig;
 use crate::workspace::WorkspaceConfig;
 use schema::CLIENT_KEYS;
 
@@ -28,7 +29,7 @@ pub(crate) use effects::{SettingsFile, without_effect};
 pub(crate) use gather::READINGS;
 pub use gather::{
     FolderReading, Opened, OpenedTwice, gather, of_environments, open, open_revisions,
-    open_versions,
+    open_versions, read_fields,
 };
 pub use in_force::{SettingInForce, SettingSource, settings_in_force};
 pub use problem::SettingProblem;
@@ -51,6 +52,8 @@ pub struct Settings {
     pub lenses: LensConfig,
     /// The git revision that the texts of an editor are compared with; `None` for the texts on disk.
     pub reach_base: Option<String>,
+    /// The PuppetDB that nodes come from.
+    pub puppetdb: PuppetdbConfig,
     /// Functions of levels that run at the user's request.
     pub run_backends: RunBackends,
     strict: Option<Strict>,

@@ -175,6 +175,22 @@ pub struct RootArguments {
     /// Puppet's setting `strict` [default: that of the version].
     #[arg(long, value_name = "LEVEL", value_parser = ["off", "warning", "error"])]
     strict: Option<String>,
+    /// Ask the PuppetDB at this address (`https://HOST:8081`) for its nodes, with the facts that the
+    /// data and its hierarchy read.
+    #[arg(long, value_name = "URL", help_heading = "PuppetDB")]
+    puppetdb: Option<String>,
+    /// The certificate of the CA that signs PuppetDB's: certs/ca.pem in `puppet config print ssldir`.
+    #[arg(long, value_name = "FILE", requires = "puppetdb", help_heading = "PuppetDB")]
+    puppetdb_ca: Option<String>,
+    /// The certificate that names this client: certs/NAME.pem there.
+    #[arg(long, value_name = "FILE", requires = "puppetdb", help_heading = "PuppetDB")]
+    puppetdb_cert: Option<String>,
+    /// The private key of that certificate: private_keys/NAME.pem there.
+    #[arg(long, value_name = "FILE", requires = "puppetdb", help_heading = "PuppetDB")]
+    puppetdb_key: Option<String>,
+    /// How many seconds PuppetDB may send nothing.
+    #[arg(long, value_name = "SECONDS", requires = "puppetdb", default_value = "30", value_parser = clap::value_parser!(u64).range(1..=3600), help_heading = "PuppetDB")]
+    puppetdb_timeout: u64,
 }
 
 /// A version of Puppet, or two of them.
@@ -590,6 +606,22 @@ fn command_settings(
     puppet
         .extend(arguments.strict.as_ref().map(|strict| ("strict".into(), strict.as_str().into())));
     given.insert("puppet".into(), puppet.into());
+    if let Some(url) = &arguments.puppetdb {
+        let mut puppetdb = serde_json::Map::new();
+        puppetdb.insert("url".into(), url.as_str().into());
+        puppetdb.insert("timeout".into(), arguments.puppetdb_timeout.into());
+        let files = [
+            ("ca", &arguments.puppetdb_ca),
+            ("cert", &arguments.puppetdb_cert),
+            ("key", &arguments.puppetdb_key),
+        ];
+        for (name, file) in files {
+            if let Some(file) = file {
+                puppetdb.insert(name.into(), absolute_path(file)?.as_str().into());
+            }
+        }
+        given.insert("nodes".into(), serde_json::json!({ "puppetdb": puppetdb }));
+    }
     Ok(given)
 }
 

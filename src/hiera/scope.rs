@@ -45,6 +45,8 @@ pub struct Scope {
     assumed: Assumptions,
     /// Whether legacy facts are undefined, also in an open scope.
     lacks_legacy_facts: bool,
+    /// The variables and parts of variables, dotted, of which all is known, also in an open scope.
+    settled: Arc<[Arc<str>]>,
 }
 
 /// Assumptions about files whose reading unknown variables decide, made to see the consequences.
@@ -246,6 +248,34 @@ impl Scope {
         self.lacks_legacy_facts = true;
     }
 
+    /// Records the variables and parts of variables, dotted, of which all is known: without a value
+    /// they are undefined in an open scope, too, and no longer unknown.
+    pub fn set_settled(&mut self, settled: Arc<[Arc<str>]>) {
+        self.settled = settled;
+    }
+
+    /// Whether a key names a variable of which all is known, or a part of one.
+    fn is_settled(&self, key: &LookupKey) -> bool {
+        if self.settled.is_empty() {
+            return false;
+        }
+        let root = key.root_text();
+        let is_it = |path: &Arc<str>| {
+            let mut names = path.split('.');
+            let mut below = key.subkeys.iter();
+            names.next() == Some(without_top_scope(&root))
+                && names.all(
+                    |name| matches!(below.next(), Some(KeySegment::Name(own)) if **own == *name),
+                )
+        };
+        self.settled.iter().any(is_it)
+    }
+
+    /// Whether a key names a part of a variable that this scope is known not to have.
+    fn lacks_part(&self, key: &LookupKey) -> bool {
+        self.lacks_member(key) || self.is_settled(key)
+    }
+
     /// Whether a key names a member of `facts` that was left out.
     fn lacks_member(&self, key: &LookupKey) -> bool {
         let is_left_out = |segment: &KeySegment| match segment {
@@ -343,6 +373,7 @@ impl Scope {
             _ if self.lacks_legacy_facts && written_legacy_fact(name).is_some() => {
                 Variable::Undefined
             }
+            _ if self.settled.iter().any(|settled| **settled == *name) => Variable::Undefined,
             _ if self.open || name.starts_with("settings::") => Variable::Unknown,
             "name" | "title" if self.is_node => Variable::Known("main".into()),
             _ => Variable::Undefined,
@@ -384,15 +415,13 @@ impl Scope {
         dig: impl FnOnce(&Value) -> Result<Option<Value>, E>,
     ) -> Result<Variable, E> {
         match found {
-            Variable::Unknown if self.lacks_member(key) => {
-                Ok(Variable::Known(Value::new_null(None)))
-            }
+            Variable::Unknown if self.lacks_part(key) => Ok(Variable::Known(Value::new_null(None))),
             Variable::Known(_) if self.is_partial(key) => Ok(Variable::Unknown),
             Variable::Known(value) if !key.subkeys.is_empty() => {
                 let part = if matches!(value.data(), Data::Null) { None } else { dig(&value)? };
                 Ok(match part {
                     Some(value) => Variable::Known(value),
-                    None if self.open && !self.lacks_member(key) => Variable::Unknown,
+                    None if self.open && !self.lacks_part(key) => Variable::Unknown,
                     None => Variable::Known(Value::new_null(None)),
                 })
             }
@@ -445,7 +474,7 @@ impl Scope {
             };
             match next {
                 Some(value) => current = value,
-                None if self.open => return Variable::Unknown,
+                None if self.open && !self.is_settled(&key) => return Variable::Unknown,
                 None => return Variable::Undefined,
             }
         }

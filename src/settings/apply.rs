@@ -6,6 +6,7 @@ mod editor;
 mod eyaml;
 mod nodes;
 mod puppet;
+mod puppetdb;
 mod rules;
 mod run_backends;
 mod workspace;
@@ -68,7 +69,7 @@ impl Settings {
 
     /// Applies a member of the settings; `false` for one that settings of this origin do not have.
     fn apply_member(&mut self, reader: &mut SettingsReader, key: &str, value: &Value) -> bool {
-        let Settings { workspace, rules, .. } = self;
+        let Settings { workspace, rules, puppetdb, .. } = self;
         let common = &mut workspace.common;
         match key {
             "puppet" => puppet::apply(reader, value, &mut common.puppet, &mut self.strict),
@@ -85,7 +86,7 @@ impl Settings {
                 set_if_read(&mut common.path_mappings, workspace::path_mappings(reader, value))
             }
             "backends" => set_if_read(&mut common.backends, backends::read_backends(reader, value)),
-            "nodes" => nodes::apply(reader, value, &mut common.nodes),
+            "nodes" => nodes::apply(reader, value, &mut common.nodes, puppetdb),
             "rules" => rules::apply(reader, value, &mut rules.severities),
             "preset" => set_if_read(&mut rules.preset, rules::read_preset(reader, value)),
             "ignore" => set_if_read(&mut rules.ignored, rules::read_ignored(reader, value)),
@@ -185,6 +186,9 @@ mod tests {
             let value = match setting.kind {
                 SettingType::Text if setting.name == "environment" => {
                     serde_json::json!("production")
+                }
+                SettingType::Text if setting.name == "nodes.puppetdb.url" => {
+                    serde_json::json!("https://puppetdb:8081")
                 }
                 SettingType::Text => serde_json::json!("/outside"),
                 SettingType::Seconds => 5.into(),

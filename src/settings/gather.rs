@@ -10,6 +10,7 @@ use super::{FILE_NAME, Settings};
 use crate::disk::{FileSystem, ReadError, Unlisted, UnlistedReason};
 use crate::hiera::sources::Sources;
 use crate::puppet::LegacyFacts;
+use crate::puppetdb::{Puppetdb, fields_for};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::NodeSource;
@@ -107,6 +108,11 @@ pub fn gather(
         }
         of_environments.extend(own);
     }
+    match settings.puppetdb.source(folders) {
+        Some(Ok(source)) => settings.workspace.puppetdb_rows = Some(source.kept().rows()),
+        Some(Err(reason)) => problems.push(of_puppetdb(reason)),
+        None => {}
+    }
     let files: Vec<SettingsFile> = of_folders
         .into_iter()
         .chain(of_environments)
@@ -125,6 +131,17 @@ fn leads_out(folder: &FilePath, fs: &dyn FileSystem) -> Option<SettingProblem> {
     let (file, real_folder) = (fs.real_path(&path)?, fs.real_path(folder)?);
     let message = || "is a link that leads out of its folder, and is not read".to_owned();
     (!file.is_within(&real_folder)).then(|| of_file(folder, message()))
+}
+
+/// Returns the problem that no nodes, or old ones, come from PuppetDB.
+pub(crate) fn of_puppetdb(message: String) -> SettingProblem {
+    SettingProblem {
+        file: None,
+        key: "nodes.puppetdb".into(),
+        part: None,
+        range: TextRange::new_empty(0),
+        message,
+    }
 }
 
 /// Returns a problem of the settings file of a folder as a whole.
@@ -183,7 +200,40 @@ pub fn open(
         }
         opened.workspace.apply(Change::Configure(opened.settings.workspace.clone().into()));
     }
+    if let Some(source) = opened.settings.asked_puppetdb(opened.workspace.folders()) {
+        let fields = read_fields([&opened.workspace.snapshot()]);
+        opened.ask(&source, &fields, fs);
+    }
     opened
+}
+
+/// Returns the fields of PuppetDB's inventory that these snapshots read.
+pub fn read_fields<'a>(snapshots: impl IntoIterator<Item = &'a Snapshot>) -> Vec<String> {
+    let read: Vec<_> = snapshots.into_iter().flat_map(Snapshot::read_variables).collect();
+    fields_for(read.iter().map(Vec::as_slice))
+}
+
+impl Settings {
+    /// Returns the PuppetDB that nodes come from, if there is one and its answer can be kept.
+    pub fn asked_puppetdb(&self, folders: &[FilePath]) -> Option<Puppetdb> {
+        self.puppetdb.source(folders)?.ok()
+    }
+}
+
+impl Opened {
+    /// Asks PuppetDB for its nodes with these fields, and reads its answer. Where it gives none, that
+    /// is a problem of the settings, and an earlier answer counts.
+    fn ask(&mut self, source: &Puppetdb, fields: &[String], fs: &dyn FileSystem) {
+        let max_size = self.settings.workspace.max_file_size;
+        match source.refresh(fields, max_size, &|_| {}) {
+            Ok(refreshed) if refreshed.is_other => {
+                let scanned = scan::scan(&self.workspace.scan_request(), fs, &|_| {});
+                self.workspace.apply(Change::Scanned(Box::new(scanned)));
+            }
+            Ok(_) => {}
+            Err(reason) => self.problems.push(of_puppetdb(reason)),
+        }
+    }
 }
 
 /// Folders read twice.
@@ -205,10 +255,23 @@ pub fn open_revisions(
     base: &dyn FileSystem,
     head: &dyn FileSystem,
 ) -> OpenedTwice {
-    let Opened { workspace, problems, .. } = open(folders, given, Vec::new(), head);
-    let after = workspace.snapshot();
-    let before = FolderReading::new(workspace).read(base);
-    OpenedTwice { problems, after, before }
+    let mut opened = open(folders, given, Vec::new(), head);
+    let source = opened.settings.asked_puppetdb(opened.workspace.folders());
+    let after = opened.workspace.snapshot();
+    let mut reading = FolderReading::new(opened.workspace);
+    let before = reading.read(base);
+    let Some(source) = source.filter(|source| !source.kept().has_fields(&read_fields([&before])))
+    else {
+        return OpenedTwice { problems: opened.problems, after, before };
+    };
+    // The earlier revision reads facts that the later one does not.
+    opened.workspace = reading.workspace;
+    let scanned = scan::scan(&opened.workspace.scan_request(), head, &|_| {});
+    opened.workspace.apply(Change::Scanned(Box::new(scanned)));
+    opened.ask(&source, &read_fields([&before, &after]), head);
+    let after = opened.workspace.snapshot();
+    let before = FolderReading::new(opened.workspace).read(base);
+    OpenedTwice { problems: opened.problems, after, before }
 }
 
 /// Folders that are read in one revision after the other, with the settings of the first reading

@@ -100,8 +100,13 @@ impl WrittenSettings<'_> {
     /// Returns the value of a dotted name; `None` where it is not written, `null` or refused.
     fn find(&self, name: &str) -> Option<&Value> {
         let file = self.file.as_ref().map(|(path, _)| path);
+        // A refused hash refuses all of its members.
+        let is_of = |key: &str| {
+            let rest = name.strip_prefix(key);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
         let is_refused = self.problems.iter().any(|problem| {
-            problem.file.as_ref() == file && problem.key == name && problem.part.is_none()
+            problem.file.as_ref() == file && is_of(&problem.key) && problem.part.is_none()
         });
         let mut parts = name.split('.');
         let value = parts.try_fold(&self.value, |value, part| value.get(part))?;

@@ -27,6 +27,8 @@ pub struct WorkspaceConfig {
     pub global_hiera_config: Option<FilePath>,
     /// The user's settings for encrypted values.
     pub eyaml: EyamlConfig,
+    /// The file that keeps the answer of a PuppetDB; `None` where the user names no PuppetDB.
+    pub puppetdb_rows: Option<FilePath>,
     /// The longest file that is read, in bytes.
     pub max_file_size: u64,
 }
@@ -89,6 +91,7 @@ impl Default for WorkspaceConfig {
             hiera_config: USUAL_CONFIG.into(),
             global_hiera_config: None,
             eyaml: EyamlConfig::default(),
+            puppetdb_rows: None,
             max_file_size: 64 << 20,
         }
     }

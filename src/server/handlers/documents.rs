@@ -6,7 +6,7 @@ use tower_lsp::lsp_types as lsp;
 use crate::server::diagnostics::publisher;
 use crate::server::from_lsp;
 use crate::server::reach;
-use crate::server::session::{ServerHandle, scanner};
+use crate::server::session::{ServerHandle, puppetdb, scanner};
 use crate::settings::PublishTime;
 use crate::text::FilePath;
 use crate::workspace::Change;
@@ -15,6 +15,7 @@ use crate::workspace::Change;
 pub(in crate::server) fn initialized(server: &ServerHandle, _: lsp::InitializedParams) {
     // Never wait for the client within a handler: it may be waiting for the answer.
     tokio::spawn(scanner::run(server.client.clone(), server.shared.clone()));
+    tokio::spawn(puppetdb::run(server.client.clone(), server.shared.clone()));
     tokio::spawn(publisher::run(server.clone()));
     tokio::spawn(reach::run(server.clone()));
     tokio::spawn(scanner::register(server.client.clone(), server.shared.clone()));

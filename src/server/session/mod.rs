@@ -6,6 +6,7 @@ mod disk_scans;
 mod findings;
 mod folders;
 pub(super) mod progress;
+pub(super) mod puppetdb;
 mod reach;
 mod refresh;
 pub(super) mod scanner;

@@ -66,6 +66,7 @@ pub(in crate::server) async fn run(client: Client, shared: Arc<Shared>) {
         }
         shared.disk.note_finished(number);
         shared.changed.notify_one();
+        shared.nodes_due.notify_one();
         if shared.with(|state| has_changed(&before, state)) {
             ask_for_views(&client, &shared);
         }
@@ -249,17 +250,23 @@ fn new_registration(
     lsp::Registration { id: format!("hiera-ls:{method}"), method: method.into(), register_options }
 }
 
-async fn begin_progress(client: &Client, shared: &Shared) -> Option<lsp::ProgressToken> {
+/// Begins to show a progress; `None` where the client shows none.
+pub(super) async fn begin_progress(
+    client: &Client,
+    shared: &Shared,
+    name: &str,
+    title: &str,
+) -> Option<lsp::ProgressToken> {
     if !shared.with(|state| state.features.progress) {
         return None;
     }
-    let token = lsp::ProgressToken::String("hiera-ls/scan".into());
+    let token = lsp::ProgressToken::String(name.to_owned());
     let params = lsp::WorkDoneProgressCreateParams { token: token.clone() };
     let asking = client.clone();
     let create = async move { asking.send_request::<WorkDoneProgressCreate>(params).await };
     wait_answer(create, PATIENCE).await?.ok()?;
     let begin = lsp::WorkDoneProgressBegin {
-        title: "Reading Hiera data".into(),
+        title: title.to_owned(),
         cancellable: Some(false),
         message: None,
         percentage: Some(0),
@@ -271,7 +278,8 @@ async fn begin_progress(client: &Client, shared: &Shared) -> Option<lsp::Progres
 /// Shows how far the reading has come, until it ends. The reading does not wait for it: a client
 /// may be slow, or never answer.
 async fn show_progress(client: Client, shared: Arc<Shared>, mut steps: Receiver<scan::Progress>) {
-    let Some(token) = begin_progress(&client, &shared).await else { return };
+    let (name, title) = ("hiera-ls/scan", "Reading Hiera data");
+    let Some(token) = begin_progress(&client, &shared, name, title).await else { return };
     while let Some(step) = steps.recv().await {
         let percentage = u32::try_from(step.done * 100 / step.total.max(1)).ok();
         let message = Some(format!("{} of {} files", step.done, step.total));
@@ -286,7 +294,12 @@ async fn show_progress(client: Client, shared: Arc<Shared>, mut steps: Receiver<
     .await;
 }
 
-async fn send_progress(client: &Client, token: lsp::ProgressToken, value: lsp::WorkDoneProgress) {
+/// Sends a step of a progress.
+pub(super) async fn send_progress(
+    client: &Client,
+    token: lsp::ProgressToken,
+    value: lsp::WorkDoneProgress,
+) {
     client
         .send_notification::<ProgressNotification>(lsp::ProgressParams {
             token,

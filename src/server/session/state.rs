@@ -34,6 +34,8 @@ pub(in crate::server) struct Shared {
     pub(in crate::server) changed: Notify,
     /// Something may have changed on disk, or the settings did.
     pub(in crate::server) disk: DiskScans,
+    /// The folders were read, and PuppetDB may have to be asked for nodes.
+    pub(in crate::server) nodes_due: Notify,
     /// The findings, for a client that requests them.
     pub(in crate::server) findings: FindingsStore,
     /// Functions of levels that run at the user's request.

@@ -4,15 +4,23 @@
 use regex::Regex;
 use serde_json::Value;
 
+use super::puppetdb;
 use crate::hiera::scope::DeriveRule;
+use crate::puppetdb::PuppetdbConfig;
 use crate::settings::reader::{SettingsReader, set_if_read};
 use crate::workspace::NodesConfig;
 use crate::workspace::nodes::{InferStep, Steps};
 
 /// Applies the settings `nodes`.
-pub(super) fn apply(reader: &mut SettingsReader, value: &Value, nodes: &mut NodesConfig) {
+pub(super) fn apply(
+    reader: &mut SettingsReader,
+    value: &Value,
+    nodes: &mut NodesConfig,
+    puppetdb: &mut PuppetdbConfig,
+) {
     reader.read_members("nodes", value, |reader, key, value| {
         match key {
+            "puppetdb" => puppetdb::apply(reader, value, puppetdb),
             "sources" => {
                 if let Some(sources) = reader.read_paths("nodes.sources", value) {
                     // Sources in a settings file lie below its folder; those of a client may lie

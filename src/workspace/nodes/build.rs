@@ -61,6 +61,7 @@ impl Parts {
             }
             None => making.add_parts(&self, around),
         }
+        making.scope.set_settled(self.settled.clone());
         if around.puppet.legacy_facts == LegacyFacts::LeftOut {
             let parameters = self.parameters.as_ref().map(|said| variables_of(&said.value));
             let parameters = parameters.unwrap_or_default();

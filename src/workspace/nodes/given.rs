@@ -1,5 +1,6 @@
 //! The nodes of the files that settings name.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -30,7 +31,7 @@ pub(in crate::workspace) fn nodes_of(
     let mut errors: Errors = sources.iter().filter_map(failed).collect();
     for source in sources.iter().filter(|source| source.step.is_none()) {
         let folder = folders.iter().find(|folder| source.path.is_within(folder));
-        let mut in_this_file: std::collections::HashSet<&str> = std::collections::HashSet::new();
+        let mut in_this_file: HashSet<&str> = HashSet::new();
         for parts in source.parts() {
             if !in_this_file.insert(&parts.name) {
                 let error = format!("several nodes in it are called {}", parts.name);
@@ -43,6 +44,7 @@ pub(in crate::workspace) fn nodes_of(
                 .or_insert_with(|| parts.clone());
         }
     }
+    join_outside(&mut joined);
     let node = |((environment, _, _), parts): (GivenNodeKey<'_>, Arc<Parts>)| {
         let own = environment.map_or(&config.common, |root| config.environment_config(root));
         let around = NodeSurroundings {
@@ -54,4 +56,33 @@ pub(in crate::workspace) fn nodes_of(
         Arc::new(Node { environment: environment.cloned(), is_given: true, ..node })
     };
     (joined.into_iter().map(node).collect(), errors)
+}
+
+/// Joins what files outside of all folders state of a node to each folder's node of that name: they
+/// are about the fleet of every checkout. The files of the folder win.
+fn join_outside(joined: &mut IndexMap<GivenNodeKey<'_>, Arc<Parts>>) {
+    let of_folders: HashSet<(Option<&FilePath>, Arc<str>)> = joined
+        .keys()
+        .filter(|(_, folder, _)| folder.is_some())
+        .map(|(environment, _, name)| (*environment, name.clone()))
+        .collect();
+    let is_outside = |(environment, folder, name): &GivenNodeKey<'_>| {
+        folder.is_none() && of_folders.contains(&(*environment, name.clone()))
+    };
+    let outside: HashMap<(Option<&FilePath>, Arc<str>), Arc<Parts>> = joined
+        .iter()
+        .filter(|(place, _)| is_outside(place))
+        .map(|((environment, _, name), parts)| ((*environment, name.clone()), parts.clone()))
+        .collect();
+    if outside.is_empty() {
+        return;
+    }
+    joined.retain(|place, _| !is_outside(place));
+    for ((environment, _, name), parts) in joined.iter_mut() {
+        if let Some(stated) = outside.get(&(*environment, name.clone())) {
+            let mut whole = (**stated).clone();
+            whole.join(parts);
+            *parts = Arc::new(whole);
+        }
+    }
 }

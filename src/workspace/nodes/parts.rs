@@ -40,6 +40,9 @@ pub(in crate::workspace) struct Parts {
     /// The first file that names the node.
     pub(in crate::workspace) named_by: FilePath,
     pub(in crate::workspace) facts: Option<Sourced<Facts>>,
+    /// The variables and parts of variables, dotted, of which a source that states some facts states
+    /// all.
+    pub(in crate::workspace) settled: Arc<[Arc<str>]>,
     /// A hash: `$trusted`, or some members of it.
     pub(in crate::workspace) trusted: Option<Sourced<Value>>,
     /// A hash: the classifier's parameters; each is a variable.
@@ -71,6 +74,7 @@ impl Parts {
             is_certname: false,
             named_by: by.clone(),
             facts: None,
+            settled: Arc::default(),
             trusted: None,
             parameters: None,
             classes: None,
@@ -96,6 +100,9 @@ impl Parts {
             replace_later(&mut self.facts, &other.facts);
         }
         self.is_certname |= other.is_certname;
+        if !other.settled.is_empty() {
+            self.settled = other.settled.clone();
+        }
         replace_later(&mut self.trusted, &other.trusted);
         replace_later(&mut self.parameters, &other.parameters);
         replace_later(&mut self.classes, &other.classes);

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 
 use super::build::{NodeSurroundings, trusted_of_lookup};
 use super::parts::{Facts, Parts, Sourced};
+use super::projected::{self, ProjectedParts};
 use super::sources::bolt;
 use super::sources::plugins::Plugins;
 use super::steps::InferStep;
@@ -21,6 +22,9 @@ use crate::text::FilePath;
 pub(super) enum NodeFormat {
     /// PuppetDB's `inventory`: `certname`, `facts`, perhaps `trusted` and `environment`.
     Inventory,
+    /// PuppetDB's `inventory` with a projection: `certname`, and parts such as `facts.os.family`;
+    /// `null` where the node has no such part.
+    Projected,
     /// A row of PuppetDB's `facts`: `certname`, `name`, `value`, perhaps `environment`.
     FactRow,
     /// A whole scope: `facts` and every other variable.
@@ -50,6 +54,8 @@ impl NodeFormat {
             NodeFormat::Factset
         } else if has("certname") && is_hash(facts) {
             NodeFormat::Inventory
+        } else if has("certname") && projected::is_projected(hash) {
+            NodeFormat::Projected
         } else if ["certname", "name", "value"].into_iter().all(has) {
             NodeFormat::FactRow
         } else if is_hash(facts) && !bolt::is_inventory(hash) {
@@ -70,9 +76,10 @@ impl NodeFormat {
     /// Returns the step of `nodes.infer` that reads files of this shape unasked.
     pub(super) fn infer_step(self) -> InferStep {
         match self {
-            NodeFormat::Inventory | NodeFormat::Factset | NodeFormat::FactRow => {
-                InferStep::Puppetdb
-            }
+            NodeFormat::Inventory
+            | NodeFormat::Projected
+            | NodeFormat::Factset
+            | NodeFormat::FactRow => InferStep::Puppetdb,
             NodeFormat::Scope | NodeFormat::Found | NodeFormat::Facts => InferStep::Facts,
             NodeFormat::Node | NodeFormat::Classified => InferStep::Classifier,
             NodeFormat::Bolt => InferStep::Bolt,
@@ -119,7 +126,15 @@ pub(super) fn read_parts_with(
         match NodeFormat::of_hash(value) {
             NodeFormat::Bolt => all.extend(bolt::read_targets(&plugins.resolve(value), path)?),
             NodeFormat::FactRow => rows.add(value),
-            shape => all.push(parts_of(value, shape, &fallback, path)?),
+            shape => {
+                let mut parts = parts_of(value, shape, &fallback, path)?;
+                // The rows of one answer have the same parts.
+                let before = all.last().map(|last: &Parts| &last.settled);
+                if let Some(same) = before.filter(|before| **before == parts.settled) {
+                    parts.settled = same.clone();
+                }
+                all.push(parts);
+            }
         }
     }
     all.extend(rows.into_parts(path));
@@ -183,9 +198,10 @@ fn parts_of(
         text(names.iter().try_fold(value, |value, name| value.get(name)))
     };
     let own_name = match shape {
-        NodeFormat::Inventory | NodeFormat::Factset | NodeFormat::FactRow => {
-            at(hash, &["certname"])
-        }
+        NodeFormat::Inventory
+        | NodeFormat::Projected
+        | NodeFormat::Factset
+        | NodeFormat::FactRow => at(hash, &["certname"]),
         NodeFormat::Scope => {
             at(hash, &["trusted", "certname"]).or_else(|| at(hash, &["facts", "clientcert"]))
         }
@@ -210,6 +226,14 @@ fn parts_of(
         NodeFormat::Inventory => {
             parts.facts = part("facts").cloned().and_then(facts);
             parts.trusted = part("trusted").cloned().and_then(said);
+            parts.environment = environment();
+        }
+        NodeFormat::Projected => {
+            let read = ProjectedParts::from_row(hash);
+            let facts = Facts { values: read.facts, are_all: false };
+            parts.facts = Some(Sourced { value: facts, by: path.clone() });
+            parts.trusted = read.trusted.and_then(said);
+            parts.settled = read.settled;
             parts.environment = environment();
         }
         NodeFormat::Factset => {

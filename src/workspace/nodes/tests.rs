@@ -305,3 +305,65 @@ fn of_two_sources_of_one_part_the_later_counts_as_a_whole() {
     assert_eq!(paths(&found[0], ["x", "y"]), ["2", "Undefined"]);
     assert_eq!(found[0].source.name(), "two.json");
 }
+
+/// The rows are those of PuppetDB 7.12, whose nodes have `os` and no `role`.
+#[test]
+fn a_projected_inventory_tells_no_fact_from_one_that_was_not_asked_for() {
+    let rows = r#"[
+        {"certname": "a.example.net", "environment": "staging", "facts.os": {"family": "Debian"}, "facts.disks": ["a", "b"], "facts.role": null, "facts.networking.ip": "10.0.0.1", "facts.networking.ip6": null, "trusted.extensions.pp_role": "web", "trusted.extensions.pp_zone": null},
+        {"certname": "b.example.net", "environment": "production", "facts.os": null, "facts.disks": null, "facts.role": null, "facts.networking.ip": null, "facts.networking.ip6": null, "trusted.extensions.pp_role": null, "trusted.extensions.pp_zone": null}
+    ]"#;
+    let found = nodes("fleet.json", rows);
+    let names = [
+        "os.family",
+        "facts.os.name",
+        "disks.1",
+        "role",
+        "facts.role",
+        "facts.networking.ip",
+        "networking.ip6",
+        "facts.networking.mac",
+        "kernel",
+        "trusted.extensions.pp_role",
+        "trusted.extensions.pp_zone",
+        "trusted.extensions.pp_env",
+        "trusted.domain",
+        "environment",
+    ];
+    let a = [
+        "Debian",
+        "Undefined",
+        "b",
+        "Undefined",
+        "Undefined",
+        "10.0.0.1",
+        "Unknown",
+        "Unknown",
+        "Unknown",
+        "web",
+        "Undefined",
+        "Unknown",
+        "example.net",
+        "staging",
+    ];
+    let b = [
+        "Undefined",
+        "Undefined",
+        "Undefined",
+        "Undefined",
+        "Undefined",
+        "Undefined",
+        "Unknown",
+        "Unknown",
+        "Unknown",
+        "Undefined",
+        "Undefined",
+        "Unknown",
+        "example.net",
+        "production",
+    ];
+    assert_eq!(paths(&found[0], names), a);
+    assert_eq!(paths(&found[1], names), b);
+    let [one, other] = [0, 1].map(|number| &found[number].parts.settled);
+    assert!(Arc::ptr_eq(one, other), "a fleet shares the list of what was asked");
+}

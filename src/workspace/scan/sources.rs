@@ -44,7 +44,11 @@ impl FolderScan<'_> {
             .iter()
             .flat_map(|folder| config.nodes.sources.iter().map(|source| folder.join(source)));
         let paths = patterns.flat_map(|pattern| self.files_named(pattern.as_str(), names).to_vec());
-        for path in paths.collect::<Vec<_>>() {
+        // The answer of a PuppetDB is there once it was asked. Files that settings name come after
+        // it, and win.
+        let rows = &self.request.config.puppetdb_rows;
+        let answer = rows.iter().filter(|path| self.fs.entry(path).is_some()).cloned();
+        for path in answer.chain(paths).collect::<Vec<_>>() {
             if !seen.insert(path.clone()) {
                 continue; // Globs may overlap, and so may folders.
             }

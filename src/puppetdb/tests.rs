@@ -1,0 +1,222 @@
+//! Answers of servers that are no PuppetDB, or fail. `tests/puppetdb` asks a real one.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use super::*;
+use crate::disk::{FileSystem as _, OsFs};
+
+const ROW: &str = r#"{"certname":"a.example.net","environment":"production"}"#;
+
+/// Reads a request, and returns its body.
+fn request_body(client: &TcpStream) -> String {
+    let mut reader = BufReader::new(client);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("it is a request");
+        match line.trim().to_ascii_lowercase().split_once(": ") {
+            Some(("content-length", text)) => length = text.parse().expect("a number"),
+            None if line.trim().is_empty() => break,
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).expect("it has a body");
+    String::from_utf8(body).expect("it is JSON")
+}
+
+/// Asks a server that answers one request with these bytes, and keeps the connection open after them
+/// where it `stalls`. Returns the result, without the address.
+fn asked(answer: &[u8], stalls: bool, max_size: u64) -> Result<Refreshed, String> {
+    let server = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let url = format!("http://{}", server.local_addr().expect("it has an address"));
+    let number = server.local_addr().expect("it has one").port();
+    let cache =
+        std::env::temp_dir().join(format!("hiera-ls-asked-{}-{number}", std::process::id()));
+    let cache = FilePath::new(cache.to_str().expect("it is UTF-8"));
+    let source = Puppetdb {
+        kept: KeptAnswer::new(&cache, &url, &[]),
+        config: PuppetdbConfig { timeout: Some(Duration::from_secs(1)), ..Default::default() },
+        url: url.clone(),
+    };
+    let result = std::thread::scope(|scope| {
+        let serving = scope.spawn(|| {
+            let (mut client, _) = server.accept().expect("it is asked");
+            let body = request_body(&client);
+            assert!(body.contains(r#""facts.os.family""#), "{body}");
+            client.write_all(answer).expect("it reads");
+            if stalls {
+                let _ = client.read(&mut [0]); // until it gives up
+            }
+        });
+        let result = source.refresh(&["facts.os.family".to_owned()], max_size, &|_| {});
+        serving.join().expect("the request is as expected");
+        result
+    });
+    let is_kept = OsFs.entry(&source.kept.rows()).is_some();
+    assert_eq!(is_kept, result.is_ok(), "of a failed request nothing is kept");
+    std::fs::remove_dir_all(cache.as_str()).expect("it is there");
+    result.map_err(|reason| {
+        let reason =
+            reason.strip_suffix("; no earlier answer of it is kept, so that no nodes come from it");
+        reason.expect("it tells what is kept").replace(&url, "URL")
+    })
+}
+
+fn answer(status: &str, body: &str) -> Vec<u8> {
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {}\r\nLocation: /dashboard\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+/// An answer in chunks, which has its proper end where it `ends`.
+fn chunked(body: &str, ends: bool) -> Vec<u8> {
+    let end = if ends { "0\r\n\r\n" } else { "" };
+    let length = body.len();
+    format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n{end}")
+        .into_bytes()
+}
+
+const ENOUGH: u64 = 1 << 20;
+
+#[test]
+fn a_complete_answer_is_kept() {
+    for bytes in
+        [answer("200 OK", &format!("[{ROW},\n{ROW}]\n")), chunked(&format!("[{ROW},{ROW}]"), true)]
+    {
+        assert_eq!(asked(&bytes, false, ENOUGH), Ok(Refreshed { nodes: 2, is_other: true }));
+    }
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_none() {
+    let half = format!("[{ROW},{ROW},{}", &ROW[..20]);
+    let told = [
+        // The database has gone: for HTTP the answer is complete.
+        asked(&chunked(&half, true), false, ENOUGH),
+        asked(&chunked(&half, false), false, ENOUGH),
+        asked(&chunked(&half, false), true, ENOUGH),
+        asked(b"", false, ENOUGH),
+        asked(b"", true, ENOUGH),
+        asked(&chunked("", false)[..40], true, ENOUGH),
+    ];
+    let words = [
+        "URL broke off after 2 nodes",
+        "URL broke off after 2 nodes",
+        "URL has sent nothing for 1 s after 2 nodes",
+        "URL has ended the connection without an answer",
+        "URL has sent nothing for 1 s",
+        "URL has sent nothing for 1 s",
+    ];
+    assert_eq!(told, words.map(|text| Err(text.to_owned())));
+}
+
+#[test]
+fn an_answer_that_is_no_list_of_nodes_is_told_by_its_status() {
+    let told = |status: &str, body: &str| {
+        asked(&answer(status, body), false, ENOUGH).expect_err("it is no list of nodes")
+    };
+    let found = [
+        told("302 Found", ""),
+        told("400 Bad Request", "Unknown field"),
+        told("403 Forbidden", "Permission denied: the name is not in the allowlist"),
+        told("404 Not Found", "<html>"),
+        told("500 Server Error", "Connection refused."),
+        told("503 Service Unavailable", "<html>"),
+        told("200 OK", "<html>"),
+        told("200 OK", r#"{"error": "x"}"#),
+        told("200 OK", r#"[{"name": "x"}]"#),
+        told("200 OK", &format!("[{ROW}] x")),
+    ];
+    expect_test::expect![[r#"
+        there is no PuppetDB at URL: it sends the reader on to /dashboard
+        URL answers 400: Unknown field
+        URL refuses this client: Permission denied: the name is not in the allowlist
+        there is no PuppetDB at URL: it does not know /pdb/query/v4
+        URL does not reach its database: Connection refused.
+        URL is not ready: a web page
+        URL answers no list of nodes: expected value at line 1 column 1
+        URL answers no list of nodes: invalid type: map, expected a list of nodes at line 1 column 1
+        URL answers no list of nodes: missing field `certname` at line 1 column 13
+        URL answers no list of nodes: trailing characters at line 1 column 59
+    "#]]
+    .assert_eq(&(found.join("\n") + "\n"));
+}
+
+#[test]
+fn a_long_refusal_is_quoted_up_to_the_limit() {
+    let long = "x".repeat(1000);
+    let told = asked(&answer("400 Bad Request", &long), false, ENOUGH).expect_err("it is refused");
+    assert_eq!(told, format!("URL answers 400: {}", "x".repeat(300)));
+}
+
+#[test]
+fn an_answer_beyond_the_limit_is_not_kept() {
+    let body = format!("[{ROW},{ROW}]");
+    let limit = body.len() as u64 - 1;
+    let told = asked(&answer("200 OK", &body), false, limit).expect_err("it is too long");
+    assert_eq!(told, format!("the answer of URL is longer than {limit} bytes (`maxFileSize`)"));
+}
+
+#[test]
+fn files_for_tls_that_are_wrong_are_told_without_their_text() {
+    let folder = std::env::temp_dir().join(format!("hiera-ls-pem-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a scratch folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.join(name), text).expect("a scratch file");
+        FilePath::new(folder.join(name).to_str().expect("it is UTF-8"))
+    };
+    let long = write("long", &"x".repeat((1 << 20) + 1));
+    let bad = write("bad", "-----BEGIN CERTIFICATE-----\n!secret\n-----END CERTIFICATE-----\n");
+    let none = write("none", "secret\n");
+    let cache = FilePath::new(folder.to_str().expect("it is UTF-8"));
+    let told = |ca: Option<&FilePath>, cert: Option<&FilePath>| {
+        let url = "https://localhost:1".to_owned();
+        let kept = KeptAnswer::new(&cache, &url, &[]);
+        let (ca, cert) = (ca.cloned(), cert.cloned());
+        let config = PuppetdbConfig { ca, cert, ..PuppetdbConfig::default() };
+        let source = Puppetdb { url, config, kept };
+        let reason = source.refresh(&[], ENOUGH, &|_| {}).expect_err("nothing serves there");
+        let reason = reason.split("; ").next().unwrap_or_default();
+        reason.replace(cache.as_str(), "DIR").replace('\\', "/")
+    };
+    let missing = cache.join("missing");
+    let found = [
+        told(None, None),
+        told(Some(&long), None),
+        told(Some(&bad), None),
+        told(Some(&none), None),
+        told(Some(&missing), None).split(": ").next().unwrap_or_default().to_owned(),
+    ];
+    std::fs::remove_dir_all(&folder).expect("it is there");
+    let expected = [
+        "its CA is not named (`nodes.puppetdb.ca`): Puppet's is certs/ca.pem in `puppet config print ssldir`",
+        "DIR/long cannot be read: 1048577 bytes are too many",
+        "DIR/bad is no PEM file",
+        "there is no certificate in DIR/none",
+        "DIR/missing cannot be read",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_statement_beyond_the_limit_is_none() {
+    let cache = std::env::temp_dir().join(format!("hiera-ls-statement-{}", std::process::id()));
+    let cache = FilePath::new(cache.to_str().expect("it is UTF-8"));
+    let kept = KeptAnswer::new(&cache, "http://localhost", &[]);
+    let mut writer = kept.begin_writing().expect("the folder can be made");
+    writer.write_row(ROW).expect("the disk has room");
+    writer.finish("http://localhost", &[]).expect("the disk has room");
+    let rows = kept.rows();
+    let path = rows.as_str().strip_suffix('l').expect("the statement is a `.json`");
+    let text = std::fs::read_to_string(path).expect("it is written");
+    let known = kept.has_fields(&[]);
+    std::fs::write(path, " ".repeat(1 << 20) + &text).expect("it can be written");
+    let too_long = kept.has_fields(&[]);
+    std::fs::remove_dir_all(cache.as_str()).expect("it is there");
+    assert!(known && !too_long);
+}

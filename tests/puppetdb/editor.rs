@@ -1,0 +1,165 @@
+//! A server for an editor that asks PuppetDB.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::fleet::{cache_of, filled_server, program, repository};
+use crate::proxy::{Fault, Proxy};
+use crate::real::{HOST, PuppetDb, wait_until};
+use crate::transport_client::Server;
+
+/// A session, and the messages that the server has shown.
+struct Session {
+    server: Server,
+    shown: Vec<String>,
+    progress: Vec<Value>,
+    count: usize,
+}
+
+impl Session {
+    fn start(root: &Path, puppetdb: &PuppetDb, url: &str, timeout: u64) -> Session {
+        let server = Server::spawn(&mut program(root, &["server"]));
+        let mut session = Session { server, shown: Vec::new(), progress: Vec::new(), count: 0 };
+        let puppetdb = json!({
+            "url": url, "timeout": timeout, "ca": puppetdb.pem("ca.pem"),
+            "cert": puppetdb.pem("client.pem"), "key": puppetdb.pem("client.key"),
+        });
+        let params = json!({
+            "processId": null, "rootUri": format!("file://{}", root.display()),
+            "capabilities": {"window": {"workDoneProgress": true}},
+            "initializationOptions": {"nodes": {"puppetdb": puppetdb}},
+        });
+        session.ask("initialize", &params);
+        session.notify("initialized", &json!({}));
+        session
+    }
+
+    fn notify(&mut self, method: &str, params: &Value) {
+        self.server.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.count += 1;
+        let id = format!("request {}", self.count);
+        self.server.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let message = self.server.read().expect("the server goes on");
+            match message["method"].as_str() {
+                Some("window/showMessage") => {
+                    let text = message["params"]["message"].as_str().expect("it is a text");
+                    self.shown.push(text.to_owned());
+                }
+                Some("$/progress") => self.progress.push(message["params"].clone()),
+                Some(_) if message.get("id").is_some() => {
+                    let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": null});
+                    self.server.send(&answer);
+                }
+                None if message["id"] == id => return message["result"].clone(),
+                _ => {}
+            }
+        }
+    }
+
+    fn node_count(&mut self) -> usize {
+        let answer = self.ask("hiera/nodes", &json!({}));
+        let nodes = answer["nodes"].as_array().expect("it lists nodes");
+        nodes
+            .iter()
+            .filter(|node| node["source"].as_str().is_some_and(|it| it.contains("puppetdb/")))
+            .count()
+    }
+
+    fn hover(&mut self, root: &Path) -> String {
+        let uri = format!("file://{}", root.join("data/common.yaml").display());
+        let text = fs::read_to_string(root.join("data/common.yaml")).expect("it is there");
+        let line = text.lines().position(|line| line.starts_with("company:")).expect("it has one");
+        let place =
+            json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": 2}});
+        let hover = self.ask("textDocument/hover", &place);
+        hover["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    }
+
+    fn open(&mut self, root: &Path) {
+        let path = root.join("data/common.yaml");
+        let text = fs::read_to_string(&path).expect("it is there");
+        let document = json!({"uri": format!("file://{}", path.display()), "languageId": "yaml", "version": 1, "text": text});
+        self.notify("textDocument/didOpen", &json!({"textDocument": document}));
+    }
+}
+
+fn rows_of(root: &Path) -> String {
+    let folder = cache_of(root).join("hiera-ls/puppetdb");
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let rows = files.filter(|path| path.extension().is_some_and(|it| it == "jsonl"));
+    rows.map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
+}
+
+#[test]
+fn requests_are_answered_while_puppetdb_is_slow_and_nodes_come_when_it_answers() {
+    let Some(puppetdb) = filled_server() else { return };
+    let root = repository("puppetdb-editor");
+    let proxy = Proxy::start(puppetdb.tls);
+    let url = format!("https://{HOST}:{}", proxy.port);
+    proxy.set(Fault::StallAfter(4096));
+    // Far longer than the test: an answer that waited for PuppetDB would not come.
+    let mut session = Session::start(&root, puppetdb, &url, 3600);
+    session.open(&root);
+    wait_until("PuppetDB is asked", || {
+        proxy.connections.load(std::sync::atomic::Ordering::SeqCst) > 0
+    });
+    for _ in 0..20 {
+        assert!(session.hover(&root).contains("Fjordkaffe"));
+        assert_eq!(session.node_count(), 0);
+    }
+    proxy.set(Fault::None);
+    wait_until("its nodes are there", || session.node_count() == 203);
+    assert_eq!(session.shown, [""; 0]);
+    let is_of = |message: &Value, kind: &str| {
+        message["token"] == "hiera-ls/puppetdb" && message["value"]["kind"] == kind
+    };
+    for kind in ["begin", "end"] {
+        assert!(session.progress.iter().any(|message| is_of(message, kind)), "{kind}");
+    }
+
+    // A fact that data reads from now on is asked for.
+    assert!(!rows_of(&root).contains("facts.kernel"));
+    let path = root.join("data/common.yaml");
+    let text = fs::read_to_string(&path).expect("it is there");
+    let text = text + "puppetdb::new: '%{facts.kernel}'\n";
+    fs::write(&path, &text).expect("it can be written");
+    let document = json!({"uri": format!("file://{}", path.display()), "version": 2});
+    let change = json!({"textDocument": document, "contentChanges": [{"text": text}]});
+    session.notify("textDocument/didChange", &change);
+    session.notify("textDocument/didSave", &json!({"textDocument": document}));
+    wait_until("the new fact is there", || {
+        assert!(session.hover(&root).contains("Fjordkaffe"));
+        rows_of(&root).contains("\"facts.kernel\":\"Linux\"")
+    });
+    assert_eq!(session.node_count(), 203);
+}
+
+#[test]
+fn the_last_answer_serves_a_session_while_puppetdb_is_down() {
+    let Some(puppetdb) = filled_server() else { return };
+    let root = repository("puppetdb-editor-down");
+    let proxy = Proxy::start(puppetdb.tls);
+    let url = format!("https://{HOST}:{}", proxy.port);
+    let mut first = Session::start(&root, puppetdb, &url, 60);
+    wait_until("its nodes are there", || first.node_count() == 203);
+    drop(first);
+    proxy.set(Fault::Down);
+    let mut second = Session::start(&root, puppetdb, &url, 60);
+    assert_eq!(second.node_count(), 203, "the first answer of the session has them");
+    wait_until("the failure is told", || {
+        second.node_count();
+        !second.shown.is_empty()
+    });
+    let text = &second.shown[0];
+    let start = format!(
+        "hiera-ls: PuppetDB: {url} has ended the connection without an answer; its answer of "
+    );
+    assert!(text.starts_with(&start) && text.ends_with(" ago is used, 203 nodes"), "{text}");
+    assert_eq!(second.node_count(), 203);
+}

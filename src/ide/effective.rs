@@ -8,10 +8,12 @@ use super::phrases::{PlaceNames, open_levels};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::{Outcome, Resolution};
+use crate::hiera::scope::Scope;
 use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::value::{Hash, Key, Member, Value};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
 
 /// The page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,11 +30,38 @@ pub struct EffectiveData {
 pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveData> {
     let environment = snapshot.environments().governing_environments(path).next()?;
     let scope = snapshot.scope_for(environment, path);
+    let audience = Audience::of_scope(snapshot, environment, &scope, path);
+    data_of_scope(snapshot, environment, &scope, audience)
+}
+
+/// Returns all keys that a node or a kind of nodes finds, in the first environment that has it;
+/// `None` where none has it, and as soon as the request is cancelled.
+pub fn node_data(snapshot: &Snapshot, name: &str) -> Option<EffectiveData> {
+    let mut found = snapshot.environments().all.iter().flat_map(|environment| {
+        let nodes = snapshot.nodes_of(environment).iter().map(|node| (node, true));
+        let kinds = snapshot.kinds_of(environment).all.iter().map(|kind| (kind, false));
+        nodes.chain(kinds).map(move |(node, is_node)| (environment, node, is_node))
+    });
+    let (environment, node, is_node) = found.find(|(_, node, _)| &*node.name == name)?;
+    let (name, reads) = (node.name.to_string(), true);
+    let audience = match is_node {
+        true => Audience::Node { name, reads },
+        false => Audience::Kind { name, reads },
+    };
+    data_of_scope(snapshot, environment, &node.scope, audience)
+}
+
+fn data_of_scope(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    scope: &Scope,
+    audience: Audience,
+) -> Option<EffectiveData> {
     let view = snapshot.view(environment);
-    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
+    let resolver = Resolver::new(snapshot.lookup_context(environment, &view, scope));
     let names = PlaceNames { snapshot, root: &environment.root };
     let keys = sorted_keys(snapshot)?;
-    let audience = Audience::of_scope(snapshot, environment, &scope, path).to_phrase(str::to_owned);
+    let audience = audience.to_phrase(str::to_owned);
     let mut text = format!("---\n# {}\n", one_line(&audience));
     for key in keys {
         if snapshot.cancel_token().is_cancelled() {
@@ -183,6 +212,18 @@ bad: [1]
         "#]]
         .assert_eq(&data.text);
         assert_eq!(data.scope, "node web01");
+    }
+
+    #[test]
+    fn a_node_or_a_kind_is_named() {
+        let fixture = Fixture::new(&format!("#- node db01 role=db{REPO}"));
+        let data = node_data(&fixture.snapshot, "db01").expect("it is known");
+        assert_eq!(data.scope, "node db01");
+        assert!(data.text.contains("\n# data/common.yaml:3\nport: 8080\n"), "{}", data.text);
+        assert_eq!(node_data(&fixture.snapshot, "db02"), None);
+        let fixture = Fixture::new(&REPO.replace("#- scope web01 role=web\n", ""));
+        let data = node_data(&fixture.snapshot, "role = web").expect("a file is named after it");
+        assert!(data.text.contains("port: 80\n"), "{}", data.text);
     }
 
     #[test]

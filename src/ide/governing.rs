@@ -79,6 +79,13 @@ pub fn governing_configs(snapshot: &Snapshot) -> Vec<GoverningConfig> {
     snapshot.environments().all.iter().map(|one| governing_config(snapshot, one)).collect()
 }
 
+/// Returns the page about all of them, as `hiera-ls config` prints it.
+pub fn governing_page(snapshot: &Snapshot) -> String {
+    let pages: Vec<String> =
+        governing_configs(snapshot).iter().map(|one| one.page(snapshot)).collect();
+    pages.join("\n")
+}
+
 fn governing_config(snapshot: &Snapshot, environment: &Environment) -> GoverningConfig {
     let overview = Overview::from_environment(snapshot, environment);
     let own = environment.all_configs().filter(|(layer, _)| !matches!(layer, Layer::Module(_)));

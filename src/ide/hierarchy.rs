@@ -1,6 +1,8 @@
 //! The hierarchy in the scope of a file: the levels in order, the files that they name, and the
 //! files that have a key.
 
+mod page;
+
 use std::sync::Arc;
 
 use super::audience::Audience;
@@ -87,6 +89,17 @@ pub struct CandidateView {
     pub key: Option<Span>,
     /// The values of unknown variables under which that holds.
     pub when: Bindings,
+}
+
+/// Returns the page about that hierarchy, see [`hierarchy_of`].
+pub fn hierarchy_page(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    key: Option<&LookupKey>,
+) -> Option<String> {
+    let environment = snapshot.environments().governing_environments(path).next()?;
+    let names = PlaceNames { snapshot, root: &environment.root };
+    Some(hierarchy_of(snapshot, path, key)?.to_page(&names, key))
 }
 
 /// Returns the hierarchy that the scope of the file at `path` has, with regard to a root key if

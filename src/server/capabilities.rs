@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use tower_lsp::lsp_types as lsp;
 
+use super::lsp318::TextDocumentContentOptions;
 use crate::ide::completion::TRIGGERS;
 use crate::ide::refactor::RefactoringKind;
 use crate::text::Encoding;
@@ -33,6 +34,12 @@ const UNRESOLVED: lsp::SemanticTokenModifier = lsp::SemanticTokenModifier::new("
 pub(super) const EVALUATE_COMMAND: &str = "hiera.runBackends";
 /// The kind of the code actions with that command.
 pub(super) const EVALUATE_KIND: lsp::CodeActionKind = lsp::CodeActionKind::new("hiera.evaluate");
+/// The scheme of the addresses of the server's pages, see `pages`.
+pub(super) const PAGE_SCHEME: &str = "hiera";
+/// The name of the command that shows a page of the server.
+pub(super) const SHOW_COMMAND: &str = "hiera.showPage";
+/// The kind of the code actions with that command.
+pub(super) const SHOW_KIND: lsp::CodeActionKind = lsp::CodeActionKind::new("hiera.show");
 /// The kind of the action that makes all safe fixes of a file; editors can run it when they save.
 pub(super) const FIX_ALL_KIND: lsp::CodeActionKind =
     lsp::CodeActionKind::new("source.fixAll.hiera");
@@ -99,6 +106,10 @@ pub(super) struct Features {
     /// The addresses of the rules' pages that the client can open, with [`CODE`] in place of a
     /// rule's code; see `docs/protocol.md`. `None` where it opens none.
     rule_pages: Option<String>,
+    /// It shows documents whose texts it requests from the server.
+    pub(super) requests_pages: bool,
+    /// It can be asked to show a document.
+    shows_documents: bool,
     /// It can be asked to ask again for hints.
     pub(super) refreshes_hints: bool,
     /// It can be asked to ask again for lenses.
@@ -161,8 +172,8 @@ impl Announced {
 
 impl Features {
     /// Reads the client's capabilities.
-    pub(super) fn from_capabilities(capabilities: &lsp::ClientCapabilities) -> Features {
-        let client = Announced(serde_json::to_value(capabilities).unwrap_or_default());
+    pub(super) fn from_capabilities(capabilities: Value) -> Features {
+        let client = Announced(capabilities);
         // The extensions of docs/protocol.md.
         let own = client.get("experimental.hiera");
         let is_utf8 = client.has("general.positionEncodings", "utf-8");
@@ -203,11 +214,16 @@ impl Features {
                 .filter(|pages| is_address_of_pages(pages))
                 .filter(|_| client.is_set("textDocument.publishDiagnostics.codeDescriptionSupport"))
                 .map(str::to_owned),
+            requests_pages: client.get("workspace.textDocumentContent").is_object(),
+            shows_documents: client.is_set("window.showDocument.support"),
             refreshes_hints: client.is_set("workspace.inlayHint.refreshSupport"),
             refreshes_lenses: client.is_set("workspace.codeLens.refreshSupport"),
             refreshes_tokens: client.is_set("workspace.semanticTokens.refreshSupport"),
             pulls_findings: client.get("textDocument.diagnostic").is_object()
-                && client.is_set("workspace.diagnostic.refreshSupport"),
+                // lsp-types 0.94, which clients use, too, calls it by the second name.
+                && ["diagnostics", "diagnostic"]
+                    .into_iter()
+                    .any(|name| client.is_set(&format!("workspace.{name}.refreshSupport"))),
             related_findings: client.is_set("textDocument.diagnostic.relatedDocumentSupport"),
             link_tooltips: client.is_set("textDocument.documentLink.tooltipSupport"),
             tags: serde_json::from_value(
@@ -224,6 +240,17 @@ impl Features {
             document_changes: client.is_set("workspace.workspaceEdit.documentChanges"),
             prepares_renames: client.is_set("textDocument.rename.prepareSupport"),
         }
+    }
+
+    /// Whether the client shows a page of the server when the server asks it to.
+    pub(super) fn shows_pages(&self) -> bool {
+        self.requests_pages && self.shows_documents
+    }
+
+    /// Whether code actions offer the pages about a place: the client shows pages, and has no
+    /// command of its own for that.
+    pub(super) fn offers_pages(&self) -> bool {
+        self.shows_pages() && !self.hover_actions.contains_key("explain")
     }
 
     /// Returns the page of the rule with this code; `None` where the client opens none.
@@ -262,7 +289,18 @@ fn is_address_of_pages(pages: &str) -> bool {
 
 /// Returns the server's capabilities for such a client; each of them is implemented. `evaluates` is
 /// whether functions of levels may run at the user's request.
-pub(super) fn server_capabilities(features: &Features, evaluates: bool) -> lsp::ServerCapabilities {
+pub(super) fn server_capabilities(features: &Features, evaluates: bool) -> Value {
+    let known = known_capabilities(features, evaluates);
+    let mut all = serde_json::to_value(known).unwrap_or_default();
+    if features.requests_pages {
+        let pages = TextDocumentContentOptions { schemes: vec![PAGE_SCHEME] };
+        all["workspace"]["textDocumentContent"] = serde_json::to_value(pages).unwrap_or_default();
+    }
+    all
+}
+
+/// Returns the capabilities that lsp-types has.
+fn known_capabilities(features: &Features, evaluates: bool) -> lsp::ServerCapabilities {
     let sync = lsp::TextDocumentSyncOptions {
         open_close: Some(true),
         change: Some(lsp::TextDocumentSyncKind::INCREMENTAL),
@@ -298,10 +336,12 @@ pub(super) fn server_capabilities(features: &Features, evaluates: bool) -> lsp::
             }),
         }),
         experimental: Some(serde_json::json!({"hiera": own_messages})),
-        execute_command_provider: evaluates.then(|| lsp::ExecuteCommandOptions {
-            commands: vec![EVALUATE_COMMAND.into()],
-            work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
-        }),
+        execute_command_provider: Some(commands(features, evaluates))
+            .filter(|commands| !commands.is_empty())
+            .map(|commands| lsp::ExecuteCommandOptions {
+                commands: commands.into_iter().map(str::to_owned).collect(),
+                work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
+            }),
         references_provider: Some(lsp::OneOf::Right(lsp::ReferencesOptions {
             work_done_progress_options: progress_options(),
         })),
@@ -309,7 +349,7 @@ pub(super) fn server_capabilities(features: &Features, evaluates: bool) -> lsp::
         document_highlight_provider: Some(lsp::OneOf::Left(true)),
         code_action_provider: features.action_literals.then(|| {
             lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
-                code_action_kinds: Some(action_kinds(evaluates)),
+                code_action_kinds: Some(action_kinds(features, evaluates)),
                 work_done_progress_options: progress_options(),
                 ..lsp::CodeActionOptions::default()
             })
@@ -372,13 +412,20 @@ fn token_legend() -> lsp::SemanticTokensLegend {
     lsp::SemanticTokensLegend { token_types, token_modifiers }
 }
 
+/// Returns the commands that the server takes; `evaluates` is whether functions of levels may run.
+pub(super) fn commands(features: &Features, evaluates: bool) -> Vec<&'static str> {
+    let pages = features.shows_pages().then_some(SHOW_COMMAND);
+    evaluates.then_some(EVALUATE_COMMAND).into_iter().chain(pages).collect()
+}
+
 /// Returns the kinds of code actions that there are; `evaluates` is whether functions of levels may
 /// run.
-pub(super) fn action_kinds(evaluates: bool) -> Vec<lsp::CodeActionKind> {
+pub(super) fn action_kinds(features: &Features, evaluates: bool) -> Vec<lsp::CodeActionKind> {
     let refactorings = RefactoringKind::ALL.into_iter().map(action_kind);
     let evaluations = evaluates.then_some(EVALUATE_KIND);
+    let pages = features.offers_pages().then_some(SHOW_KIND);
     let fixes = [lsp::CodeActionKind::QUICKFIX, FIX_ALL_KIND];
-    fixes.into_iter().chain(refactorings).chain(evaluations).collect()
+    fixes.into_iter().chain(refactorings).chain(evaluations).chain(pages).collect()
 }
 
 /// Returns the kind of the code actions for refactorings of a kind.
@@ -423,8 +470,7 @@ mod tests {
             "textDocument": {"publishDiagnostics": {"codeDescriptionSupport": shows_pages}},
             "experimental": {"hiera": {"rulePages": rule_pages}},
         });
-        let capabilities = serde_json::from_value(capabilities).expect("capabilities");
-        let page = Features::from_capabilities(&capabilities).rule_page("unknown-key")?;
+        let page = Features::from_capabilities(capabilities).rule_page("unknown-key")?;
         Some(page.href.into())
     }
 
@@ -441,11 +487,7 @@ mod tests {
         for wrong in [json!(null), json!(true), json!("own:/page.md"), json!("{code}"), json!("")] {
             assert_eq!(page(&wrong, &json!(true)), None, "{wrong}");
         }
-        assert!(
-            Features::from_capabilities(&lsp::ClientCapabilities::default())
-                .rule_page("any")
-                .is_none()
-        );
+        assert!(Features::from_capabilities(json!({})).rule_page("any").is_none());
     }
 
     #[test]

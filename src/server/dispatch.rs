@@ -21,7 +21,7 @@ use super::diagnostics::pull;
 use super::from_lsp::path_of_uri;
 use super::handlers::{
     Answer, actions, calls, completion, definition, documents, evaluate, hints_and_lenses, nodes,
-    references, rename, semantic_tokens, structure, symbols, views,
+    pages, references, rename, semantic_tokens, structure, symbols, views,
 };
 use super::session::progress::{send_value, with_progress};
 use super::session::{ClientView, ServerHandle};
@@ -66,6 +66,7 @@ pub(super) fn methods() -> Methods {
     all.add_async("workspace/executeCommand", evaluate::execute_command);
     all.add_async("textDocument/diagnostic", pull::document_diagnostic);
     all.add_async("workspace/diagnostic", pull::workspace_diagnostic);
+    all.add("workspace/textDocumentContent", pages::text_document_content).is_long = true;
     all.add("textDocument/documentSymbol", symbols::document_symbol);
     all.add_list("workspace/symbol", symbols::workspace_symbol).progress =
         Some("Searching for keys");

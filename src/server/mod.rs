@@ -14,6 +14,8 @@ mod documents;
 mod evaluator;
 mod from_lsp;
 mod handlers;
+mod lsp318;
+mod pages;
 mod pool;
 mod reach;
 mod session;
@@ -80,11 +82,15 @@ impl Routes for RoutedServer {
 #[tower_lsp::async_trait]
 impl LanguageServer for RoutedServer {
     async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
-        let features = capabilities::Features::from_capabilities(&params.capabilities);
+        let announced = params.capabilities.experimental.clone().unwrap_or_default();
+        let features = capabilities::Features::from_capabilities(announced);
         let folders = from_lsp::workspace_folders(&params);
         let options = params.initialization_options.map(unwrap_section);
         let evaluates = handlers::evaluate::is_switched_on(options.as_ref());
-        let capabilities = capabilities::server_capabilities(&features, evaluates);
+        let capabilities = lsp::ServerCapabilities {
+            experimental: Some(capabilities::server_capabilities(&features, evaluates)),
+            ..lsp::ServerCapabilities::default()
+        };
         self.server.shared.with(|state| {
             state.features = features.into();
             state.evaluates = evaluates;

@@ -16,6 +16,7 @@ use crate::diagnostics::{Finding, Severity, Tag};
 use crate::hiera::key::LookupKey;
 use crate::ide::definition::{DefinitionTarget, Definitions};
 use crate::ide::hover::{Action, ActionCall, Hover};
+use crate::text::escape::percent_encode;
 use crate::text::{Encoding, FileId, FilePath, LineCol, Positions, Span, TextRange};
 use crate::workspace::Snapshot;
 
@@ -58,14 +59,7 @@ pub(super) fn action_call(
         return Some(ActionCall::Command(call.clone()));
     }
     let argument = serde_json::json!([{"uri": file_uri(path)?, "key": &*key.text}]).to_string();
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    let mut address = format!("{call}?");
-    for byte in argument.bytes() {
-        match is_plain(byte) {
-            true => address.push(char::from(byte)),
-            false => address.push_str(&format!("%{byte:02X}")),
-        }
-    }
+    let address = format!("{call}?{}", percent_encode(&argument, "-_.~"));
     Some(ActionCall::Link(address))
 }
 

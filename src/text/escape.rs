@@ -125,6 +125,19 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
+/// Returns a text as it stands in an address: letters and digits of ASCII and the characters of
+/// `kept` as they are, each other byte as `%` with its number.
+pub fn percent_encode(text: &str, kept: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        match byte.is_ascii_alphanumeric() || kept.as_bytes().contains(&byte) {
+            true => encoded.push(char::from(byte)),
+            false => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 
-use super::{Hierarchy, hierarchy_of};
+use super::{Hierarchy, hierarchy_of, hierarchy_page};
 use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
 use crate::text::FilePath;
@@ -214,4 +214,63 @@ fn other_files_have_none() {
         -
     "#]],
     );
+}
+
+#[test]
+fn the_page_has_a_row_for_each_location() {
+    let fixture = Fixture::new(REPO);
+    let page = |path: &str, key: Option<&str>| {
+        let key = key.map(LookupKey::of_root);
+        hierarchy_page(&fixture.snapshot, &FilePath::new(path), key.as_ref())
+    };
+    let told = page("/data/roles/web.yaml", Some("app::port"));
+    expect![[r#"
+        app::port
+        node web01
+
+        Node               data/nodes/web01.yaml           no such file
+        Role               data/roles/web.yaml:1           has the key; the value comes from it
+        Tenants            data/tenants/one.yaml           no such file
+                           data/tenants/two.yaml           does not have the key
+        More               data/more/web/*.yaml            no such file
+        Vault              https://vault/web               not read here
+        Function           my::data                        not read here
+        Common             data/common.yaml:1              has the key, but a level above answers
+        App (module app)   modules/app/data/common.yaml:1  has the key, but a level above answers
+        Last (module app)  modules/app/data/last.yaml      no such file
+    "#]]
+    .assert_eq(&told.expect("the file is data"));
+    let told = page("/data/common.yaml", None);
+    expect![[r#"
+        node web01
+
+        Node      data/nodes/web01.yaml  no such file
+        Role      data/roles/web.yaml
+        Tenants   data/tenants/one.yaml  no such file
+                  data/tenants/two.yaml
+        More      data/more/web/*.yaml   no such file
+        Vault     https://vault/web      not read here
+        Function  my::data               not read here
+        Common    data/common.yaml
+    "#]]
+    .assert_eq(&told.expect("the file is data"));
+    assert_eq!(page("/README.md", None), None);
+}
+
+#[test]
+fn the_page_counts_files_beyond_the_first() {
+    let config = "#- /hiera.yaml\nversion: 5\nhierarchy: [{name: Node, path: 'nodes/%{trusted.certname}.yaml'}, {name: Common, path: common.yaml}]\n#- /data/common.yaml\na: 1\n";
+    let node = |number: usize| format!("#- /data/nodes/n{number:02}.yaml\nb: 1\n");
+    // The files with the key come first, wherever they stand in the order of names.
+    let nodes: String = (0..22).map(node).collect();
+    let last = "#- /data/nodes/n99.yaml\na: 2\n";
+    let fixture = Fixture::new(&format!("{config}{nodes}{last}"));
+    let key = LookupKey::of_root("a");
+    let page = hierarchy_page(&fixture.snapshot, &FilePath::new("/data/common.yaml"), Some(&key));
+    let page = page.expect("the file is data");
+    let rows: Vec<&str> = page.lines().map(str::trim).collect();
+    let first = rows.iter().position(|row| row.starts_with("data/nodes/")).expect("candidates");
+    assert!(rows[first].starts_with("data/nodes/n99.yaml:1"), "{page}");
+    assert!(rows[first + 19].starts_with("data/nodes/n18.yaml"), "{page}");
+    assert_eq!(rows[first + 20], "3 more files", "{page}");
 }

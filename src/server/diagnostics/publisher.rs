@@ -230,7 +230,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
         match findings.has_deferred() {
             true => shared.changed.notify_one(),
             // Findings come first.
-            false => shared.reach.due.notify_one(),
+            false => shared.note_published(),
         }
     }
 }

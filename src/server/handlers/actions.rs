@@ -2,10 +2,12 @@
 
 use tower_lsp::lsp_types as lsp;
 
-use super::{Answer, evaluate};
+use super::{Answer, evaluate, pages};
 use crate::ide::quick_fixes::{QuickFix, acceptances, fix_all, quick_fixes};
 use crate::ide::refactor::{Refactoring, RefactoringRequest, find_refactorings};
-use crate::server::capabilities::{EVALUATE_KIND, FIX_ALL_KIND, action_kind, action_kinds};
+use crate::server::capabilities::{
+    EVALUATE_KIND, FIX_ALL_KIND, SHOW_KIND, action_kind, action_kinds,
+};
 use crate::server::session::ClientView;
 use crate::server::{from_lsp, to_lsp};
 use crate::text::{FilePosition, SourceChange, Text, TextRange};
@@ -36,7 +38,7 @@ fn find_actions(
     let is_wanted = |kind: &lsp::CodeActionKind| {
         only.is_none_or(|kinds| kinds.iter().any(|one| covers_kind(one, kind)))
     };
-    if !action_kinds(client.evaluates).iter().any(is_wanted) {
+    if !action_kinds(&client.features, client.evaluates).iter().any(is_wanted) {
         return None;
     }
     let uri = &params.text_document.uri;
@@ -61,8 +63,8 @@ fn find_actions(
         actions.extend(converter.action_of_fix_all(change));
     }
     let is_by_user = params.context.trigger_kind != Some(lsp::CodeActionTriggerKind::AUTOMATIC);
+    let position = FilePosition { file: file.id, offset: range.start };
     if client.evaluates && is_by_user && is_wanted(&EVALUATE_KIND) {
-        let position = FilePosition { file: file.id, offset: range.start };
         actions.extend(evaluate::evaluate_actions(snapshot, uri, position));
     }
     let request = RefactoringRequest {
@@ -75,6 +77,9 @@ fn find_actions(
     };
     let found = find_refactorings(snapshot, request).into_iter();
     actions.extend(found.filter_map(|one| converter.action_of_refactoring(one)));
+    if client.features.offers_pages() && is_by_user && is_wanted(&SHOW_KIND) {
+        actions.extend(pages::page_actions(snapshot, &path, position));
+    }
     Some(actions)
 }
 

@@ -5,6 +5,7 @@ use tower_lsp::lsp_types as lsp;
 
 use crate::server::diagnostics::publisher;
 use crate::server::from_lsp;
+use crate::server::pages;
 use crate::server::reach;
 use crate::server::session::{ServerHandle, puppetdb, scanner};
 use crate::settings::PublishTime;
@@ -18,6 +19,7 @@ pub(in crate::server) fn initialized(server: &ServerHandle, _: lsp::InitializedP
     tokio::spawn(puppetdb::run(server.client.clone(), server.shared.clone()));
     tokio::spawn(publisher::run(server.clone()));
     tokio::spawn(reach::run(server.clone()));
+    tokio::spawn(pages::run(server.clone()));
     tokio::spawn(scanner::register(server.client.clone(), server.shared.clone()));
     server.shared.disk.ask_reading();
 }
@@ -55,7 +57,7 @@ pub(in crate::server) fn did_change(
         state.documents.note_edit(&path, &params.text_document.uri, params.text_document.version);
         // Findings of unsaved files are published later, see `diagnostics::publisher`.
         match state.settings.run {
-            PublishTime::OnSave => server.shared.reach.due.notify_one(),
+            PublishTime::OnSave => server.shared.note_published(),
             PublishTime::OnType | PublishTime::Off => server.shared.changed.notify_one(),
         }
     });

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::pages;
 use crate::backends::{BackendsConfig, Permit};
 use crate::disk::OsFs;
 use crate::hiera::key::LookupKey;
@@ -21,7 +22,7 @@ use crate::ide::evaluation::{self, Evaluation, EvaluationSubject, Offer};
 use crate::ide::phrases::PlaceNames;
 use crate::ide::story;
 use crate::puppet::print::PrintOptions;
-use crate::server::capabilities::{EVALUATE_COMMAND, EVALUATE_KIND};
+use crate::server::capabilities::{EVALUATE_COMMAND, EVALUATE_KIND, SHOW_COMMAND, commands};
 use crate::server::from_lsp;
 use crate::server::session::{ServerHandle, Shared};
 use crate::server::transport::wait_answer;
@@ -75,19 +76,25 @@ pub(super) fn evaluate_actions(
     evaluation::find_offers(snapshot, position).into_iter().map(action).collect()
 }
 
-/// Takes the command. It is answered at once: the question, the progress and the outcome come in
-/// messages of their own, as editors wait for an answer only so long.
+/// Takes a command of the server: one of those that it announced.
 pub(in crate::server) async fn execute_command(
     server: ServerHandle,
     params: lsp::ExecuteCommandParams,
 ) -> Result<Option<Value>> {
     server.shared.wait_settled().await;
-    let is_on = server.shared.with(|state| state.evaluates);
-    if params.command != EVALUATE_COMMAND || !is_on {
-        return Err(Error::invalid_params(format!("there is no command {}", params.command)));
+    let offered = server.shared.with(|state| commands(&state.features, state.evaluates));
+    let argument = params.arguments.into_iter().next();
+    match offered.into_iter().find(|name| *name == params.command) {
+        Some(SHOW_COMMAND) => pages::show_page(&server, argument),
+        Some(_) => begin_evaluation(server, argument),
+        None => Err(Error::invalid_params(format!("there is no command {}", params.command))),
     }
-    let argument = params.arguments.into_iter().next().unwrap_or_default();
-    let asked: EvaluateArgument = serde_json::from_value(argument)
+}
+
+/// Takes the command that evaluates a key. It is answered at once: the question, the progress and the
+/// outcome come in messages of their own, as editors wait for an answer only so long.
+fn begin_evaluation(server: ServerHandle, argument: Option<Value>) -> Result<Option<Value>> {
+    let asked: EvaluateArgument = serde_json::from_value(argument.unwrap_or_default())
         .map_err(|error| Error::invalid_params(error.to_string()))?;
     if asked.key.is_none() && asked.position.is_none() {
         return Err(Error::invalid_params("either a position or a key must be given"));
@@ -162,6 +169,7 @@ async fn try_to_evaluate(
             None if under_way.is_cancelled() => return Ok(None),
             None => return Err(format!("'{key}' was not evaluated: nothing more can run here")),
         };
+        shared.pages.expire_all();
         let outcome = outcome_message(&key, &evaluation);
         if refused.is_subset(&files) {
             return outcome.map(Some);

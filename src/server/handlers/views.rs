@@ -9,7 +9,7 @@ use tower_lsp::lsp_types as lsp;
 
 use super::Answer;
 use crate::hiera::key::LookupKey;
-use crate::ide::governing::governing_configs;
+use crate::ide::governing::governing_page;
 use crate::ide::hierarchy::{CandidateView, Hierarchy, LevelView, LocationState, LocationView};
 use crate::ide::page_links::PageLink;
 use crate::ide::reach::ReachPage;
@@ -183,12 +183,7 @@ pub(in crate::server) fn reach(
     client: &ClientView,
     _: &ReachParams,
 ) -> Answer<ReachAnswer> {
-    let failed = |error: String| Error {
-        code: ErrorCode::ServerError(-32803),
-        message: error.into(),
-        data: None,
-    };
-    let page = client.shared.find_reach_page(snapshot.clone()).map_err(failed)?;
+    let page = client.shared.find_reach_page(snapshot.clone()).map_err(request_failed)?;
     let answer = |ReachPage { text, links }| {
         let links = link_items(&text, links, client.features.encoding);
         ReachAnswer { text, links }
@@ -212,9 +207,12 @@ pub(in crate::server) fn config_page(
     _: &ClientView,
     _: &ConfigParams,
 ) -> Answer<ConfigPage> {
-    let all = governing_configs(snapshot);
-    let pages: Vec<String> = all.iter().map(|one| one.page(snapshot)).collect();
-    Ok(Some(ConfigPage { text: pages.join("\n") }))
+    Ok(Some(ConfigPage { text: governing_page(snapshot) }))
+}
+
+/// Returns the protocol's RequestFailed, with a reason for people.
+pub(super) fn request_failed(reason: String) -> Error {
+    Error { code: ErrorCode::ServerError(-32803), message: reason.into(), data: None }
 }
 
 fn explain_answer(key: String, found: story::KeyExplanation, encoding: Encoding) -> ExplainAnswer {

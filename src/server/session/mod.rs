@@ -5,6 +5,7 @@ mod client_settings;
 mod disk_scans;
 mod findings;
 mod folders;
+mod pages;
 pub(super) mod progress;
 pub(super) mod puppetdb;
 mod reach;

@@ -12,6 +12,7 @@ use super::client_settings::{ClientSettings, SettingsAnswer};
 use super::disk_scans::DiskScans;
 use super::findings::FindingsStore;
 use super::folders::Folders;
+use super::pages::PageStore;
 use super::reach::{ReachQuestion, ReachStore};
 use super::status::ToldStatus;
 use crate::ide::document_symbols::FileSymbols;
@@ -44,6 +45,8 @@ pub(in crate::server) struct Shared {
     pub(in crate::server) reach: ReachStore,
     /// The status that the client has.
     pub(in crate::server) status: ToldStatus,
+    /// The pages that the client has.
+    pub(in crate::server) pages: PageStore,
     /// Where messages come from.
     pub(in crate::server) input: Input,
     /// Where answers are computed.
@@ -132,6 +135,13 @@ impl Shared {
         if is_new || pushed.is_some() {
             self.disk.ask_reading();
         }
+    }
+
+    /// Records that the findings after a change are published, or are not waited for: what else
+    /// depends on the change is due.
+    pub(in crate::server) fn note_published(&self) {
+        self.reach.due.notify_one();
+        self.pages.due.notify_one();
     }
 
     /// Returns the reach of the edits in a snapshot; `None` when cancelled.

@@ -16,6 +16,8 @@
 //! which lack members that answers have, and copies each result several times before it is written.
 //! All methods of [`Routes`] reach the server under two names, [`REQUEST`] and [`NOTIFICATION`], as
 //! a [`Call`], and answer with [`Json`]. Unknown methods stay with tower-lsp, which refuses them.
+//! `initialize` stays with it, too; the capabilities of both sides pass it as JSON, see
+//! [`wrap_capabilities`].
 //!
 //! A batch is answered as JSON-RPC 2.0 demands in section 6: its messages begin in order, and one
 //! array holds the answers. The Language Server Protocol mentions no batches.
@@ -353,6 +355,9 @@ impl<S: LanguageServer + Routes, R: Sink<Response, Error = ExitedError> + Unpin>
         });
         async move {
             let response = match answer {
+                Some(answer) if method == "initialize" => {
+                    answer.await.ok().flatten().map(unwrap_capabilities)
+                }
                 Some(answer) => answer.await.ok().flatten(),
                 None => refusal,
             };
@@ -417,14 +422,26 @@ fn without_null(request: Request) -> Request {
     with_id(Request::build(method), id).finish()
 }
 
-/// lsp-types 0.94 has a client's `workspace.diagnostics` under another name.
-fn with_known_names(mut params: serde_json::Value) -> serde_json::Value {
-    if let Some(workspace) = params["capabilities"]["workspace"].as_object_mut()
-        && let Some(diagnostics) = workspace.remove("diagnostics")
-    {
-        workspace.insert("diagnostic".to_owned(), diagnostics);
+/// Moves the client's capabilities as they are into `experimental`, the one member that lsp-types
+/// 0.94 takes with any content: of all others it drops what version 3.17 does not have, and it has
+/// `workspace.diagnostics` under another name.
+fn wrap_capabilities(mut params: Value) -> Value {
+    if let Some(capabilities) = params.get_mut("capabilities").filter(|all| all.is_object()) {
+        *capabilities = json!({"experimental": capabilities.take()});
     }
     params
+}
+
+/// Moves the server's capabilities out of `experimental`, where they are for the same reason as
+/// those of the client, see [`wrap_capabilities`].
+fn unwrap_capabilities(response: Response) -> Response {
+    match response.into_parts() {
+        (id, Ok(mut result)) => {
+            result["capabilities"] = result["capabilities"]["experimental"].take();
+            Response::from_ok(id, result)
+        }
+        (id, Err(error)) => Response::from_error(id, error),
+    }
 }
 
 fn with_id(request: RequestBuilder, id: Option<Id>) -> RequestBuilder {
@@ -447,7 +464,7 @@ fn wrap_call(request: Request) -> Request {
 fn adapt_params(request: Request) -> Request {
     let params = match request.method() {
         "shutdown" | "exit" => None,
-        "initialize" => request.params().cloned().map(with_known_names),
+        "initialize" => request.params().cloned().map(wrap_capabilities),
         _ => return request,
     };
     let (method, id, _) = request.into_parts();

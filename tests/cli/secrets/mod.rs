@@ -525,6 +525,8 @@ impl Asked {
         for request in ["hiera/nodes", "hiera/config", "hiera/status"] {
             server.ask(request, &json!({}));
         }
+        let of_node = json!({"uri": "hiera:/effective/web01.yaml"});
+        server.ask("workspace/textDocumentContent", &of_node);
         for file in &repository.files {
             let document = json!({"uri": uri(file)});
             let text = std::fs::read_to_string(file).expect("it is there");
@@ -560,6 +562,11 @@ impl Asked {
                 }
             }
             server.ask("hiera/effectiveData", &json!({"textDocument": document}));
+            let page = |path: &str| json!({"uri": format!("hiera:/{path}?{}", uri(file))});
+            for path in ["effective.yaml", "hierarchy/k0.txt", "explain/k0.txt"] {
+                server.ask("workspace/textDocumentContent", &page(path));
+                self.questions += 1;
+            }
             // An edit that loses all values of the file, and is taken back.
             for later in ["", &text] {
                 let change = json!({

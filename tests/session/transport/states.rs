@@ -50,6 +50,7 @@ const METHODS: &[&str] = &[
     "workspace/diagnostic",
     "workspace/executeCommand",
     "workspace/symbol",
+    "workspace/textDocumentContent",
     "workspace/willRenameFiles",
     "workspaceSymbol/resolve",
     "$/unknown",

@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::support;
 use crate::support::python;
 
@@ -217,4 +219,54 @@ impl Tools {
             assert_eq!(status, Some(0), "{command:?}: {out}");
         }
     }
+}
+
+/// A problem as VS Code reads it from a line.
+type Problem = (String, u64, u64, String, String, String);
+
+/// The problem matcher of the extension reads each finding of the report, and nothing else.
+#[test]
+fn the_problem_matcher_reads_each_finding() {
+    let manifest = std::fs::read_to_string(support::in_package("editors/vscode/package.json"))
+        .expect("a file of this package");
+    let manifest: Value = serde_json::from_str(&manifest).expect("it is JSON");
+    let matcher = &manifest["contributes"]["problemMatchers"][0];
+    let pattern = &matcher["pattern"];
+    let regexp = regex::Regex::new(pattern["regexp"].as_str().expect("a regular expression"));
+    let regexp = regexp.expect("the syntax is that of JavaScript and of Rust");
+    let group = |name: &str| pattern[name].as_u64().expect("the number of a group") as usize;
+
+    let repo = support::scratch("problem-matcher");
+    support::copy(&support::in_package("tests/control-repo"), &repo);
+    let data = "slip: \"%{lokup('a: b [c]')}\"\nslip: 1\n\"%{x\": 1\nopen: [1\n";
+    std::fs::write(repo.join("data/os/Odd: 1 [x].yaml"), data).expect("a file can be written");
+    let report = |format: &str| {
+        let mut check = Command::new(env!("CARGO_BIN_EXE_hiera-ls"));
+        check.args(["check", "--format", format, "--preset", "strict"]).current_dir(&repo);
+        support::run(&mut check, "").stdout
+    };
+    let concise = report("concise");
+    let read = |line: &str| -> Option<Problem> {
+        let found = regexp.captures(line)?;
+        let text = |name: &str| found[group(name)].to_owned();
+        let number = |name: &str| text(name).parse().expect("digits");
+        let places = (number("line"), number("column"));
+        Some((text("file"), places.0, places.1, text("severity"), text("message"), text("code")))
+    };
+    let problems: Vec<Problem> = concise.lines().filter_map(read).collect();
+    let expected: Vec<Problem> = report("jsonl").lines().filter_map(problem_of_json).collect();
+    assert!(expected.len() > 5, "{concise}");
+    assert_eq!(problems, expected, "{concise}");
+    // Findings of the program and of the server replace each other.
+    assert_eq!((&matcher["owner"], &matcher["name"]), (&"hiera-ls".into(), &"hiera-ls".into()));
+    let task: Value = serde_json::from_str(&block_with("$hiera-ls")).expect("the task is JSON");
+    assert_eq!(task["tasks"][0]["args"], serde_json::json!(["check", "--format", "concise"]));
+}
+
+/// Returns the problem that a line of `--format jsonl` is about; `None` for other lines.
+fn problem_of_json(line: &str) -> Option<Problem> {
+    let finding: Value = serde_json::from_str(line).expect("it is JSON");
+    let text = |name: &str| Some(finding[name].as_str()?.to_owned());
+    let (line, column) = (finding["line"].as_u64()?, finding["column"].as_u64()?);
+    Some((text("path")?, line, column, text("severity")?, text("message")?, text("code")?))
 }

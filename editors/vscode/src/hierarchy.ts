@@ -16,10 +16,13 @@ const PAUSE = 150;
 type Row =
   | { readonly kind: "level"; readonly level: HierarchyLevel }
   | { readonly kind: "location"; readonly level: HierarchyLevel; readonly location: HierarchyLocation; readonly title: string }
-  | { readonly kind: "candidate"; readonly candidate: Candidate }
+  | { readonly kind: "candidate"; readonly level: HierarchyLevel; readonly candidate: Candidate }
   | { readonly kind: "keys"; readonly uri: string }
   | { readonly kind: "key"; readonly uri: string; readonly symbol: DocumentSymbol }
   | { readonly kind: "note"; readonly text: string };
+
+/** Which locations are files, by their state; the others are named otherwise. */
+const HAS_PATH: ReadonlySet<HierarchyLocation["state"]> = new Set(["value", "overridden", "file", "missing"]);
 
 /** Where a key has a value, or may have one. */
 const HAS_KEY: ReadonlySet<HierarchyLocation["state"]> = new Set(["value", "overridden", "undetermined"]);
@@ -30,6 +33,7 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
   private readonly view: TreeView<Row>;
   private readonly listening: Disposable[];
   private shown: Hierarchy | null = null;
+  private folders: Folders = new Map();
   /** The file that the levels are those of. */
   private file: string | undefined;
   /** What was answered about the file's keys since anything changed but the cursor. */
@@ -76,7 +80,7 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
       case "level":
         return row.level.locations.map((location) => ({ kind: "location", level: row.level, location, title: "" }));
       case "location":
-        return row.location.candidates.map((candidate) => ({ kind: "candidate", candidate }));
+        return row.location.candidates.map((candidate) => ({ kind: "candidate", level: row.level, candidate }));
       case "candidate":
       case "note":
         return [];
@@ -92,9 +96,9 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
       case "level":
         return levelItem(row.level);
       case "location":
-        return locationItem(row.level, row.location, row.title);
+        return locationItem(row.level, row.location, row.title, this.folders);
       case "candidate":
-        return candidateItem(row.candidate);
+        return candidateItem(row.level, row.candidate, this.folders);
       case "keys":
         return keysItem(row.uri);
       case "key":
@@ -170,8 +174,8 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
   private show(hierarchy: Hierarchy | null, file?: string): void {
     this.shown = hierarchy;
     this.file = file;
-    this.view.description = hierarchy?.key ?? "";
-    this.view.message = hierarchy?.scope ?? "";
+    this.folders = foldersOf(hierarchy?.levels ?? []);
+    this.view.message = [hierarchy?.key, hierarchy?.scope].filter((part) => part).join(" · ");
     this.changes.fire(undefined);
   }
 }
@@ -192,23 +196,54 @@ function levelItem(level: HierarchyLevel): TreeItem {
   return item;
 }
 
-function locationItem(level: HierarchyLevel, location: HierarchyLocation, title: string): TreeItem {
+/** The folder of each layer that all its files lie in, with the slash behind it: rows leave it out, as a side bar is narrow. */
+type Folders = ReadonlyMap<string, string>;
+
+function foldersOf(levels: readonly HierarchyLevel[]): Folders {
+  const folders = new Map<string, string>();
+  for (const { layer, locations } of levels) {
+    for (const { state, path, candidates } of locations) {
+      const named = HAS_PATH.has(state) ? [path] : candidates.map((candidate) => candidate.path);
+      for (const name of named) {
+        const folder = name.slice(0, name.lastIndexOf("/") + 1);
+        folders.set(layer, commonFolder(folders.get(layer) ?? folder, folder));
+      }
+    }
+  }
+  return folders;
+}
+
+function commonFolder(one: string, other: string): string {
+  let folder = one;
+  while (!other.startsWith(folder)) folder = folder.slice(0, folder.lastIndexOf("/", folder.length - 2) + 1);
+  return folder;
+}
+
+/** Returns a path without the folder that all files of the layer lie in. */
+function shortPath(level: HierarchyLevel, path: string, folders: Folders): string {
+  const folder = folders.get(level.layer) ?? "";
+  return path.startsWith(folder) ? path.slice(folder.length) : path;
+}
+
+function locationItem(level: HierarchyLevel, location: HierarchyLocation, title: string, folders: Folders): TreeItem {
   const below = location.candidates.length > 0 ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None;
-  const item = new TreeItem(title || location.path, below);
+  const path = shortPath(level, location.path, folders);
+  const item = new TreeItem(title || path, below);
   const { words } = STATES[location.state];
   item.iconPath = iconOf(location.state);
-  item.description = [title ? layerOf(level) : "", title ? location.path : "", words].filter((part) => part !== "").join(" · ");
+  item.description = [title ? layerOf(level) : "", title ? path : "", words].filter((part) => part !== "").join(" · ");
   const template = location.template !== null && location.template !== location.path ? `${location.template} in ${level.config.uri.split("/").pop() ?? ""}` : "";
   // A path is the repository's text, and may hold markup.
-  item.tooltip = new MarkdownString(`${STATES[location.state].told}\n\n`).appendText(template);
+  item.tooltip = new MarkdownString().appendText(location.path).appendMarkdown(`\n\n${STATES[location.state].told}\n\n`).appendText(template);
   // What does not exist is asked for in hiera.yaml.
   item.command = location.uri === null ? opening(level.config.uri, level.config.range) : opening(location.uri, location.key);
   item.accessibilityInformation = { label: `${title || level.name}, ${location.path}, ${STATES[location.state].told}` };
   return item;
 }
 
-function candidateItem(candidate: Candidate): TreeItem {
-  const item = new TreeItem(candidate.path);
+function candidateItem(level: HierarchyLevel, candidate: Candidate, folders: Folders): TreeItem {
+  const item = new TreeItem(shortPath(level, candidate.path, folders));
+  item.tooltip = new MarkdownString().appendText(candidate.path);
   const when = Object.entries(candidate.when).map(([name, value]) => `${name} = ${value}`);
   item.iconPath = new ThemeIcon(candidate.key === null ? "circle-large-outline" : "circle-large-filled");
   item.description = when.length > 0 ? `where ${when.join(" and ")}` : "";

@@ -106,7 +106,7 @@ const scenarios = {
 
       // The picture of the README, about as large as it is shown. The line is low in the window, so that what is above the hover is seen, too.
       await window.resize(1180, 525);
-      await window.unfold("Hierarchy");
+      await window.reveal("Hiera");
       await window.go(COMMON, ...place(folder, COMMON, "\nchrony::servers"));
       await window.press(...Array(7).fill("Control+ArrowUp"));
       await until("the levels", async () => (await window.rows("Hierarchy")).length >= 9);
@@ -187,6 +187,9 @@ const scenarios = {
       check(levels.some((row) => row.startsWith("Common, data/common.yaml, has the key")), "the Hierarchy view tells which files have the key", levels);
       check(levels.some((row) => row.startsWith("Operating system, data/os/") && row.includes("without the key")), "and which have not", levels);
       check(levels.some((row) => row.includes("no such file")), "and which do not exist", levels);
+      // The view is as wide as VS Code makes it: rows leave out the folder of all files, and their tooltips have it.
+      const described = await page.locator(".pane .monaco-list-row").filter({ hasText: /^Node/ }).first().innerText();
+      check(described.includes("nodes/web-01.kyoto.example.net.yaml") && !described.includes("data/"), "a row of a level has the part of the path that differs", described);
       await window.screenshot("hierarchy");
       await window.page.locator(".pane .monaco-list-row").filter({ hasText: "data/roles/web.yaml" }).first().click();
       const opened = await until("the place", async () => ((await window.where()).startsWith("data/roles/web.yaml") ? window.settled() : undefined));
@@ -444,7 +447,7 @@ const scenarios = {
       check(opened.startsWith(`${manifest}:${line}:`), "and leads to it", opened);
 
       // The keys of a file, each with the levels that have it.
-      await window.unfold("Hierarchy");
+      await window.reveal("Hiera");
       await window.go(NODE, ...place(folder, NODE, "profile::base::packages"));
       const keys = page.locator(".pane .monaco-list-row").filter({ hasText: /^Keys/ });
       await keys.first().click();

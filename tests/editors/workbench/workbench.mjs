@@ -296,15 +296,10 @@ export class Window {
     }, piece);
   }
 
-  /** Gives a view of the side bar all the room there is: rows that are not to be seen do not exist. */
-  async unfold(title) {
-    const headers = this.page.locator(".part.sidebar .pane-header");
-    await headers.and(this.page.locator(`[aria-label^="${title}"][aria-expanded="false"]`)).click({ timeout: PATIENCE });
-    const others = headers.and(this.page.locator(`[aria-expanded="true"]:not([aria-label^="${title}"])`));
-    while ((await others.count()) > 0) {
-      await others.first().click();
-      await this.page.waitForTimeout(300);
-    }
+  /** Opens a container of views by its icon in the activity bar. */
+  async reveal(title) {
+    await this.page.locator(`.part.activitybar .action-label[aria-label^="${title}"]`).click({ timeout: PATIENCE });
+    await this.page.locator(`.part.sidebar .composite.title .title-label[aria-label^="${title}"], .part.sidebar .composite.title h2:has-text("${title}")`).first().waitFor();
   }
 
   /** The rows of a view in the side bar, by the view's title. */

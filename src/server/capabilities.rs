@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use tower_lsp::lsp_types as lsp;
 
-use super::lsp318::TextDocumentContentOptions;
+use super::lsp318::{CodeActionKindDocumentation, TextDocumentContentOptions};
 use crate::ide::completion::TRIGGERS;
 use crate::ide::refactor::RefactoringKind;
 use crate::text::Encoding;
@@ -40,6 +40,15 @@ pub(super) const PAGE_SCHEME: &str = "hiera";
 pub(super) const SHOW_COMMAND: &str = "hiera.showPage";
 /// The kind of the code actions with that command.
 pub(super) const SHOW_KIND: lsp::CodeActionKind = lsp::CodeActionKind::new("hiera.show");
+/// The kinds of code actions with documentation: its title, and the address of its page.
+pub(super) const DOCUMENTED_KINDS: [(lsp::CodeActionKind, &str, &str); 2] = [
+    (
+        lsp::CodeActionKind::REFACTOR,
+        "Which refactorings there are, and what their titles state",
+        "hiera:/refactorings.md",
+    ),
+    (lsp::CodeActionKind::QUICKFIX, "Which quick fixes there are", "hiera:/quick-fixes.md"),
+];
 /// The kind of the action that makes all safe fixes of a file; editors can run it when they save.
 pub(super) const FIX_ALL_KIND: lsp::CodeActionKind =
     lsp::CodeActionKind::new("source.fixAll.hiera");
@@ -94,6 +103,13 @@ pub(super) struct Features {
     pub(super) disabled_actions: bool,
     /// It takes edits of documents in certain versions.
     pub(super) document_changes: bool,
+    /// Edits of documents may have places to fill in.
+    pub(super) snippet_edits: bool,
+    /// Commands may have tooltips. No capability says so: it is a client that announces any of the
+    /// others of LSP 3.18.
+    pub(super) command_tooltips: bool,
+    /// It shows documentation of kinds of code actions.
+    documents_actions: bool,
     /// It takes edits that create files.
     pub(super) creates_files: bool,
     /// It asks whether a name can be renamed.
@@ -237,6 +253,12 @@ impl Features {
             disabled_actions: client.is_set("textDocument.codeAction.disabledSupport"),
             creates_files: client.is_set("workspace.workspaceEdit.documentChanges")
                 && client.has("workspace.workspaceEdit.resourceOperations", "create"),
+            command_tooltips: client.get("workspace.textDocumentContent").is_object()
+                || client.is_set("workspace.workspaceEdit.snippetEditSupport")
+                || client.is_set("textDocument.codeAction.documentationSupport"),
+            snippet_edits: client.is_set("workspace.workspaceEdit.snippetEditSupport")
+                && client.is_set("workspace.workspaceEdit.documentChanges"),
+            documents_actions: client.is_set("textDocument.codeAction.documentationSupport"),
             document_changes: client.is_set("workspace.workspaceEdit.documentChanges"),
             prepares_renames: client.is_set("textDocument.rename.prepareSupport"),
         }
@@ -295,6 +317,15 @@ pub(super) fn server_capabilities(features: &Features, evaluates: bool) -> Value
     if features.requests_pages {
         let pages = TextDocumentContentOptions { schemes: vec![PAGE_SCHEME] };
         all["workspace"]["textDocumentContent"] = serde_json::to_value(pages).unwrap_or_default();
+    }
+    if features.action_literals && features.documents_actions && features.shows_pages() {
+        let documentation = DOCUMENTED_KINDS.map(|(kind, title, page)| {
+            let (title, arguments) = (title.to_owned(), Some(vec![page.into()]));
+            let command = lsp::Command { title, command: SHOW_COMMAND.to_owned(), arguments };
+            CodeActionKindDocumentation { kind, command }
+        });
+        let documentation = serde_json::to_value(documentation).unwrap_or_default();
+        all["codeActionProvider"]["documentation"] = documentation;
     }
     all
 }

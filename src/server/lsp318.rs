@@ -34,3 +34,80 @@ pub(super) struct TextDocumentContentOptions {
     /// The schemes of the documents.
     pub(super) schemes: Vec<&'static str>,
 }
+
+/// A code action; `action` has no edit.
+#[derive(Debug, Serialize)]
+pub(super) struct CodeAction {
+    #[serde(flatten)]
+    pub(super) action: lsp::CodeAction,
+    /// The change that it makes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) edit: Option<WorkspaceEdit>,
+}
+
+/// A change, whose edits may be snippets.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(super) enum WorkspaceEdit {
+    /// A change without snippets.
+    Plain(lsp::WorkspaceEdit),
+    /// Edits of documents.
+    #[serde(rename_all = "camelCase")]
+    WithSnippets { document_changes: Vec<TextDocumentEdit> },
+}
+
+/// The edits of a document.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TextDocumentEdit {
+    pub(super) text_document: lsp::OptionalVersionedTextDocumentIdentifier,
+    pub(super) edits: Vec<DocumentEdit>,
+}
+
+/// An edit of a document.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(super) enum DocumentEdit {
+    Text(lsp::TextEdit),
+    Snippet(SnippetTextEdit),
+}
+
+/// An edit that leaves places to fill in.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct SnippetTextEdit {
+    pub(super) range: lsp::Range,
+    pub(super) snippet: Snippet,
+}
+
+/// The text of an edit with places to fill in.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename = "snippet")]
+pub(super) struct Snippet {
+    pub(super) value: String,
+}
+
+/// A lens; `command` is absent before it is resolved.
+#[derive(Debug, Serialize)]
+pub(super) struct CodeLens {
+    #[serde(flatten)]
+    pub(super) lens: lsp::CodeLens,
+    /// The text, and what a click does.
+    pub(super) command: Command,
+}
+
+/// A command with a text for the pointer that rests on it.
+#[derive(Debug, Serialize)]
+pub(super) struct Command {
+    #[serde(flatten)]
+    pub(super) command: lsp::Command,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tooltip: Option<String>,
+}
+
+/// The documentation of a kind of code actions.
+#[derive(Debug, Serialize)]
+pub(super) struct CodeActionKindDocumentation {
+    pub(super) kind: lsp::CodeActionKind,
+    /// The command that shows it.
+    pub(super) command: lsp::Command,
+}

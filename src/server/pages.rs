@@ -176,6 +176,13 @@ mod tests {
     }
 
     #[test]
+    fn documented_kinds_of_actions_have_a_page() {
+        for (kind, _, address) in crate::server::capabilities::DOCUMENTED_KINDS {
+            assert!(page(address).is_some(), "{}", kind.as_str());
+        }
+    }
+
+    #[test]
     fn other_addresses_have_no_page() {
         for other in [
             "file:///reach.txt",

@@ -8,7 +8,7 @@ pub(super) mod tokens;
 
 use tower_lsp::lsp_types as lsp;
 
-pub(super) use edits::workspace_edit;
+pub(super) use edits::{with_name_to_fill_in, workspace_edit};
 
 use super::capabilities::Features;
 use super::documents::Documents;

@@ -175,7 +175,7 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
     this.shown = hierarchy;
     this.file = file;
     this.folders = foldersOf(hierarchy?.levels ?? []);
-    this.view.message = [hierarchy?.key, hierarchy?.scope].filter((part) => part).join(" · ");
+    this.view.message = [hierarchy?.scope, hierarchy?.key].filter((part) => part).join(" · ");
     this.changes.fire(undefined);
   }
 }
@@ -287,7 +287,7 @@ function iconOf(state: HierarchyLocation["state"]): ThemeIcon {
 }
 
 function layerOf(level: HierarchyLevel): string {
-  return level.layer === "environment" ? "" : level.layer;
+  return level.layer === "environment" ? "" : level.layer.replace(/^module /, "");
 }
 
 function opening(uri: string, range: Range | null): NonNullable<TreeItem["command"]> {

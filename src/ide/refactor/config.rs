@@ -131,7 +131,7 @@ impl<'a> ConfigFile<'a> {
         let title = format!("{title}{}{remark}", found.effect_phrase());
         let is_neutral = found.is_neutral() && remark.is_empty();
         let changed = found.changed + found.left_out;
-        Some(Refactoring { title, kind, change: Ok(change), is_neutral, changed })
+        Some(Refactoring { title, kind, change: Ok(change), is_neutral, changed, new_key: None })
     }
 
     /// Returns the key and the value of an entry of a hash, by its name without the colon of a

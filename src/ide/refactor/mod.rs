@@ -48,6 +48,8 @@ pub struct Refactoring {
     pub is_neutral: bool,
     /// How many known nodes, or kinds of nodes, get another value, or may get one.
     pub changed: usize,
+    /// The key that the change makes and names by itself; `None` where it makes none.
+    pub new_key: Option<Arc<str>>,
 }
 
 /// The kinds of refactorings, as editors group them.
@@ -70,7 +72,14 @@ pub enum RefactoringKind {
 impl Refactoring {
     /// Returns a refactoring that cannot be made for a reason.
     fn new_refused(kind: RefactoringKind, title: String, reason: String) -> Refactoring {
-        Refactoring { title, kind, change: Err(reason), is_neutral: true, changed: 0 }
+        Refactoring {
+            title,
+            kind,
+            change: Err(reason),
+            is_neutral: true,
+            changed: 0,
+            new_key: None,
+        }
     }
 }
 

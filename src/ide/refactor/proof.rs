@@ -21,7 +21,8 @@ impl RefactorContext<'_> {
         if is_encrypted {
             let is_neutral = remark.is_empty();
             let title = format!("{title}{remark}");
-            return Some(Refactoring { title, kind, change: Ok(change), is_neutral, changed: 0 });
+            let (change, new_key) = (Ok(change), None);
+            return Some(Refactoring { title, kind, change, is_neutral, changed: 0, new_key });
         }
         let found = self.comparer.compare(&after, &change, &new_keys)?;
         // Values are read as far as they go; Puppet finds none of them.
@@ -39,6 +40,7 @@ impl RefactorContext<'_> {
         };
         let title = format!("{title}{effect}{remark}{dropped}");
         let changed = found.changed + found.left_out;
-        Some(Refactoring { title, kind, change: Ok(change), is_neutral, changed })
+        let (change, new_key) = (Ok(change), new_keys.into_iter().next());
+        Some(Refactoring { title, kind, change, is_neutral, changed, new_key })
     }
 }

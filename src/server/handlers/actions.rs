@@ -8,6 +8,7 @@ use crate::ide::refactor::{Refactoring, RefactoringRequest, find_refactorings};
 use crate::server::capabilities::{
     EVALUATE_KIND, FIX_ALL_KIND, SHOW_KIND, action_kind, action_kinds,
 };
+use crate::server::lsp318::{CodeAction, WorkspaceEdit};
 use crate::server::session::ClientView;
 use crate::server::{from_lsp, to_lsp};
 use crate::text::{FilePosition, SourceChange, Text, TextRange};
@@ -25,7 +26,7 @@ pub(in crate::server) fn code_action(
     snapshot: &Snapshot,
     client: &ClientView,
     params: &lsp::CodeActionParams,
-) -> Answer<Vec<lsp::CodeAction>> {
+) -> Answer<Vec<CodeAction>> {
     Ok(find_actions(snapshot, client, params))
 }
 
@@ -33,7 +34,7 @@ fn find_actions(
     snapshot: &Snapshot,
     client: &ClientView,
     params: &lsp::CodeActionParams,
-) -> Option<Vec<lsp::CodeAction>> {
+) -> Option<Vec<CodeAction>> {
     let only = params.context.only.as_deref();
     let is_wanted = |kind: &lsp::CodeActionKind| {
         only.is_none_or(|kinds| kinds.iter().any(|one| covers_kind(one, kind)))
@@ -65,7 +66,8 @@ fn find_actions(
     let is_by_user = params.context.trigger_kind != Some(lsp::CodeActionTriggerKind::AUTOMATIC);
     let position = FilePosition { file: file.id, offset: range.start };
     if client.evaluates && is_by_user && is_wanted(&EVALUATE_KIND) {
-        actions.extend(evaluate::evaluate_actions(snapshot, uri, position));
+        let evaluations = evaluate::evaluate_actions(snapshot, uri, position).into_iter();
+        actions.extend(evaluations.map(|action| CodeAction { action, edit: None }));
     }
     let request = RefactoringRequest {
         path: &path,
@@ -78,7 +80,8 @@ fn find_actions(
     let found = find_refactorings(snapshot, request).into_iter();
     actions.extend(found.filter_map(|one| converter.action_of_refactoring(one)));
     if client.features.offers_pages() && is_by_user && is_wanted(&SHOW_KIND) {
-        actions.extend(pages::page_actions(snapshot, &path, position));
+        let pages = pages::page_actions(snapshot, &path, position).into_iter();
+        actions.extend(pages.map(|action| CodeAction { action, edit: None }));
     }
     Some(actions)
 }
@@ -96,33 +99,35 @@ impl ActionConverter<'_> {
         fix: QuickFix,
         text: &Text,
         known: &[lsp::Diagnostic],
-    ) -> Option<lsp::CodeAction> {
+    ) -> Option<CodeAction> {
         let range = to_lsp::range_in(text, fix.range, self.client.features.encoding);
         let code = lsp::NumberOrString::String(fix.code.to_owned());
         let mends = |one: &&lsp::Diagnostic| one.range == range && one.code.as_ref() == Some(&code);
-        Some(lsp::CodeAction {
+        let action = lsp::CodeAction {
             title: fix.title,
             kind: Some(lsp::CodeActionKind::QUICKFIX),
             diagnostics: Some(known.iter().filter(mends).cloned().collect()),
-            edit: Some(self.workspace_edit(fix.change)?),
             is_preferred: Some(fix.is_single),
             ..lsp::CodeAction::default()
-        })
+        };
+        let edit = Some(WorkspaceEdit::Plain(self.workspace_edit(fix.change)?));
+        Some(CodeAction { action, edit })
     }
 
     /// Returns the action that makes all safe fixes; `None` for a change that the gate stops.
-    fn action_of_fix_all(&self, change: SourceChange) -> Option<lsp::CodeAction> {
-        Some(lsp::CodeAction {
+    fn action_of_fix_all(&self, change: SourceChange) -> Option<CodeAction> {
+        let action = lsp::CodeAction {
             title: "Make all fixes of this file that change no value".to_owned(),
             kind: Some(FIX_ALL_KIND),
-            edit: Some(self.workspace_edit(change)?),
             ..lsp::CodeAction::default()
-        })
+        };
+        let edit = Some(WorkspaceEdit::Plain(self.workspace_edit(change)?));
+        Some(CodeAction { action, edit })
     }
 
     /// Returns the action of a refactoring; `None` for one that cannot be made, where the client
     /// does not show these.
-    fn action_of_refactoring(&self, found: Refactoring) -> Option<lsp::CodeAction> {
+    fn action_of_refactoring(&self, found: Refactoring) -> Option<CodeAction> {
         let action = lsp::CodeAction {
             title: found.title,
             kind: Some(action_kind(found.kind)),
@@ -130,12 +135,19 @@ impl ActionConverter<'_> {
         };
         match found.change {
             Ok(change) => {
-                Some(lsp::CodeAction { edit: Some(self.workspace_edit(change)?), ..action })
+                let edit = self.workspace_edit(change)?;
+                let name = found.new_key.filter(|_| self.client.features.snippet_edits);
+                let edit = match name {
+                    Some(name) => to_lsp::with_name_to_fill_in(edit, &name),
+                    None => WorkspaceEdit::Plain(edit),
+                };
+                Some(CodeAction { action, edit: Some(edit) })
             }
             Err(reason) => {
                 let disabled = Some(lsp::CodeActionDisabled { reason });
                 let shows = self.client.features.disabled_actions;
-                shows.then_some(lsp::CodeAction { disabled, ..action })
+                let action = lsp::CodeAction { disabled, ..action };
+                shows.then_some(CodeAction { action, edit: None })
             }
         }
     }

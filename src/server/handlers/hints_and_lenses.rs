@@ -11,10 +11,14 @@ use crate::ide::code_lens::{LensKind, LensText, code_lenses, lens_text};
 use crate::ide::inlay_hints::{Hint, inlay_hints};
 use crate::ide::reach::{ReachLens, key_range};
 use crate::server::capabilities::Features;
+use crate::server::lsp318::{CodeLens, Command};
 use crate::server::session::ClientView;
 use crate::server::{from_lsp, to_lsp};
-use crate::text::{FilePath, Lines, Text, TextRange};
+use crate::text::{Encoding, FilePath, Lines, Span, Text, TextRange};
 use crate::workspace::Snapshot;
+
+/// The most places that the tooltip of a lens lists.
+const MAX_TOOLTIP_PLACES: usize = 10;
 
 /// The subject of a lens, as the client sends it back to have its text.
 #[derive(Debug, Serialize, Deserialize)]
@@ -94,7 +98,7 @@ pub(in crate::server) fn resolve_lens(
     snapshot: &Snapshot,
     client: &ClientView,
     lens: &lsp::CodeLens,
-) -> Answer<lsp::CodeLens> {
+) -> Answer<CodeLens> {
     let data = serde_json::from_value(lens.data.clone().unwrap_or_default());
     let Ok(LensData { uri, key, kind }) = data else {
         return Err(Error::invalid_params("the data of the lens is not the server's"));
@@ -102,7 +106,8 @@ pub(in crate::server) fn resolve_lens(
     let path = from_lsp::path_of_uri(&uri);
     let text = path.and_then(|path| lens_text(snapshot, &path, &Arc::from(key), kind));
     let command = lens_command(snapshot, text, (&uri, lens.range.start), client);
-    Ok(Some(lsp::CodeLens { command: Some(command), ..lens.clone() }))
+    let lens = lsp::CodeLens { command: None, ..lens.clone() };
+    Ok(Some(CodeLens { lens, command }))
 }
 
 fn convert_hint(hint: Hint, text: &Lines<'_>, features: &Features) -> lsp::InlayHint {
@@ -126,9 +131,10 @@ fn lens_command(
     text: Option<LensText>,
     (uri, position): (&lsp::Url, lsp::Position),
     ClientView { features, documents, .. }: &ClientView,
-) -> lsp::Command {
+) -> Command {
     let LensText { title, places } = text.unwrap_or_default();
-    let location = |place: &crate::text::Span| {
+    let tooltip = features.command_tooltips.then(|| places_tooltip(snapshot, &places)).flatten();
+    let location = |place: &Span| {
         let uri = to_lsp::document_uri(snapshot.path_of(place.file)?, documents)?;
         Some(lsp::Location {
             uri,
@@ -137,16 +143,50 @@ fn lens_command(
     };
     let locations: Vec<lsp::Location> = places.iter().filter_map(location).collect();
     let show = features.show_places.as_ref().filter(|_| !locations.is_empty());
-    match show {
-        None => lsp::Command { title, command: String::new(), arguments: None },
-        Some(show) => {
-            let arguments = [
-                serde_json::to_value(uri),
-                serde_json::to_value(position),
-                serde_json::to_value(locations),
-            ];
-            let arguments = arguments.into_iter().map(std::result::Result::unwrap_or_default);
-            lsp::Command { title, command: show.clone(), arguments: Some(arguments.collect()) }
-        }
+    let arguments = show.map(|_| {
+        let arguments = [
+            serde_json::to_value(uri),
+            serde_json::to_value(position),
+            serde_json::to_value(locations),
+        ];
+        arguments.into_iter().map(std::result::Result::unwrap_or_default).collect()
+    });
+    let command = show.cloned().unwrap_or_default();
+    Command { command: lsp::Command { title, command, arguments }, tooltip }
+}
+
+/// Returns the places of a lens, one a line; `None` where it has none.
+fn places_tooltip(snapshot: &Snapshot, places: &[Span]) -> Option<String> {
+    let line = |place: &Span| {
+        let path = snapshot.path_of(place.file)?;
+        let text = snapshot.file(path)?.text()?;
+        let start = to_lsp::range_in(text, snapshot.span_bytes(*place), Encoding::Utf32).start;
+        Some(format!("{}:{}", snapshot.shown_path(path), start.line + 1))
+    };
+    let mut lines: Vec<String> = places.iter().take(MAX_TOOLTIP_PLACES).filter_map(line).collect();
+    let more = places.len().saturating_sub(MAX_TOOLTIP_PLACES);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn a_tooltip_counts_places_beyond_the_first() {
+        let path = FilePath::new("/data/common.yaml");
+        let fixture = Fixture::new("#- /data/common.yaml\na: 1\nb: 2\n");
+        let file = fixture.snapshot.file(&path).expect("it is there").id;
+        let place = Span::in_file(file, TextRange::new(5, 6));
+        let tooltip = |count: usize| places_tooltip(&fixture.snapshot, &vec![place; count]);
+        assert_eq!(tooltip(0), None);
+        assert_eq!(tooltip(1).as_deref(), Some("data/common.yaml:2"));
+        let told = tooltip(MAX_TOOLTIP_PLACES + 3).expect("places");
+        assert_eq!(told.lines().count(), MAX_TOOLTIP_PLACES + 1);
+        assert!(told.ends_with("\nand 3 more"), "{told}");
     }
 }

@@ -191,7 +191,7 @@ const scenarios = {
       const described = await page.locator(".pane .monaco-list-row").filter({ hasText: /^Node/ }).first().innerText();
       check(described.includes("nodes/web-01.kyoto.example.net.yaml") && !described.includes("data/"), "a row of a level has the part of the path that differs", described);
       await window.screenshot("hierarchy");
-      await window.page.locator(".pane .monaco-list-row").filter({ hasText: "data/roles/web.yaml" }).first().click();
+      await window.page.locator(".pane .monaco-list-row").filter({ hasText: /^Role\s*roles\/web\.yaml/ }).first().click();
       const opened = await until("the place", async () => ((await window.where()).startsWith("data/roles/web.yaml") ? window.settled() : undefined));
       check(opened === `data/roles/web.yaml:${place(folder, "data/roles/web.yaml", "profile::web::vhosts").join(":")}`, "a click on a level opens the place", opened);
 

@@ -28,6 +28,17 @@ def has_own_commands(client: lsp.ClientCapabilities) -> None:
     client.experimental = {"hiera": {"hoverActions": {"explain": "command:own.explain"}}}
 
 
+def documents_actions(client: lsp.ClientCapabilities) -> None:
+    shows_pages(client)
+    assert client.text_document and client.text_document.code_action
+    client.text_document.code_action.documentation_support = True
+
+
+def takes_snippets(client: lsp.ClientCapabilities) -> None:
+    assert client.workspace and client.workspace.workspace_edit
+    client.workspace.workspace_edit.snippet_edit_support = True
+
+
 async def page(session: Session, address: str, file: str | None = None) -> str:
     uri = f"hiera:/{address}" + (f"?{quote(session.uri(file), safe=':')}" if file else "")
     answer = await session.request(lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT, lsp.TextDocumentContentParams(uri))
@@ -130,3 +141,51 @@ async def test_a_client_with_its_own_commands_has_no_such_actions(start: Any, re
     session.open(NODE)
     assert await actions(session, NODE, VHOSTS) == []
     assert "web-01" in await page(session, f"explain/{VHOSTS}.txt", NODE)
+
+
+async def test_kinds_of_actions_have_documentation(start: Any, repo: pathlib.Path) -> None:
+    session = await start(repo, VSCODE, capabilities=documents_actions)
+    documentation = session.result.capabilities.code_action_provider.documentation
+    assert [one.kind for one in documentation] == ["refactor", "quickfix"]
+    for one in documentation:
+        await session.request("workspace/executeCommand", lsp.ExecuteCommandParams(one.command.command, one.command.arguments))
+        (address,) = one.command.arguments
+        await session.until("the page", lambda: session.client.shown_documents and session.client.shown_documents[-1].uri == address)
+        assert (await page(session, address.removeprefix("hiera:/"))).startswith("# ")
+    session = await start(repo, VSCODE, capabilities=shows_pages)
+    assert session.result.capabilities.code_action_provider.documentation is None
+
+
+async def extraction(session: Session) -> lsp.CodeAction:
+    text = session.text(COMMON)
+    session.open(COMMON, text + "first: {a: [x, y]}\nsecond: {a: [x, y]}\n")
+    place = session.position(COMMON, "{a: [x, y]}")
+    context = lsp.CodeActionContext([], ["refactor.extract"], lsp.CodeActionTriggerKind.Invoked)
+    params = lsp.CodeActionParams(session.document(COMMON), lsp.Range(place, place), context)
+    (action,) = await session.request(lsp.TEXT_DOCUMENT_CODE_ACTION, params)
+    return action
+
+
+async def test_the_name_of_an_extracted_key_is_filled_in(start: Any, repo: pathlib.Path) -> None:
+    session = await start(repo, VSCODE, capabilities=takes_snippets)
+    (change,) = (await extraction(session)).edit.document_changes
+    values = [edit.snippet.value for edit in change.edits]
+    assert sorted(values) == [" \"%{alias('${1:shared_first}')\\}\""] * 2 + ["${1:shared_first}: {a: [x, y]\\}\n"]
+    assert all(edit.snippet.kind == "snippet" for edit in change.edits)
+    # To others the same edits are texts.
+    session = await start(repo, VSCODE)
+    edit = (await extraction(session)).edit
+    texts = [one.new_text for change in edit.document_changes or [] for one in change.edits]
+    texts += [one.new_text for changes in (edit.changes or {}).values() for one in changes]
+    assert [value.replace("${1:", "", 1).replace("\\}", "\0").replace("}", "", 1).replace("\0", "}") for value in values] == texts
+
+
+async def test_a_lens_has_its_places_as_a_tooltip(start: Any, repo: pathlib.Path) -> None:
+    for announced, expected in [(takes_snippets, True), (lambda client: None, False)]:
+        session = await start(repo, VSCODE, capabilities=announced)
+        session.open(COMMON)
+        lenses = await session.request(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensParams(session.document(COMMON)))
+        resolved = [await session.request(lsp.CODE_LENS_RESOLVE, lens) for lens in lenses]
+        tooltips = [lens.command.tooltip for lens in resolved if lens.command.tooltip]
+        assert bool(tooltips) == expected
+        assert all(":" in line for tooltip in tooltips for line in tooltip.splitlines())

@@ -493,6 +493,50 @@ const scenarios = {
     });
   },
 
+  /** What LSP 3.18 brings: a new key is named once, and the menu of actions has documentation. */
+  async "a key that is extracted"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = repository("extracted");
+      fs.appendFileSync(path.join(folder, COMMON), "first: {a: [x, y]}\nsecond: {a: [x, y]}\n");
+      const window = await host.open(folder);
+      const { page } = window;
+      const rows = page.locator(".action-widget .monaco-list-row");
+      const menu = async () => {
+        await until("the menu", async () => {
+          await window.press("Escape", "Control+.");
+          await rows.filter({ hasText: "Extract the value, 2 times" }).first().waitFor({ timeout: 3000 });
+          return true;
+        });
+      };
+      await window.go(COMMON, ...place(folder, COMMON, "{a: [x, y]}"));
+      await menu();
+      await window.screenshot("menu");
+      const documentation = page.locator(".action-widget").getByText("Which refactorings there are");
+      check((await documentation.count()) > 0, "the menu of actions leads to their documentation", await page.locator(".action-widget").first().innerText());
+      await documentation.first().click();
+      const text = await until("the page", async () => ((await window.text()).includes("# Refactorings") ? window.text() : undefined));
+      check(text.includes("A value that a file repeats"), "which is a page of the server", text);
+      await window.screenshot("documentation");
+
+      // The name of the new key is typed once.
+      await window.go(COMMON, ...place(folder, COMMON, "{a: [x, y]}"));
+      await menu();
+      await rows.filter({ hasText: "Extract the value, 2 times" }).first().click();
+      await until("the new key", async () => (await window.text()).includes("shared_first"));
+      await page.keyboard.type("common_ports");
+      await window.screenshot("extracted");
+      await window.press("Escape", "Escape");
+      const written = await until("the file", async () => {
+        await window.press("Control+S");
+        const text = fs.readFileSync(path.join(folder, COMMON), "utf8");
+        return text.includes("common_ports") ? text : undefined;
+      });
+      const lines = ["common_ports: {a: [x, y]}", "first: \"%{alias('common_ports')}\"", "second: \"%{alias('common_ports')}\""];
+      check(lines.every((line) => written.includes(`\n${line}\n`)) && !written.includes("shared_first"), "the name of an extracted key is typed once, and stands at each of its places", written.slice(-400));
+    });
+  },
+
   /** One data file, opened without a folder. */
   async "a file without its folder"() {
     const host = await Host.start({ extensions: [BUNDLED] });

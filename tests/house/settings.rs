@@ -23,11 +23,12 @@ fn the_extension_has_the_settings_of_the_schema() {
         Some("nodes") => "Nodes",
         Some("eyaml") => "Secrets",
         Some("runBackends") => "Custom backends",
-        Some("rules" | "diagnostics") => "Rules",
+        Some("rules" | "diagnostics" | "preset" | "ignore" | "checkThirdPartyModules") => "Rules",
+        Some("inlayHints" | "codeLens" | "reach") => "Hints and lenses",
         _ => "Hierarchy",
     };
     let mut parts = vec![own];
-    for name in ["Hierarchy", "Nodes", "Rules", "Secrets", "Custom backends"] {
+    for name in ["Hierarchy", "Nodes", "Rules", "Hints and lenses", "Secrets", "Custom backends"] {
         let properties: Map<String, Value> = SCHEMA
             .iter()
             .filter(|setting| title(setting) == name)

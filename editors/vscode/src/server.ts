@@ -2,7 +2,7 @@
  * The client's life: started where there is a `hiera.yaml`, made anew when the program, the environments or the trust in the workspace change.
  */
 import * as path from "node:path";
-import { commands, Disposable, EventEmitter, window, workspace } from "vscode";
+import { commands, Disposable, EventEmitter, Uri, window, workspace } from "vscode";
 import type { ExtensionContext, LogOutputChannel } from "vscode";
 import { ErrorAction, LanguageClient, State } from "vscode-languageclient/node";
 import type { ClientCapabilities, ErrorHandler, FeatureState, LanguageClientOptions, StaticFeature } from "vscode-languageclient/node";
@@ -161,6 +161,15 @@ export class Server implements Disposable {
           const hover = await next(document, position, token);
           if (hover) this.walkthrough.done("hovered");
           return hover;
+        },
+        window: {
+          // The documentation of code actions is Markdown, which is read as a preview.
+          showDocument: async (params, token, next) => {
+            const uri = Uri.parse(params.uri);
+            if (uri.scheme !== "hiera" || !uri.path.endsWith(".md")) return next(params, token);
+            await commands.executeCommand("markdown.showPreview", uri);
+            return { success: true };
+          },
         },
         workspace: {
           didChangeConfiguration: async (sections, next) => {

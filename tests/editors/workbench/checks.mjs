@@ -515,7 +515,7 @@ const scenarios = {
       const documentation = page.locator(".action-widget").getByText("Which refactorings there are");
       check((await documentation.count()) > 0, "the menu of actions leads to their documentation", await page.locator(".action-widget").first().innerText());
       await documentation.first().click();
-      const text = await until("the page", async () => ((await window.text()).includes("# Refactorings") ? window.text() : undefined));
+      const text = await until("the page", () => window.rendered("Refactorings"));
       check(text.includes("A value that a file repeats"), "which is a page of the server", text);
       await window.screenshot("documentation");
 

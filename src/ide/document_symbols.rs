@@ -1,19 +1,21 @@
 //! The outline of a file: the keys of data with the kinds of their values, the levels of a
-//! `hiera.yaml` with their locations. It shows no values, as some are secret.
+//! `hiera.yaml` with their locations, the definitions of a manifest. It shows no values, as some are secret.
 
+mod code;
 mod levels;
 
 use super::by_run::{RunItems, by_run};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::file::TextPart;
+use crate::workspace::kinds::{CodeLanguage, code_language};
 use crate::yaml::{NodeId, NodeKind, Resolved, ScalarStyle, Tree, resolve_plain};
 
 /// The deepest nesting of symbols. A client gets them as nested objects, and some read these
 /// recursively.
 const MAX_DEPTH: usize = 64;
 
-/// A key, an element of a list, a level or a location.
+/// A key, an element of a list, a level, a location, or a definition in code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
     /// Its name, never empty.
@@ -51,6 +53,16 @@ pub enum SymbolKind {
     Level,
     /// A location of a level.
     Location,
+    /// A class.
+    Class,
+    /// A defined type.
+    DefinedType,
+    /// A function or a plan.
+    Function,
+    /// A parameter of a class, a defined type, a function or a plan.
+    Parameter,
+    /// An alias of a type.
+    TypeAlias,
 }
 
 /// The symbols of a file, run by run of its entries.
@@ -65,13 +77,26 @@ pub struct FileSymbols {
 
 /// Returns the symbols of the file at `path`: for a broken file, those of the entries that can be
 /// parsed. Runs of entries that have not changed since `before` keep their symbols. `None` for a
-/// file that no environment governs, and when cancelled.
+/// file that no environment governs, for code that is no manifest, and when cancelled.
 pub fn document_symbols(
     snapshot: &Snapshot,
     path: &FilePath,
     before: Option<&FileSymbols>,
 ) -> Option<FileSymbols> {
     let file = snapshot.file(path)?;
+    let whole = |symbols, is_config| {
+        let length = file.text().map_or(0, |text| text.len());
+        let run = RunItems::without_entries(TextRange::new(0, length), symbols);
+        FileSymbols { runs: vec![run], is_config }
+    };
+    if let Some(language) = code_language(path) {
+        let environments = snapshot.environments().all.iter();
+        let indexes = environments.map(|environment| snapshot.manifests(environment));
+        let manifest = indexes
+            .filter(|_| language == CodeLanguage::Puppet)
+            .find_map(|index| Some(index.file(path)?.manifest.clone()))?;
+        return Some(whole(code::manifest_symbols(&manifest), false));
+    }
     let environment = snapshot.environments().governing_environments(path).next()?;
     let is_config = environment.config_at(path).is_some();
     let before = before.filter(|before| before.is_config == is_config);
@@ -84,9 +109,7 @@ pub fn document_symbols(
         Some(Outline { part: &part, start, tree: &part.tree, is_config }.root_symbols())
     };
     if data.parts().is_empty() {
-        let symbols = symbols_at(0, 0)?;
-        let run = RunItems::without_entries(TextRange::new(0, length), symbols);
-        return Some(FileSymbols { runs: vec![run], is_config });
+        return Some(whole(symbols_at(0, 0)?, is_config));
     }
     let runs = by_run(&data, length, before, |range, parts| {
         let read = parts.iter().map(|part| part.id).filter(|id| !data.is_behind_document(*id));

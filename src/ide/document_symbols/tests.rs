@@ -218,3 +218,53 @@ fn an_edit_reads_the_symbols_of_its_run_alone() {
         last = symbols;
     }
 }
+
+#[test]
+fn a_manifest_has_its_definitions_and_type_aliases() {
+    let repo = "
+#- /hiera.yaml
+version: 5
+#- /modules/app/manifests/init.pp
+# A class.
+class app (
+  Integer[1] $workers = 2,
+  $plain,
+) inherits app::params {
+  class inner { }
+}
+define app::vhost (String $name_of) { }
+function app::find(String $key) >> Hash { {} }
+#- /modules/app/types/port.pp
+# A port.
+type App::Port = Variant[
+  Integer[1, 65535],
+  Enum['none'],
+]
+#- /modules/app/lib/puppet/functions/app/x.rb
+Puppet::Functions.create_function(:'app::x') { }
+";
+    check(
+        "/modules/app/manifests/init.pp",
+        repo,
+        expect![[r#"
+        app Class 2-7 <app>
+          $workers Parameter 3-3 <$workers> (Integer[1])
+          $plain Parameter 4-4 <$plain>
+        app::inner Class 6-6 <inner>
+        app::vhost DefinedType 8-8 <app::vhost>
+          $name_of Parameter 8-8 <$name_of> (String)
+        app::find Function 9-9 <app::find> (Hash)
+          $key Parameter 9-9 <$key> (String)
+    "#]],
+    );
+    check(
+        "/modules/app/types/port.pp",
+        repo,
+        expect![[r#"
+        App::Port TypeAlias 2-5 <App::Port> (Variant[ Integer[1, 65535], Enum['none'], ])
+    "#]],
+    );
+    let fixture = Fixture::new(repo);
+    let ruby = FilePath::new("/modules/app/lib/puppet/functions/app/x.rb");
+    assert!(document_symbols(&fixture.snapshot, &ruby, None).is_none());
+}

@@ -184,5 +184,11 @@ fn convert_kind(kind: SymbolKind, features: &Features) -> lsp::SymbolKind {
         SymbolKind::Alias => lsp::SymbolKind::VARIABLE,
         SymbolKind::Level => lsp::SymbolKind::NAMESPACE,
         SymbolKind::Location => lsp::SymbolKind::FILE,
+        SymbolKind::Class => lsp::SymbolKind::CLASS,
+        SymbolKind::DefinedType if is_new => lsp::SymbolKind::STRUCT,
+        SymbolKind::DefinedType => lsp::SymbolKind::CLASS,
+        SymbolKind::Function => lsp::SymbolKind::FUNCTION,
+        SymbolKind::Parameter => lsp::SymbolKind::VARIABLE,
+        SymbolKind::TypeAlias => lsp::SymbolKind::INTERFACE,
     }
 }

@@ -36,6 +36,20 @@ try {
   await terminal.type("u");
   await until("the end of the sign", async () => !/^E +76 /m.test(await terminal.screen()));
   console.log("ok: mending it takes the sign away");
+
+  await terminal.type(`:edit! ${NODE}\n4G:HieraHierarchy\n`);
+  await terminal.shows("data/roles/db.yaml:9", "|Role ", "no such file");
+  await terminal.screenshot(path.join(OUT, "hierarchy.png"));
+  await terminal.type(":lclose\n4G:HieraExplain\n");
+  await terminal.shows("Places, in the order of the hierarchy");
+  await terminal.screenshot(path.join(OUT, "explain.png"));
+  await terminal.type("q:HieraData\n");
+  await terminal.shows("hiera://data");
+  await terminal.screenshot(path.join(OUT, "data.png"));
+  await terminal.type("q:HieraStatus\n");
+  await terminal.screenshot(path.join(OUT, "status.png"));
+  await terminal.type("\n:HieraNodes\n");
+  await terminal.screenshot(path.join(OUT, "nodes.png"));
 } catch (error) {
   await terminal.screenshot(path.join(OUT, "failed.png")).catch(() => {});
   throw error;

@@ -451,6 +451,7 @@ function tests.all_data_is_shown_without_secrets()
   edit(node)
   vim.cmd('HieraData')
   local text = shown('company: Fjordkaffe')
+  assert(text:sub(1, 10) == '---\n# node', text:sub(1, 80))
   assert(not text:find('ENC[PKCS7', 1, true) and vim.bo.syntax == 'yaml')
   vim.cmd('normal q')
 end
@@ -484,8 +485,16 @@ function tests.the_hierarchy_is_listed_in_its_order()
     table.insert(places, ('%s:%d %s'):format(vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':.'), item.lnum, item.text))
   end
   local text = table.concat(places, '\n')
-  contains(text, node .. ':3 Node: ' .. node .. ' (value)', role .. ':9 Role: ', 'hiera.yaml:')
+  contains(text, node .. ':3 Node: ' .. node .. ' (has the key; the value comes from it)', role .. ':9 Role: ', 'hiera.yaml:')
   assert(text:find(node, 1, true) < text:find(role, 1, true) and text:find(role, 1, true) < text:find(common .. ':65', 1, true), text)
+  -- The window shows them in columns.
+  local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+  assert(vim.bo.buftype == 'quickfix' and #lines == #places, vim.inspect(lines))
+  contains(table.concat(lines, '\n'), node .. ':3 ', '|Node ')
+  local first = lines[1]:find('|', 1, true)
+  for _, line in ipairs(lines) do
+    assert(line:find('|', 1, true) == first, line)
+  end
   vim.cmd('lclose')
 end
 

@@ -135,7 +135,7 @@ end
 function M.data()
   local data = ask('hiera/effectiveData', document())
   if data then
-    show('hiera://data', ('# for %s\n%s'):format(data.scope, data.text), 'yaml')
+    show('hiera://data', data.text, 'yaml')
   end
 end
 
@@ -143,7 +143,34 @@ local function given(value)
   return value ~= vim.NIL and value or nil
 end
 
--- A line of a location list for a location of a level, or for a candidate of one. It leads to the key, else to the top of the file, else to
+-- The states of locations, in words.
+local states = {
+  value = 'has the key; the value comes from it',
+  overridden = 'has the key, but a level above answers',
+  file = '',
+  missing = 'no such file',
+  undetermined = 'depends on variables that are unknown',
+  opaque = 'not read here',
+}
+
+local function pad(text, width)
+  return text .. (' '):rep(width - vim.fn.strdisplaywidth(text))
+end
+
+-- Returns the lines of a list in columns: the place, the level, the state.
+local function in_columns(rows)
+  local place, level = 0, 0
+  for _, row in ipairs(rows) do
+    place = math.max(place, vim.fn.strdisplaywidth(row.place))
+    level = math.max(level, vim.fn.strdisplaywidth(row.level))
+  end
+  return vim.tbl_map(function(row)
+    -- The bars are those that the colors of such a list look for.
+    return ('%s |%s| %s'):format(pad(row.place, place), pad(row.level, level), row.state)
+  end, rows)
+end
+
+-- An item of a location list for a location of a level, or for a candidate of one, and its row. It leads to the key, else to the top of the file, else to
 -- where hiera.yaml names the level.
 local function item(level, entry, state)
   local uri, range = given(entry.uri), given(entry.key)
@@ -151,12 +178,14 @@ local function item(level, entry, state)
     uri, range = level.config.uri, level.config.range
   end
   local start = range and range.start or { line = 0, character = 0 }
+  local place = given(entry.key) and ('%s:%d'):format(entry.path, start.line + 1) or entry.path
   return {
-    filename = vim.uri_to_fname(uri),
+    -- A new buffer keeps the name that it gets here, and the status line shows it.
+    filename = vim.fn.fnamemodify(vim.uri_to_fname(uri), ':.'),
     lnum = start.line + 1,
     col = start.character + 1,
-    text = ('%s: %s (%s)'):format(level.name, entry.path, state),
-  }
+    text = ('%s: %s'):format(level.name, entry.path) .. (state ~= '' and (' (%s)'):format(state) or ''),
+  }, { place = place, level = level.name, state = state }
 end
 
 --- Lists the levels, in their order, in the window's location list: each leads to where it has the key, to its file, or to hiera.yaml.
@@ -165,19 +194,32 @@ function M.hierarchy()
   if not hierarchy then
     return
   end
-  local items = {}
+  local items, rows = {}, {}
+  local function add(...)
+    local one, row = item(...)
+    table.insert(items, one)
+    table.insert(rows, row)
+  end
   for _, level in ipairs(hierarchy.levels) do
     for _, location in ipairs(level.locations) do
       for _, candidate in ipairs(location.candidates) do
-        table.insert(items, item(level, candidate, 'for some nodes'))
+        add(level, candidate, 'for some nodes')
       end
       if #location.candidates == 0 then
-        table.insert(items, item(level, location, location.state))
+        add(level, location, states[location.state])
       end
     end
   end
-  local key = hierarchy.key ~= vim.NIL and hierarchy.key .. ' ' or ''
-  vim.fn.setloclist(0, {}, ' ', { title = ('Hiera: %sfor %s'):format(key, hierarchy.scope), items = items })
+  local key = hierarchy.key ~= vim.NIL and hierarchy.key .. ' · ' or ''
+  local lines = in_columns(rows)
+  vim.fn.setloclist(0, {}, ' ', {
+    title = ('Hiera: %s%s'):format(key, hierarchy.scope),
+    items = items,
+    -- Neovim asks for some of the lines at a time.
+    quickfixtextfunc = function(asked)
+      return vim.list_slice(lines, asked.start_idx, asked.end_idx)
+    end,
+  })
   vim.cmd('lopen')
 end
 

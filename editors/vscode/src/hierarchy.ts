@@ -274,7 +274,7 @@ const STATES: Record<HierarchyLocation["state"], { icon: string; color?: string;
   overridden: { icon: "circle-large-filled", words: "overridden", told: "has the key, but a level above answers" },
   file: { icon: "circle-large-outline", words: "", told: "exists, without the key" },
   missing: { icon: "circle-slash", color: "disabledForeground", words: "no file", told: "there is no such file" },
-  undetermined: { icon: "question", words: "depends on the node", told: "variables that are unknown decide which file it is" },
+  undetermined: { icon: "question", words: "", told: "variables that are unknown decide which file it is" },
   opaque: { icon: "lock", words: "cannot be read here", told: "a backend that is not evaluated here" },
 };
 

@@ -38,14 +38,19 @@ const OF_GIT_IN_HOME: [&str; 3] = [".gitconfig", ".config/git/config", ".config/
 /// What Ruby and Puppet leave alone: the machine's Puppet may hold the keys of a server.
 const OF_PUPPET: [&str; 4] = ["/etc/puppet", "/etc/puppetlabs", "/etc/facter", "/etc/hiera.yaml"];
 
+/// The file of the part that `check --shard` prints.
+const PART: &str = "part.json";
+
 /// Every command, in each way that reads or writes other files. Those that make commits come last.
-const COMMANDS: [&[&str]; 28] = [
+const COMMANDS: [&[&str]; 30] = [
     &["check"],
     &["check", "--preset", "strict", "--format", "json"],
     &["check", "--since", "HEAD"],
     &["check", "--diff", "--unsafe-fixes"],
     &["check", "--show-settings"],
     &["check", "--watch"],
+    &["check", "--shard", "1/1"],
+    &["merge", PART],
     &["lookup", "named"],
     &["lookup", "--explain", "k"],
     &["lookup", "--batch"],
@@ -220,6 +225,14 @@ fn nothing_is_started_and_nothing_opened_that_no_config_names() {
             let run = support::run(&mut command, "{\"key\":\"k\"}\n");
             // A lookup of an encrypted value without a key is not settled, and a level is opaque.
             assert!(run.status.is_some_and(|it| it < 4), "{arguments:?}: {}", run.stderr);
+            if arguments.contains(&"--shard") {
+                write(&root, &[(PART, &run.stdout)]);
+            }
+            assert!(
+                arguments[0] != "merge" || run.stdout.contains(" files checked"),
+                "{}",
+                run.stderr
+            );
         }
         let programs = read(&trace, &root);
         let names: Vec<&str> = programs.iter().map(|one| &*one.program).collect();
@@ -302,6 +315,15 @@ fn session(root: &Path, server: &mut Server, agrees: bool) {
             params["files"] = json!([{"oldUri": uri("data/linked"), "newUri": uri("data/moved")}]);
             requests.ask_all(server, &params);
         }
+    }
+    let file = uri("data/common.yaml");
+    for page in ["explain/k.txt", "hierarchy.txt", "hierarchy/k.txt", "effective.yaml"] {
+        let params = json!({"uri": format!("hiera:/{page}?{file}")});
+        requests.ask(server, "workspace/textDocumentContent", &params);
+    }
+    for page in ["effective/a1.yaml", "reach.txt", "governing.txt"] {
+        let params = json!({"uri": format!("hiera:/{page}")});
+        requests.ask(server, "workspace/textDocumentContent", &params);
     }
     let unanswered: Vec<String> =
         request_methods().into_iter().filter(|it| !requests.answered.contains(it)).collect();

@@ -234,8 +234,14 @@ async def test_a_watched_change_of_a_closed_file_reaches_both_kinds_of_requests(
     path.write_text(path.read_text(encoding="utf-8") + "\nbrand_new_key: 1\nbrand_new_key: 2\n", encoding="utf-8")
     change = lsp.FileEvent(path.as_uri(), lsp.FileChangeType.Changed)
     session.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([change]))
-    report = await asyncio.wait_for(waiting, PATIENCE)
-    assert "duplicate-key" in {session.place_of(item.uri): codes(item) for item in report.items}[COMMON]
+    found: dict[str, list[Any]] = {}
+    while COMMON not in found:  # The findings of the open file may be there before, and are an answer.
+        report = await asyncio.wait_for(waiting, PATIENCE)
+        found |= {session.place_of(item.uri): codes(item) for item in report.items if item.kind == "full"}
+        known |= result_ids(report)
+        waiting = asyncio.ensure_future(workspace(session, known))
+    waiting.cancel()
+    assert "duplicate-key" in found[COMMON]
     refresh = lsp.WORKSPACE_DIAGNOSTIC_REFRESH
     await session.until("a request to ask again", lambda: refresh in methods(session))
     assert "unknown-key" not in codes(await document(session, ROLE, before.result_id))

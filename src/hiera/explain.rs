@@ -202,6 +202,15 @@ impl ExplainOptions<'_> {
 }
 
 impl Node {
+    /// Takes the search for a key out of a request that goes on to another key: that of
+    /// `lookup_options`. `None` where the request does not begin with it, or ends there.
+    pub fn take_first_search(&mut self, of: &str) -> Option<Node> {
+        let is_it = |node: &Node| matches!(&node.kind, Kind::Lookup { key, .. } if **key == *of);
+        let goes_on = self.branches.last().is_some_and(|last| !is_it(last));
+        let is_first = goes_on && self.branches.first().is_some_and(is_it);
+        is_first.then(|| self.branches.remove(0))
+    }
+
     fn new(kind: Kind) -> Node {
         Node { kind, branches: Vec::new(), event: None, texts: Vec::new() }
     }

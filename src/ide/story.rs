@@ -12,7 +12,7 @@ use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::fleet::groups::Group;
 use crate::hiera::explain::{self, ExplainOptions, Subject as Explained};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::Resolver;
+use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
 use crate::hiera::request::LookupRequest;
 use crate::hiera::resolution::{MergeSource, Resolution};
 use crate::text::{FilePath, FilePosition, Span};
@@ -66,7 +66,9 @@ pub fn explain_key(
         request.merge = Some(Ok(resolution.merge.clone()));
         asked = format!("--merge {} ", resolution.merge);
     }
-    let explanation = resolver.explain(&request, Explained::Lookup);
+    let mut tree = resolver.explain(&request, Explained::Lookup).tree;
+    // Hundreds of lines in a large hierarchy: the lookup itself comes first.
+    let options = tree.take_first_search(LOOKUP_OPTIONS);
     let names = PlaceNames { snapshot, root: &environment.root };
     let line = |span: Span| names.line_number(span);
     let shown = ExplainOptions {
@@ -114,7 +116,13 @@ pub fn explain_key(
     let without = if at.is_some() { "; functions of levels are not called for this" } else { "" };
     page.add_line(&format!("As puppet lookup {asked}--explain tells it, {explained}{without}"));
     page.add_line("");
-    page.add_line(explain::render_text(&explanation.tree, shown).trim_end());
+    page.add_line(explain::render_text(&tree, shown).trim_end());
+    if let Some(options) = options {
+        page.add_line("");
+        page.add_line("Before the lookup, Puppet assembles the options of keys:");
+        page.add_line("");
+        page.add_line(explain::render_text(&options, shown).trim_end());
+    }
     let (text, links) = page.into_text();
     Some(KeyExplanation { scope: audience, text, links })
 }
@@ -135,6 +143,25 @@ mod tests {
     use crate::fixture::Fixture;
 
     const DATA: &str = "a:\n  b: {'c.d': [1, $02]}\nz: \"%{lookup('a.b')}\"\n";
+
+    #[test]
+    fn the_lookup_stands_before_the_assembly_of_options() {
+        let text = "#- levels Common\n#- /data/common.yaml\nk$0: {a: 1}\nlookup_options: {k: {merge: hash}}\n";
+        let fixture = Fixture::new(text);
+        let (position, none) = (fixture.position(), Evaluations::default());
+        let path = FilePath::new("/data/common.yaml");
+        let key = key_at(&fixture.snapshot, position).expect("a key");
+        let told = explain_key(&fixture.snapshot, &path, &key, &none).expect("a page");
+        let place = |text: &str| told.text.find(text).unwrap_or_else(|| panic!("{}", told.text));
+        let order = [
+            "As puppet lookup --explain tells it",
+            "Searching for \"k\"",
+            "Before the lookup, Puppet assembles the options of keys:",
+            "Searching for \"lookup_options\"",
+        ];
+        assert!(order.map(place).is_sorted(), "{}", told.text);
+        assert_eq!(told.text.matches("Searching for").count(), 2, "{}", told.text);
+    }
 
     #[test]
     fn the_key_of_a_place_is_what_a_lookup_can_be_asked_for() {

@@ -20,6 +20,10 @@ use crate::text::FilePath;
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(5);
+/// How often a request is sent whose connection is closed without an answer. A server refuses the
+/// certificate of a client after the handshake of TLS 1.3, so that the request may meet the closed
+/// connection before the refusal is read.
+pub(super) const ATTEMPTS: usize = 4;
 /// The path of queries.
 const PATH: &str = "/pdb/query/v4";
 /// The longest file of a certificate or a key that is read, in bytes.
@@ -40,11 +44,17 @@ pub(super) fn ask(
 ) -> Result<(), String> {
     let agent = agent(url, config)?;
     let connection = Connection { url, config };
-    let sent = agent
-        .post(format!("{url}{PATH}"))
-        .content_type("application/json")
-        .header("Accept", "application/json")
-        .send(query);
+    let send = || {
+        let request = agent.post(format!("{url}{PATH}")).content_type("application/json");
+        request.header("Accept", "application/json").send(query)
+    };
+    let mut sent = send();
+    for _ in 1..ATTEMPTS {
+        if !matches!(&sent, Err(ureq::Error::Io(error)) if is_closed(error)) {
+            break;
+        }
+        sent = send();
+    }
     let mut answer = sent.map_err(|error| connection.failure(error, None))?;
     let status = answer.status().as_u16();
     if status != 200 {
@@ -144,6 +154,14 @@ fn pem_items(path: &FilePath) -> Result<Vec<PemItem<'static>>, String> {
         OsFs.read(path, MAX_PEM).map_err(|error| format!("{path} cannot be read: {error}"))?;
     let items: Result<Vec<_>, _> = parse_pem(&text).collect();
     items.map_err(|_| format!("{path} is no PEM file"))
+}
+
+/// Whether the other side closed the connection. An error of TLS says why.
+fn is_closed(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind as Kind;
+    let closed =
+        [Kind::BrokenPipe, Kind::ConnectionReset, Kind::ConnectionAborted, Kind::UnexpectedEof];
+    closed.contains(&error.kind()) && !error.get_ref().is_some_and(|it| it.is::<rustls::Error>())
 }
 
 fn broke_off(url: &str, count: usize) -> String {
@@ -271,20 +289,14 @@ impl Connection<'_> {
     }
 
     fn io_failure(&self, error: &std::io::Error, count: Option<usize>) -> String {
-        use std::io::ErrorKind as Kind;
         let url = self.url;
-        match (error.kind(), count) {
-            (Kind::ConnectionRefused, _) => {
+        match (is_closed(error), count) {
+            (true, Some(count)) => broke_off(url, count),
+            (true, None) => format!("{url} has ended the connection without an answer"),
+            (false, _) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
                 format!("there is no PuppetDB at {url}: connection refused")
             }
-            (
-                Kind::UnexpectedEof | Kind::ConnectionReset | Kind::ConnectionAborted,
-                Some(count),
-            ) => broke_off(url, count),
-            (Kind::UnexpectedEof | Kind::ConnectionReset | Kind::ConnectionAborted, None) => {
-                format!("{url} has ended the connection without an answer")
-            }
-            _ => format!("{url} cannot be asked: {error}"),
+            (false, _) => format!("{url} cannot be asked: {error}"),
         }
     }
 

@@ -30,6 +30,16 @@ fn request_body(client: &TcpStream) -> String {
 /// Asks a server that answers one request with these bytes, and keeps the connection open after them
 /// where it `stalls`. Returns the result, without the address.
 fn asked(answer: &[u8], stalls: bool, max_size: u64) -> Result<Refreshed, String> {
+    asked_again(0, answer, stalls, max_size)
+}
+
+/// Asks as `asked` does; the server closes so many connections before it answers.
+fn asked_again(
+    closed: usize,
+    answer: &[u8],
+    stalls: bool,
+    max_size: u64,
+) -> Result<Refreshed, String> {
     let server = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let url = format!("http://{}", server.local_addr().expect("it has an address"));
     let number = server.local_addr().expect("it has one").port();
@@ -43,6 +53,12 @@ fn asked(answer: &[u8], stalls: bool, max_size: u64) -> Result<Refreshed, String
     };
     let result = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
+            for _ in 0..closed {
+                request_body(&server.accept().expect("it is asked").0);
+            }
+            if closed == client::ATTEMPTS {
+                return;
+            }
             let (mut client, _) = server.accept().expect("it is asked");
             let body = request_body(&client);
             assert!(body.contains(r#""facts.os.family""#), "{body}");
@@ -93,6 +109,13 @@ fn a_complete_answer_is_kept() {
 }
 
 #[test]
+fn a_request_whose_connection_is_closed_is_sent_again() {
+    let bytes = answer("200 OK", &format!("[{ROW}]"));
+    let found = asked_again(client::ATTEMPTS - 1, &bytes, false, ENOUGH);
+    assert_eq!(found, Ok(Refreshed { nodes: 1, is_other: true }));
+}
+
+#[test]
 fn an_answer_that_breaks_off_is_none() {
     let half = format!("[{ROW},{ROW},{}", &ROW[..20]);
     let told = [
@@ -100,7 +123,7 @@ fn an_answer_that_breaks_off_is_none() {
         asked(&chunked(&half, true), false, ENOUGH),
         asked(&chunked(&half, false), false, ENOUGH),
         asked(&chunked(&half, false), true, ENOUGH),
-        asked(b"", false, ENOUGH),
+        asked_again(client::ATTEMPTS, b"", false, ENOUGH),
         asked(b"", true, ENOUGH),
         asked(&chunked("", false)[..40], true, ENOUGH),
     ];

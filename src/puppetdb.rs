@@ -42,7 +42,7 @@ pub struct Puppetdb {
     kept: KeptAnswer,
 }
 
-/// What a request has changed.
+/// The effect of a request on the kept answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refreshed {
     /// The number of nodes in the answer.

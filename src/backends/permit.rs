@@ -12,7 +12,7 @@ use crate::disk::FileSystem;
 use crate::hiera::config::formats::built_in;
 use crate::hiera::config::{Layer, Level};
 use crate::manifest::{Language, Load, find_manifest_loads, find_ruby_loads};
-use crate::text::FilePath;
+use crate::text::{FilePath, hex_digits};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::functions::{ENVIRONMENT, LevelCode, plain_name};
@@ -168,7 +168,7 @@ fn written(layer: &Layer, config: &FilePath, level: &Level) -> Json {
 
 /// Returns the SHA-256 digest of some bytes, in hexadecimal digits.
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex_digits(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! `--shard`: the part of a run that one of several processes writes, and the parts that
 //! `hiera-ls merge` joins.
 //!
-//! A part has no value and no line of a file: it names places in the files, keys, and the numbers of
-//! nodes. The process that joins parts reads the same files, and prints what they say there.
+//! A part has places in the files, the messages and fixes of findings, keys, and the numbers of nodes;
+//! no effective values and no lines of files. The process that joins parts reads the same files, and
+//! prints their lines and values.
 
 mod changes;
 mod findings;
@@ -20,14 +21,14 @@ pub(super) use findings::FileRecord;
 use super::{Failure, absolute_path};
 use crate::disk::{FileSystem as _, OsFs};
 use crate::puppet::print::{self, PrintOptions};
-use crate::text::FilePath;
+use crate::text::{FilePath, hex_digits};
 use crate::workspace::Snapshot;
 use crate::workspace::share::Share;
 
 /// The version of the format of parts.
 const VERSION: u32 = 1;
 
-/// What one of several processes found.
+/// The results of one of several processes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Part {
     /// The version of the format.
@@ -156,7 +157,7 @@ pub(super) fn read_parts(files: &[String]) -> Result<Joined, Failure> {
 }
 
 fn read_part(file: &str) -> Result<Part, Failure> {
-    /// What parts of all versions have.
+    /// The members of a part in all versions of the format.
     #[derive(Deserialize)]
     struct PartVersion {
         version: u32,
@@ -228,5 +229,5 @@ fn tree_digest(snapshot: &Snapshot, root: &FilePath) -> String {
             add(&print::print_json(value, &PrintOptions::default()));
         }
     }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex_digits(&digest.finalize())
 }

@@ -228,7 +228,7 @@ impl<'de> Visitor<'de> for &mut Rows<'_> {
     }
 }
 
-/// What failures are told about.
+/// The connection that messages about failures name.
 struct Connection<'a> {
     url: &'a str,
     config: &'a PuppetdbConfig,

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::Refreshed;
 use crate::disk::{FileSystem as _, OsFs, PrivateFile};
-use crate::text::FilePath;
+use crate::text::{FilePath, hex_digits};
 
 /// The longest statement about an answer that is read, in bytes.
 const MAX_STATEMENT: u64 = 1 << 20;
@@ -22,7 +22,7 @@ pub struct KeptAnswer {
     name: String,
 }
 
-/// What an answer is about.
+/// The statement beside an answer: the question and the rows.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 struct Statement {
     /// The address of the PuppetDB.
@@ -50,7 +50,7 @@ impl KeptAnswer {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
         let host: String = host.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
         let host = host.trim_matches('-').get(..60).unwrap_or(host.trim_matches('-')).to_owned();
-        let number = &hex(&digest.finalize())[..12];
+        let number = &hex_digits(&digest.finalize())[..12];
         KeptAnswer { folder: cache.join("hiera-ls/puppetdb"), name: format!("{host}-{number}") }
     }
 
@@ -125,7 +125,7 @@ impl RowWriter<'_> {
     /// Puts the rows in the place of the kept ones, unless they are the same, and states what they
     /// are about. Errors: the disk's.
     pub(super) fn finish(self, url: &str, fields: &[String]) -> Result<Refreshed, String> {
-        let digest = hex(&self.digest.finalize());
+        let digest = hex_digits(&self.digest.finalize());
         let known = self.kept.statement();
         let is_other = known.is_none_or(|known| known.digest != digest);
         let refusal = |error| self.kept.refusal(&error);
@@ -152,10 +152,6 @@ impl KeptAnswer {
     fn refusal(&self, error: &std::io::Error) -> String {
         format!("its answer cannot be kept in {}: {error}", self.folder)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns an age in its largest unit: `12 s`, `3 h`.

@@ -29,12 +29,12 @@ fn request_body(client: &TcpStream) -> String {
 
 /// Asks a server that answers one request with these bytes, and keeps the connection open after them
 /// where it `stalls`. Returns the result, without the address.
-fn asked(answer: &[u8], stalls: bool, max_size: u64) -> Result<Refreshed, String> {
-    asked_again(0, answer, stalls, max_size)
+fn ask_server(answer: &[u8], stalls: bool, max_size: u64) -> Result<Refreshed, String> {
+    ask_closing_server(0, answer, stalls, max_size)
 }
 
-/// Asks as `asked` does; the server closes so many connections before it answers.
-fn asked_again(
+/// Asks as `ask_server` does; the server closes so many connections before it answers.
+fn ask_closing_server(
     closed: usize,
     answer: &[u8],
     stalls: bool,
@@ -104,14 +104,14 @@ fn a_complete_answer_is_kept() {
     for bytes in
         [answer("200 OK", &format!("[{ROW},\n{ROW}]\n")), chunked(&format!("[{ROW},{ROW}]"), true)]
     {
-        assert_eq!(asked(&bytes, false, ENOUGH), Ok(Refreshed { nodes: 2, is_other: true }));
+        assert_eq!(ask_server(&bytes, false, ENOUGH), Ok(Refreshed { nodes: 2, is_other: true }));
     }
 }
 
 #[test]
 fn a_request_whose_connection_is_closed_is_sent_again() {
     let bytes = answer("200 OK", &format!("[{ROW}]"));
-    let found = asked_again(client::ATTEMPTS - 1, &bytes, false, ENOUGH);
+    let found = ask_closing_server(client::ATTEMPTS - 1, &bytes, false, ENOUGH);
     assert_eq!(found, Ok(Refreshed { nodes: 1, is_other: true }));
 }
 
@@ -120,12 +120,12 @@ fn an_answer_that_breaks_off_is_none() {
     let half = format!("[{ROW},{ROW},{}", &ROW[..20]);
     let told = [
         // The database has gone: for HTTP the answer is complete.
-        asked(&chunked(&half, true), false, ENOUGH),
-        asked(&chunked(&half, false), false, ENOUGH),
-        asked(&chunked(&half, false), true, ENOUGH),
-        asked_again(client::ATTEMPTS, b"", false, ENOUGH),
-        asked(b"", true, ENOUGH),
-        asked(&chunked("", false)[..40], true, ENOUGH),
+        ask_server(&chunked(&half, true), false, ENOUGH),
+        ask_server(&chunked(&half, false), false, ENOUGH),
+        ask_server(&chunked(&half, false), true, ENOUGH),
+        ask_closing_server(client::ATTEMPTS, b"", false, ENOUGH),
+        ask_server(b"", true, ENOUGH),
+        ask_server(&chunked("", false)[..40], true, ENOUGH),
     ];
     let words = [
         "URL broke off after 2 nodes",
@@ -141,7 +141,7 @@ fn an_answer_that_breaks_off_is_none() {
 #[test]
 fn an_answer_that_is_no_list_of_nodes_is_told_by_its_status() {
     let told = |status: &str, body: &str| {
-        asked(&answer(status, body), false, ENOUGH).expect_err("it is no list of nodes")
+        ask_server(&answer(status, body), false, ENOUGH).expect_err("it is no list of nodes")
     };
     let found = [
         told("302 Found", ""),
@@ -173,7 +173,8 @@ fn an_answer_that_is_no_list_of_nodes_is_told_by_its_status() {
 #[test]
 fn a_long_refusal_is_quoted_up_to_the_limit() {
     let long = "x".repeat(1000);
-    let told = asked(&answer("400 Bad Request", &long), false, ENOUGH).expect_err("it is refused");
+    let told =
+        ask_server(&answer("400 Bad Request", &long), false, ENOUGH).expect_err("it is refused");
     assert_eq!(told, format!("URL answers 400: {}", "x".repeat(300)));
 }
 
@@ -181,7 +182,7 @@ fn a_long_refusal_is_quoted_up_to_the_limit() {
 fn an_answer_beyond_the_limit_is_not_kept() {
     let body = format!("[{ROW},{ROW}]");
     let limit = body.len() as u64 - 1;
-    let told = asked(&answer("200 OK", &body), false, limit).expect_err("it is too long");
+    let told = ask_server(&answer("200 OK", &body), false, limit).expect_err("it is too long");
     assert_eq!(told, format!("the answer of URL is longer than {limit} bytes (`maxFileSize`)"));
 }
 

@@ -21,7 +21,7 @@ pub use cancel::CancelToken;
 pub use count::count_phrase;
 pub use document::Text;
 pub use edit::{LineEnd, SourceChange, TextEdit};
-pub use hash::fnv_hash;
+pub use hash::{fnv_hash, hex_digits};
 pub use lines::Lines;
 pub use memo::Memo;
 pub use path::FilePath;

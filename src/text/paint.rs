@@ -2,6 +2,8 @@
 
 use anstyle::{AnsiColor, Style};
 
+use super::escape::percent_encode;
+
 /// Whether text has colours and links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Paint {
@@ -52,13 +54,7 @@ impl Paint {
         if !self.has_links {
             return text.to_owned();
         }
-        let escape = |byte: u8| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                char::from(byte).to_string()
-            }
-            _ => format!("%{byte:02X}"),
-        };
-        let address: String = path.bytes().map(escape).collect();
+        let address = percent_encode(path, "-._~/");
         let slash = if address.starts_with('/') { "" } else { "/" };
         format!("\x1b]8;;file://{slash}{address}\x1b\\{text}\x1b]8;;\x1b\\")
     }

@@ -8,6 +8,7 @@ use super::fingerprint_findings;
 use crate::diagnostics::render::{LineSpan, LineSpans};
 use crate::diagnostics::{Finding, Rule, Severity, catalogue};
 use crate::text::Span;
+use crate::text::escape::percent_encode;
 
 pub(super) fn write(
     findings: &[Finding],
@@ -81,11 +82,5 @@ fn location_json(span: Span, spans: &LineSpans<'_>) -> Value {
 
 /// Returns a path as a relative URI: all characters except RFC 3986's unreserved ones are escaped.
 fn relative_uri(path: &str) -> String {
-    let escaped = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-            char::from(byte).to_string()
-        }
-        _ => format!("%{byte:02X}"),
-    };
-    path.bytes().map(escaped).collect()
+    percent_encode(path, "-._~/")
 }

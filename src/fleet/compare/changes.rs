@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::answer::NodeAnswers;
+use super::concerned::nodes_concerned;
 use super::nodes::{ChangedNodes, ComparedNodes, NodeChoice, Witnesses, rank_nodes};
 use super::refused::{RefusedFile, refused_files};
-use super::{ComparedSide, Comparer, Effort, environment_after, keys, nodes_concerned};
+use super::{ComparedSide, Comparer, Effort, environment_after, keys};
 use crate::fleet::leaves::is_same_order;
 use crate::fleet::node_caches::NodeCaches;
 use crate::fleet::ways::ReadWay;

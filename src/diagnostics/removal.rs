@@ -18,12 +18,12 @@ use crate::fleet::ways::ReadWay;
 use crate::hiera::config::Locations;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
+use crate::hiera::pattern::{Bindings, Pattern, PatternMatch, PatternPiece};
 use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::puppet::value::Member;
 use crate::text::{FilePath, PartId, SourceChange, Span};
 use crate::workspace::Snapshot;
-use crate::workspace::environments::Environment;
+use crate::workspace::environments::{Environment, Reach};
 
 /// The proofs about the entries of one file.
 pub(super) struct RemovalProofs<'a> {
@@ -75,6 +75,9 @@ impl<'a> RemovalProofs<'a> {
         let candidate = self.candidate(context, key, member);
         let found = candidate.and_then(|candidate| {
             let change = self.draft_removal(&candidate)?;
+            if candidate.never_counts {
+                return candidate.shadowed_entry();
+            }
             let after = self.file.snapshot.after_change(&change)?;
             let is_kept = self.tools().1.keeps_values(&after, &change);
             is_kept.then(|| self.removable_without(&candidate, &self.without(&after)))
@@ -97,7 +100,11 @@ impl<'a> RemovalProofs<'a> {
                 self.known.borrow_mut().insert(span, None);
                 continue;
             };
-            if self.draft_removal(&candidate).is_some_and(|draft| change.join(&draft)) {
+            let draft = self.draft_removal(&candidate);
+            if draft.is_none() || candidate.never_counts {
+                let entry = draft.and_then(|_| candidate.shadowed_entry());
+                self.known.borrow_mut().insert(span, entry);
+            } else if draft.is_some_and(|draft| change.join(&draft)) {
                 removed.insert(key.clone(), candidate);
             }
         }
@@ -144,16 +151,21 @@ impl<'a> RemovalProofs<'a> {
         let strategy = (context.strategy)(key)?;
         let may_merge = !strategy.stops_at_first()
             || ReadWay::ways_of_key(snapshot, environment, key).iter().any(|way| !way.is_plain());
-        let is_shadowed = LazyCell::new(|| self.is_shadowed(key));
+        let shadow = LazyCell::new(|| self.shadow(key));
         let may_go = match may_merge {
             true => definitions.iter().any(is_other),
             false => {
                 let replaces =
                     |path: &FilePath| has_same(path) && is_other(path) && self.may_replace(path);
-                definitions.iter().any(replaces) || *is_shadowed
+                definitions.iter().any(replaces) || shadow.is_some()
             }
         };
-        may_go.then(|| RemovalCandidate { key: key.clone(), span, is_shadowed: *is_shadowed })
+        may_go.then(|| RemovalCandidate {
+            key: key.clone(),
+            span,
+            shadow: *shadow,
+            never_counts: !may_merge && shadow.is_some() && self.is_governed_once(),
+        })
     }
 
     /// Whether some node may read both files, the other one not above this one: without an entry, a
@@ -173,14 +185,25 @@ impl<'a> RemovalProofs<'a> {
             || below.into_iter().any(|reach| reach.pattern.can_lead_to(other.as_str()))
     }
 
-    /// Whether each node that reads the file, known or unknown, reads another file with the key
-    /// before.
-    fn is_shadowed(&self, key: &str) -> bool {
-        let FileContext { snapshot, environment, file, .. } = self.file;
-        let definitions = snapshot.keys().definitions(key);
+    /// Returns the place of the key in a file that each node that reads this file, known or unknown,
+    /// reads before: of several such files in the one of the highest level.
+    fn shadow(&self, key: &str) -> Option<Span> {
+        let FileContext { snapshot, environment, view, file, .. } = self.file;
         let upper = self.upper.get_or_init(|| UpperLocations::of_file(environment, &file.path));
-        upper.may_be_read()
-            && definitions.iter().any(|path| *path != file.path && upper.lead_to(path))
+        if !upper.may_be_read() {
+            return None;
+        }
+        let definitions = snapshot.keys().definitions(key).iter();
+        let upper = definitions.filter(|path| **path != file.path && upper.lead_to(path));
+        let level = |path: &&FilePath| environment.locations_leading_to(path).first().copied();
+        let data = view.data_of(upper.min_by_key(level)?)?;
+        data.get(key)?.key_origin
+    }
+
+    /// Whether no other environment reads the file.
+    fn is_governed_once(&self) -> bool {
+        let environments = self.file.snapshot.environments();
+        environments.governing_environments(&self.file.file.path).count() == 1
     }
 
     /// Returns a copy of the snapshot without entries of the file.
@@ -212,12 +235,12 @@ impl<'a> RemovalProofs<'a> {
         candidate: &RemovalCandidate,
         after: &SnapshotWithout<'_>,
     ) -> Rc<RemovableEntry> {
-        let RemovalCandidate { key, span, is_shadowed } = candidate;
+        let RemovalCandidate { key, span, shadow, .. } = candidate;
         let (is_merged, places) = after.sources_of_values(key);
-        let effect = match is_merged {
-            true => EntryEffect::MergesNothing,
-            false if *is_shadowed => EntryEffect::NeverWins,
-            false => EntryEffect::RepeatsValue,
+        let (effect, places) = match (is_merged, shadow) {
+            (true, _) => (EntryEffect::MergesNothing, places),
+            (false, Some(shadow)) => (EntryEffect::NeverWins, vec![*shadow]),
+            (false, None) => (EntryEffect::RepeatsValue, places),
         };
         Rc::new(RemovableEntry { key: key.clone(), span: *span, effect, places })
     }
@@ -228,14 +251,27 @@ struct RemovalCandidate {
     key: Arc<str>,
     /// The place of the key.
     span: Span,
-    /// Whether each node that reads the file, known or unknown, reads another file with the key
+    /// The place of the key in a file that each node that reads the file, known or unknown, reads
     /// before.
-    is_shadowed: bool,
+    shadow: Option<Span>,
+    /// Whether the order of levels alone proves that no node gets the value: all lookups of the key
+    /// end at the first value.
+    never_counts: bool,
+}
+
+impl RemovalCandidate {
+    /// Returns the entry as one that no node gets the value of.
+    fn shadowed_entry(&self) -> Option<Rc<RemovableEntry>> {
+        let effect = EntryEffect::NeverWins;
+        let places = vec![self.shadow?];
+        Some(Rc::new(RemovableEntry { key: self.key.clone(), span: self.span, effect, places }))
+    }
 }
 
 /// The locations of a file, with those that each of its readers reads, too.
 struct UpperLocations<'a> {
     file: &'a FilePath,
+    /// Empty where a location names the file in several ways, or a function reads the file.
     all: Vec<OwnLocation<'a>>,
 }
 
@@ -243,30 +279,41 @@ struct UpperLocations<'a> {
 struct OwnLocation<'a> {
     /// The values of its variables that name the file.
     bindings: Bindings,
-    /// The patterns of the locations of the same layer above it that have no variable but those of
-    /// this one. The data of a module has defaults for any environment.
+    /// The patterns of the certain locations of the same layer above it. The data of a module has
+    /// defaults for any environment.
     above: Vec<&'a Pattern>,
     /// Its own pattern if it is a glob: its files are read in the order of their names.
     glob: Option<&'a Pattern>,
 }
 
+/// Whether a node with these values of variables certainly reads the files that the pattern of a
+/// location names for the values. The elements of mapped paths are each node's own, and a function
+/// may pass over keys.
+fn is_certain_location(reach: &Reach, bindings: &Bindings) -> bool {
+    matches!(reach.level.locations, Locations::Paths(_) | Locations::Globs(_))
+        && !reach.is_of_function()
+        && !reach.is_too_large
+        && !reach.pattern.pieces().contains(&PatternPiece::Any)
+        && reach.pattern.variables().iter().all(|name| bindings.contains_key(name))
+}
+
 impl<'a> UpperLocations<'a> {
     fn of_file(environment: &'a Environment, file: &'a FilePath) -> UpperLocations<'a> {
         let numbers = environment.locations_leading_to(file).into_iter();
-        let located = numbers.filter_map(|number| {
+        let located = numbers.map(|number| {
             let own = &environment.reach[number];
             let PatternMatch::Bound(bindings) = own.pattern.bind(file.as_str())? else {
                 return None;
             };
             let above = environment.reach[..number].iter();
-            let above = above.filter(|reach| reach.layer == own.layer).map(|reach| &reach.pattern);
-            let above = above
-                .filter(|it| it.variables().iter().all(|name| bindings.contains_key(name)))
-                .collect();
+            let above = above.filter(|reach| reach.layer == own.layer);
+            let is_certain = |reach: &&Reach| is_certain_location(reach, &bindings);
+            let above = above.filter(is_certain).map(|reach| &reach.pattern).collect();
             let is_glob = matches!(own.level.locations, Locations::Globs(_));
-            Some(OwnLocation { bindings, above, glob: is_glob.then_some(&own.pattern) })
+            let glob = is_glob.then_some(&own.pattern);
+            (!own.is_of_function()).then_some(OwnLocation { bindings, above, glob })
         });
-        UpperLocations { file, all: located.collect() }
+        UpperLocations { file, all: located.collect::<Option<_>>().unwrap_or_default() }
     }
 
     /// Whether another file may be read before the file at each of its locations.

@@ -270,7 +270,8 @@ pub struct RemovableEntry {
     pub span: Span,
     /// Why its removal changes nothing.
     pub effect: EntryEffect,
-    /// The places that the readers get the value from without the entry, in the order of levels.
+    /// The places that the readers get the value from without the entry, in the order of levels; of
+    /// an entry that never wins, a place that each reader reads before.
     pub places: Vec<Span>,
 }
 
@@ -279,9 +280,14 @@ impl RemovableEntry {
     pub fn finding(&self, rule: &'static Rule, message: String) -> Finding {
         let fix = Fix::delete_entry(&self.key, self.span);
         let finding = Finding::new(rule, self.span, message).fix(fix);
-        self.places.iter().fold(finding, |finding, place| {
-            finding.with_related(Some(*place), "readers get the value from here")
-        })
+        let label = match self.effect {
+            EntryEffect::NeverWins => "each reader finds the key here before",
+            EntryEffect::MergesNothing | EntryEffect::RepeatsValue => {
+                "readers get the value from here"
+            }
+        };
+        let add = |finding: Finding, place: &Span| finding.with_related(Some(*place), label);
+        self.places.iter().fold(finding, add)
     }
 }
 

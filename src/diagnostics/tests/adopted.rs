@@ -284,6 +284,14 @@ fn a_definition_is_shadowed_only_where_each_reader_takes_another_before() {
     assert_eq!(shadowed(&merged), [""; 0]);
     let named = file("common", "a: 1\nb: \"%{alias('a')}\"") + &file("defaults", "a: 2\nb: 3");
     assert_eq!(shadowed(&named).len(), 2, "tokens read the first, too");
+    let mapped = |files: &str| {
+        let config = "#- /hiera.yaml\nversion: 5\nhierarchy:\n  - {name: Tiers, mapped_paths: [facts.tiers, tier, 'tiers/%{tier}.yaml']}\n  - {name: Fixed, mapped_paths: [facts.tiers, tier, fixed.yaml]}\n  - {name: Own, lookup_key: own, path: own.yaml}\n  - {name: Common, path: common.yaml}\n";
+        messages("shadowed-definition", &format!("{config}{files}"))
+    };
+    for upper in ["tiers/gold", "fixed", "own"] {
+        let files = file(upper, "a: 1") + &file("common", "a: 2");
+        assert_eq!(mapped(&files), [""; 0], "{upper}");
+    }
     let module = "#- /modules/m/hiera.yaml\nversion: 5\nhierarchy: [{name: C, path: common.yaml}]\n#- /modules/m/data/common.yaml\nm::a: 2\n";
     assert_eq!(shadowed(&format!("{}{module}", file("common", "m::a: 1"))), [""; 0]);
     let same = file("common", "a: 1") + &file("defaults", "a: 1");

@@ -32,7 +32,7 @@ use super::explain::{Explainer, Kind};
 use super::eyaml::Decryptor;
 use super::hierarchy::located::{LocatedLevel, Location};
 use super::key::{KeySegment, LookupKey};
-use super::lookup_options::{LookupOptions, OptionsEntry};
+use super::lookup_options::{LookupOptions, OptionsEntry, OptionsFiles};
 use super::merge::Strategy;
 use super::resolution::{
     LookupStep, MergeSource, Reads, Resolution, Unapplied, Unsettled, UnsettledLevel,
@@ -112,6 +112,8 @@ pub struct Resolver<'a> {
 pub struct LookupCache {
     located: RefCell<HashMap<Layer, Located>>,
     options: RefCell<HashMap<OptionsOf, Options>>,
+    /// The files of each layer that the options come from.
+    options_files: RefCell<HashMap<Layer, Option<OptionsFiles>>>,
     /// The options of the global layer, then those of the global layer and the environment
     /// together.
     global_options: RefCell<Option<Option<Value>>>,

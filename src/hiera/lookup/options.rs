@@ -118,34 +118,50 @@ impl Resolver<'_> {
         if !is_plain {
             return None;
         }
-        let mut layers = vec![Layer::Global];
+        // All modules share the files of the global layer and the environment.
+        let mut files = self.options_files_of(&Layer::Global)?;
         if !wanted.global_only {
-            layers.push(Layer::Environment);
-            layers.extend(wanted.module.clone().map(Layer::Module));
+            files.extend(self.options_files_of(&Layer::Environment)?);
+            if let Some(module) = &wanted.module {
+                files.extend(self.options_files_of(&Layer::Module(module.clone()))?);
+            }
         }
+        Some(files)
+    }
+
+    /// Returns the files of a layer that have `lookup_options`; `None` where the files do not decide
+    /// them.
+    fn options_files_of(&self, layer: &Layer) -> Option<OptionsFiles> {
+        if let Some(known) = self.cache.options_files.borrow().get(layer) {
+            return known.clone();
+        }
+        let found = self.find_options_files(layer);
+        self.cache.options_files.borrow_mut().insert(layer.clone(), found.clone());
+        found
+    }
+
+    fn find_options_files(&self, layer: &Layer) -> Option<OptionsFiles> {
         let sources = self.ctx.sources;
         let defining = sources.files_defining(LOOKUP_OPTIONS);
         let mut files = OptionsFiles::new();
-        for layer in layers {
-            let located = self.cached_levels(&layer);
-            let levels = located.as_ref().as_ref().ok()?.hierarchy.located.iter();
-            let readable = levels.filter(|level| level.level.backend.data_reader().is_some());
-            for location in readable.flat_map(|level| level.locations.iter()) {
-                match &location.place {
-                    LevelTarget::File { exists: true, .. } if !location.is_indexed => return None,
-                    LevelTarget::File { path, exists: true } if is_among(defining, path) => {
-                        files.push((layer.clone(), path.clone()));
-                    }
-                    LevelTarget::File { path, exists: true } if sources.is_unread(path) => {
-                        return None;
-                    }
-                    LevelTarget::File { path, exists: false }
-                        if sources.unlisted_reason(path).is_some() =>
-                    {
-                        return None;
-                    }
-                    _ => {}
+        let located = self.cached_levels(layer);
+        let levels = located.as_ref().as_ref().ok()?.hierarchy.located.iter();
+        let readable = levels.filter(|level| level.level.backend.data_reader().is_some());
+        for location in readable.flat_map(|level| level.locations.iter()) {
+            match &location.place {
+                LevelTarget::File { exists: true, .. } if !location.is_indexed => return None,
+                LevelTarget::File { path, exists: true } if is_among(defining, path) => {
+                    files.push((layer.clone(), path.clone()));
                 }
+                LevelTarget::File { path, exists: true } if sources.is_unread(path) => {
+                    return None;
+                }
+                LevelTarget::File { path, exists: false }
+                    if sources.unlisted_reason(path).is_some() =>
+                {
+                    return None;
+                }
+                _ => {}
             }
         }
         Some(files)

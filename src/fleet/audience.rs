@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use super::alternatives::add_cases;
 use super::groups::{FleetQuestion, Group, Groups, group_by_answer};
+use super::node_caches::{CachedScope, NodeCaches};
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{Context, Resolver};
+use crate::hiera::lookup::Context;
 use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::hiera::scope::Scope;
 use crate::text::FilePath;
@@ -28,6 +29,8 @@ pub struct FileAudience<'a> {
     /// the file's path implies.
     pub scope: Arc<Scope>,
     readers: OnceCell<Vec<usize>>,
+    /// The levels and options of nodes, for lookups that decrypt nothing.
+    caches: NodeCaches<'static>,
 }
 
 /// How many lookups one effective value may cost.
@@ -58,7 +61,8 @@ impl<'a> FileAudience<'a> {
         path: &'a FilePath,
     ) -> FileAudience<'a> {
         let scope = snapshot.scope_for(environment, path);
-        FileAudience { snapshot, environment, path, scope, readers: OnceCell::new() }
+        let (readers, caches) = (OnceCell::new(), NodeCaches::default());
+        FileAudience { snapshot, environment, path, scope, readers, caches }
     }
 
     /// Returns the numbers of the known nodes that certainly read the file, in order; none where the
@@ -75,11 +79,22 @@ impl<'a> FileAudience<'a> {
     /// Looks a root key up in a scope, as the code asks for the key. Encrypted values are decrypted
     /// if `decrypts`, and the user has switched decryption on.
     pub fn look_up(&self, root: &LookupKey, scope: &Scope, decrypts: bool) -> Resolution {
+        self.look_up_in(root, (scope, None), decrypts)
+    }
+
+    /// Looks a root key up in a scope, that of a node if it has a number.
+    fn look_up_in(
+        &self,
+        root: &LookupKey,
+        (scope, node): (&Scope, Option<usize>),
+        decrypts: bool,
+    ) -> Resolution {
         let view = self.snapshot.view(self.environment);
         let keys = decrypts.then(|| self.snapshot.eyaml_decryptor(self.environment)).flatten();
         let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
         let context = self.snapshot.lookup_context(self.environment, &view, scope);
-        let resolver = Resolver::new(Context { decryptor, ..context });
+        let cached = node.filter(|_| decryptor.is_none()).map(CachedScope::Node);
+        let resolver = self.caches.resolver(Context { decryptor, ..context }, cached.as_ref());
         self.snapshot.lookup_as_called(self.environment, &resolver, root)
     }
 
@@ -88,7 +103,8 @@ impl<'a> FileAudience<'a> {
     /// that follow from the variables that are unknown in it.
     pub fn effective_value(&self, root: &LookupKey, limits: ValueLimits, decrypts: bool) -> Groups {
         let name = root.root_text();
-        let lookup = |scope: &Scope, _: Option<usize>| self.look_up(root, scope, decrypts);
+        let lookup =
+            |scope: &Scope, node: Option<usize>| self.look_up_in(root, (scope, node), decrypts);
         let question = FleetQuestion {
             snapshot: self.snapshot,
             environment: self.environment,

@@ -86,39 +86,56 @@ impl<'a> RemovalProofs<'a> {
         found
     }
 
-    /// Proves the entries of several parts in one copy of the snapshot without them, as far as their
-    /// keys have nothing to do with each other.
+    /// Proves the entries of several parts. Those whose keys have nothing to do with each other share
+    /// a copy of the snapshot without them.
     fn prove_together(&self, context: &EntryContext<'_>, parts: &[PartId]) {
-        let FileContext { snapshot, .. } = self.file;
         let parts = parts.iter().filter_map(|id| context.data.parts().get(*id));
         let members = parts.flat_map(|part| context.data.effective_members(&part.data));
-        let mut change = SourceChange::default();
-        let mut removed: BTreeMap<Arc<str>, RemovalCandidate> = BTreeMap::new();
+        let mut open: BTreeMap<Arc<str>, (RemovalCandidate, SourceChange)> = BTreeMap::new();
         for (key, member) in members {
             let (Some(key), Some(span)) = (key.as_arc(), member.key_origin) else { continue };
-            let Some(candidate) = self.candidate(context, key, member) else {
-                self.known.borrow_mut().insert(span, None);
-                continue;
-            };
-            let draft = self.draft_removal(&candidate);
-            if draft.is_none() || candidate.never_counts {
-                let entry = draft.and_then(|_| candidate.shadowed_entry());
-                self.known.borrow_mut().insert(span, entry);
-            } else if draft.is_some_and(|draft| change.join(&draft)) {
-                removed.insert(key.clone(), candidate);
+            let candidate = self.candidate(context, key, member);
+            let draft = candidate.as_ref().and_then(|candidate| self.draft_removal(candidate));
+            match candidate.zip(draft) {
+                Some((candidate, draft)) if !candidate.never_counts => {
+                    open.insert(key.clone(), (candidate, draft));
+                }
+                drafted => {
+                    let entry = drafted.and_then(|(candidate, _)| candidate.shadowed_entry());
+                    self.known.borrow_mut().insert(span, entry);
+                }
             }
         }
-        if removed.len() < 2 {
-            return;
+        while open.len() > 1 {
+            let comparer = &self.tools().1;
+            let independent = comparer.independent_keys(&open.keys().cloned().collect());
+            let mut change = SourceChange::default();
+            let mut removed = BTreeMap::new();
+            for key in independent {
+                if let Some((candidate, draft)) = open.remove(&key)
+                    && change.join(&draft)
+                {
+                    removed.insert(key, candidate);
+                }
+            }
+            if removed.len() < 2 {
+                return;
+            }
+            self.prove_change(&change, &removed);
         }
-        let Some(after) = snapshot.after_change(&change) else { return };
+    }
+
+    /// Proves entries with independent keys, which a change removes.
+    fn prove_change(&self, change: &SourceChange, removed: &BTreeMap<Arc<str>, RemovalCandidate>) {
+        let snapshot = self.file.snapshot;
+        let Some(after) = snapshot.after_change(change) else { return };
         // A file that has lost all its entries is no longer read as the file of each proof is.
-        if !keeps_files_whole(snapshot, &after, &change, None) {
+        if !keeps_files_whole(snapshot, &after, change, None) {
             return;
         }
         let without = self.without(&after);
         let keys = removed.keys().cloned().collect();
-        for (key, is_kept) in self.tools().1.kept_keys(&after, &change, &keys) {
+        for (key, is_kept) in self.tools().1.kept_keys(&after, change, &keys) {
             let candidate = &removed[&key];
             let entry = is_kept.then(|| self.removable_without(candidate, &without));
             self.known.borrow_mut().insert(candidate.span, entry);
@@ -126,7 +143,8 @@ impl<'a> RemovalProofs<'a> {
     }
 
     /// Returns an entry if it may be removable: another file of the environment has the same value,
-    /// or is read before by all readers, or values may be merged.
+    /// or is read before by all readers, or values may be merged, and the least reader of the file
+    /// does not need the entry.
     fn candidate(
         &self,
         context: &EntryContext<'_>,
@@ -155,17 +173,23 @@ impl<'a> RemovalProofs<'a> {
         let may_go = match may_merge {
             true => definitions.iter().any(is_other),
             false => {
+                // Most files are read above this one, and need not be read for it.
                 let replaces =
-                    |path: &FilePath| has_same(path) && is_other(path) && self.may_replace(path);
+                    |path: &FilePath| self.may_replace(path) && has_same(path) && is_other(path);
                 definitions.iter().any(replaces) || shadow.is_some()
             }
         };
-        may_go.then(|| RemovalCandidate {
-            key: key.clone(),
-            span,
-            shadow: *shadow,
-            never_counts: !may_merge && shadow.is_some() && self.is_governed_once(),
-        })
+        if !may_go {
+            return None;
+        }
+        let never_counts = !may_merge
+            && shadow.is_some()
+            && !snapshot.keys().may_be_merged(key)
+            && self.is_governed_once();
+        if !never_counts && self.tools().1.is_needed(environment, key, &file.path) {
+            return None;
+        }
+        Some(RemovalCandidate { key: key.clone(), span, shadow: *shadow, never_counts })
     }
 
     /// Whether some node may read both files, the other one not above this one: without an entry, a
@@ -272,18 +296,18 @@ impl RemovalCandidate {
 struct UpperLocations<'a> {
     file: &'a FilePath,
     /// Empty where a location names the file in several ways, or a function reads the file.
-    all: Vec<OwnLocation<'a>>,
+    all: Vec<OwnLocation>,
 }
 
 /// A location of a file.
-struct OwnLocation<'a> {
-    /// The values of its variables that name the file.
-    bindings: Bindings,
+///
+/// Its patterns have the values that name the file in place of their variables.
+struct OwnLocation {
     /// The patterns of the certain locations of the same layer above it. The data of a module has
     /// defaults for any environment.
-    above: Vec<&'a Pattern>,
+    above: Vec<Pattern>,
     /// Its own pattern if it is a glob: its files are read in the order of their names.
-    glob: Option<&'a Pattern>,
+    glob: Option<Pattern>,
 }
 
 /// Whether a node with these values of variables certainly reads the files that the pattern of a
@@ -308,34 +332,29 @@ impl<'a> UpperLocations<'a> {
             let above = environment.reach[..number].iter();
             let above = above.filter(|reach| reach.layer == own.layer);
             let is_certain = |reach: &&Reach| is_certain_location(reach, &bindings);
-            let above = above.filter(is_certain).map(|reach| &reach.pattern).collect();
+            let filled = |reach: &Reach| reach.pattern.fill_variables(&bindings);
+            let above = above.filter(is_certain).filter_map(filled).collect();
             let is_glob = matches!(own.level.locations, Locations::Globs(_));
-            let glob = is_glob.then_some(&own.pattern);
-            (!own.is_of_function()).then_some(OwnLocation { bindings, above, glob })
+            let glob = if is_glob { filled(own) } else { None };
+            (!own.is_of_function()).then_some(OwnLocation { above, glob })
         });
         UpperLocations { file, all: located.collect::<Option<_>>().unwrap_or_default() }
     }
 
     /// Whether another file may be read before the file at each of its locations.
     fn may_be_read(&self) -> bool {
-        let has_upper = |own: &OwnLocation<'_>| !own.above.is_empty() || own.glob.is_some();
+        let has_upper = |own: &OwnLocation| !own.above.is_empty() || own.glob.is_some();
         !self.all.is_empty() && self.all.iter().all(has_upper)
     }
 
     /// Whether another file is read before the file at each of its locations, for the values that
     /// name the file.
     fn lead_to(&self, other: &FilePath) -> bool {
-        let names = |pattern: &Pattern, own: &Bindings| match pattern.bind(other.as_str()) {
-            Some(PatternMatch::Bound(bindings)) => {
-                bindings.iter().all(|(name, value)| own.get(name) == Some(value))
-            }
-            _ => false,
-        };
         // The order of files in several folders is another one.
         let is_earlier = other < self.file && other.parent() == self.file.parent();
         self.all.iter().all(|own| {
-            let glob = own.glob.filter(|_| is_earlier);
-            own.above.iter().copied().chain(glob).any(|pattern| names(pattern, &own.bindings))
+            let glob = own.glob.iter().filter(|_| is_earlier);
+            own.above.iter().chain(glob).any(|pattern| pattern.bind(other.as_str()).is_some())
         })
     }
 }

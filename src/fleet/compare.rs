@@ -14,6 +14,7 @@ mod effort;
 pub mod history;
 mod kept;
 mod keys;
+mod needed;
 pub mod nodes;
 pub mod refused;
 mod shadowed;
@@ -286,7 +287,7 @@ impl<'a> Comparer<'a> {
             if only_merge_differs && way.names_strategy() {
                 continue;
             }
-            verdicts.others_change |= self.differs_for_others((before, after), key, way, files);
+            verdicts.others_change |= self.differs_for_others(change, key, way);
             if verdicts.are_enough() {
                 return;
             }
@@ -343,27 +344,23 @@ impl<'a> Comparer<'a> {
     /// only the path of one of the files is known.
     fn differs_for_others(
         &self,
-        (before, after): (ComparedSide<'_>, ComparedSide<'_>),
+        change: &ComparedChange<'_>,
         key: &str,
         way: &ReadWay<'_>,
-        files: &[&FilePath],
     ) -> bool {
-        let ComparedSide { snapshot, environment, .. } = before;
-        let any = snapshot.any_scope(environment);
-        let inferred = |path: &&FilePath| {
-            let scope = || snapshot.inferred_scope(environment, path);
-            let cached = CachedScope::ReaderOf((*path).clone());
-            environment.reaches_file(path).then(|| (scope(), cached))
-        };
-        let any = (Arc::new(any), CachedScope::AnyNode);
-        let mut scopes = files.iter().filter_map(inferred).chain([any]);
+        let ComparedChange { sides: (before, after), files, .. } = *change;
         // A key that was not looked up may have another value.
-        scopes.any(|(scope, cached)| {
-            let answer = |side: ComparedSide<'_>| {
-                let resolution = self.lookup(side, key, way, (&scope, Some(&cached)));
-                ComparedAnswer::new(&resolution, side).without_files(files)
-            };
-            self.effort.is_over() || answer(before).is_same(&answer(after)) != Some(true)
+        change.unknown_scopes().iter().any(|(scope, cached)| {
+            let look_up = |side| self.lookup(side, key, way, (scope, Some(cached)));
+            if self.effort.is_over() {
+                return true;
+            }
+            let old = look_up(before);
+            if change.is_beyond(&old) {
+                return false;
+            }
+            let old = ComparedAnswer::new(&old, before, files);
+            old.is_same(&ComparedAnswer::new(&look_up(after), after, files)) != Some(true)
         })
     }
 
@@ -384,7 +381,7 @@ impl<'a> Comparer<'a> {
     }
 
     fn compared_answer(&self, resolution: Resolution, side: ComparedSide<'_>) -> ComparedAnswer {
-        let answer = ComparedAnswer::new(&resolution, side);
+        let answer = ComparedAnswer::new(&resolution, side, &[]);
         if self.keeps_lookups { answer.with_lookup(resolution) } else { answer }
     }
 

@@ -61,6 +61,14 @@ impl Resolution {
             && self.steps.iter().all(|step| is_known(&step.outcome))
     }
 
+    /// Returns the root keys that tokens asked for, some more than once.
+    pub fn asked_roots(&self) -> impl Iterator<Item = Arc<str>> {
+        let root = |key: &String| {
+            LookupKey::parse(key).map_or_else(|_| key.as_str().into(), |key| key.root_text())
+        };
+        self.reads.keys.iter().chain(&self.reads.unfound_aliases).map(root)
+    }
+
     /// Returns whether tokens were replaced in the value.
     pub fn has_tokens(&self) -> bool {
         !self.reads.keys.is_empty() || !self.reads.variables.is_empty()

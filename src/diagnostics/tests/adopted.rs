@@ -110,6 +110,16 @@ fn the_proof_of_an_entry_ends_at_the_first_difference() {
     let cost = lookups(&["redundant-override"], &text) - lookups(&[], &text);
     // Two entries, each in two scopes before and after: an unknown node gets another value.
     assert!(cost <= 8, "{cost}");
+    let nodes: String = (0..40)
+        .map(|n| format!("#- node n{n} trusted.certname=n{n} role=web\n#- /data/nodes/n{n}.yaml\nmotd: {{own: {n}}}\n"))
+        .collect();
+    let hashes = format!(
+        "#- levels Node Role Common\n{nodes}#- /data/roles/web.yaml\nmotd: {{a: 1}}\n#- /data/common.yaml\nmotd: {{c: 1}}\nlookup_options: {{motd: {{merge: deep}}}}\n"
+    );
+    let cost = lookups(&["merge-adds-nothing"], &hashes) - lookups(&[], &hashes);
+    // One lookup for a reader of each file shows that it needs the entry; that of the lowest level is
+    // looked up before and after.
+    assert!(cost <= 41 + 5, "{cost}");
 }
 
 #[test]
@@ -282,6 +292,9 @@ fn a_definition_is_shadowed_only_where_each_reader_takes_another_before() {
     assert!(found.len() == 1 && found[0].starts_with("b.yaml: "), "{found:?}");
     let merged = format!("{always}lookup_options: {{a: {{merge: unique}}}}\n");
     assert_eq!(shadowed(&merged), [""; 0]);
+    let of_node =
+        format!("{always}#- /data/nodes/web01.yaml\nlookup_options: {{a: {{merge: unique}}}}\n");
+    assert_eq!(shadowed(&of_node), [""; 0], "one node merges");
     let named = file("common", "a: 1\nb: \"%{alias('a')}\"") + &file("defaults", "a: 2\nb: 3");
     assert_eq!(shadowed(&named).len(), 2, "tokens read the first, too");
     let mapped = |files: &str| {

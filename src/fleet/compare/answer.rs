@@ -67,8 +67,13 @@ pub(super) struct ComparedAnswer {
 }
 
 impl ComparedAnswer {
-    /// Creates the answer of a lookup on one side.
-    pub(super) fn new(resolution: &Resolution, side: ComparedSide<'_>) -> ComparedAnswer {
+    /// Creates the answer of a lookup on one side, without some files of which the node is not known
+    /// to read them.
+    pub(super) fn new(
+        resolution: &Resolution,
+        side: ComparedSide<'_>,
+        without: &[&FilePath],
+    ) -> ComparedAnswer {
         let view = side.snapshot.view(side.environment);
         let value = resolution.value.clone().map_err(|_| ());
         let is_same = |one: &Unsettled| {
@@ -76,10 +81,11 @@ impl ComparedAnswer {
             let other = data.as_ref().and_then(|data| data.get(&one.key)).map(|it| &it.value);
             other.is_some() && other == value.as_ref().ok().and_then(Option::as_ref)
         };
+        let counts = |one: &&Unsettled| !without.contains(&&one.path);
+        let unsettled = || resolution.unsettled.iter().filter(counts);
         // Whichever of these files a node reads, it finds the same.
-        let is_settled =
-            resolution.merge.stops_at_first() && resolution.unsettled.iter().all(is_same);
-        let unsettled = resolution.unsettled.iter().filter(|_| !is_settled);
+        let is_settled = resolution.merge.stops_at_first() && unsettled().all(is_same);
+        let unsettled = unsettled().filter(|_| !is_settled);
         let unsettled =
             unsettled.map(|one| (one.key.clone(), one.when.clone(), one.path.clone())).collect();
         ComparedAnswer {
@@ -90,13 +96,6 @@ impl ComparedAnswer {
             found: FirstFound::of_lookup(resolution, side),
             lookup: None,
         }
-    }
-
-    /// Returns the answer but for the files that a change edits, which are compared in the scopes of
-    /// their own paths.
-    pub(super) fn without_files(mut self, files: &[&FilePath]) -> ComparedAnswer {
-        self.unsettled.retain(|(_, _, path)| !files.contains(&path));
-        self
     }
 
     /// Returns the answer with its lookup.

@@ -5,7 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::ComparedSide;
+use super::keys::{has_config, has_other_options};
 use super::shadowed::EditedFiles;
+use crate::fleet::node_caches::CachedScope;
+use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
+use crate::hiera::scope::Scope;
 use crate::text::FilePath;
 use crate::workspace::nodes::Node;
 
@@ -14,6 +18,11 @@ pub(super) struct ComparedChange<'a> {
     pub(super) sides: (ComparedSide<'a>, ComparedSide<'a>),
     keys: &'a BTreeSet<Arc<str>>,
     pub(super) files: &'a [&'a FilePath],
+    /// Whether it concerns data alone: no levels, environments or `lookup_options`.
+    is_of_data: bool,
+    /// The scopes of a node of which only the path of one of the files is known, and of a node
+    /// without any known variable.
+    unknown: OnceCell<Vec<(Arc<Scope>, CachedScope)>>,
     /// The nodes that read a file are found only if the unknown ones get the same values.
     concerned: OnceCell<(ConcernedNodes<'a>, Option<EditedFiles<'a>>)>,
 }
@@ -24,7 +33,41 @@ impl<'a> ComparedChange<'a> {
         keys: &'a BTreeSet<Arc<str>>,
         files: &'a [&'a FilePath],
     ) -> ComparedChange<'a> {
-        ComparedChange { sides, keys, files, concerned: OnceCell::new() }
+        let is_of_data = std::ptr::eq(sides.0.environment, sides.1.environment)
+            && !has_config(sides.0, sides.1, files)
+            && !files.iter().any(|path| has_other_options(sides, path));
+        let (unknown, concerned) = (OnceCell::new(), OnceCell::new());
+        ComparedChange { sides, keys, files, is_of_data, unknown, concerned }
+    }
+
+    /// Returns the scopes of unknown nodes that the keys are compared in, with their names.
+    pub(super) fn unknown_scopes(&self) -> &[(Arc<Scope>, CachedScope)] {
+        self.unknown.get_or_init(|| {
+            let ComparedSide { snapshot, environment, .. } = self.sides.0;
+            let inferred = |path: &&FilePath| {
+                let scope = || snapshot.inferred_scope(environment, path);
+                let cached = CachedScope::ReaderOf((*path).clone());
+                environment.reaches_file(path).then(|| (scope(), cached))
+            };
+            let any = (Arc::new(snapshot.any_scope(environment)), CachedScope::AnyNode);
+            self.files.iter().filter_map(inferred).chain([any]).collect()
+        })
+    }
+
+    /// Whether a lookup before the change has the same value after it: the lookup came to none of
+    /// the files. Files that unknown variables decide are left aside.
+    pub(super) fn is_beyond(&self, found: &Resolution) -> bool {
+        let is_edited = |step: &LookupStep| match &step.outcome {
+            Outcome::Found { path, .. } | Outcome::NoSuchKey(path) => self.files.contains(&path),
+            Outcome::Answered { .. } | Outcome::NotAnswered(_) => true,
+            _ => false,
+        };
+        let exists = |path: &&FilePath| self.sides.0.snapshot.file(path).is_some();
+        self.is_of_data
+            && self.files.iter().all(exists)
+            && found.value.is_ok()
+            && !found.steps.iter().any(is_edited)
+            && !found.asked_roots().any(|key| self.keys.contains(&key))
     }
 
     /// Returns the nodes that the change concerns, and the edited files where data alone differ.
@@ -32,7 +75,8 @@ impl<'a> ComparedChange<'a> {
         let (before, after) = self.sides;
         self.concerned.get_or_init(|| {
             let nodes = ConcernedNodes::find(before, after, self.files);
-            (nodes, EditedFiles::of_data((before, after), self.keys, self.files))
+            let edited = || EditedFiles::new(before, self.keys, self.files);
+            (nodes, self.is_of_data.then(edited))
         })
     }
 }

@@ -29,6 +29,13 @@ pub(super) fn keys_that_differ(
     keys
 }
 
+/// Whether other keys may have another value where the data of a key changes and its value does not.
+pub(super) fn has_dependents(side: ComparedSide<'_>, key: &str) -> bool {
+    let mut keys = BTreeSet::from([Arc::from(key)]);
+    add_dependents(side, &mut keys);
+    keys.len() > 1
+}
+
 /// Adds the keys that may have another value although those that they ask for have the same. A key
 /// in a cycle may fail or not: a call that names a merge strategy reads other levels than the tokens
 /// that lead back to it. A text with a hash in it has the members in the order of the hash, and

@@ -8,10 +8,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::ComparedSide;
-use super::keys::{has_config, has_other_options};
 use crate::fleet::ways::ReadWay;
 use crate::hiera::config::Layer;
-use crate::hiera::key::LookupKey;
 use crate::hiera::resolution::{Outcome, Resolution};
 use crate::text::FilePath;
 use crate::workspace::readers::NodesReading;
@@ -40,12 +38,7 @@ impl FirstFound {
                 && Arc::ptr_eq(&reach.level, &step.level)
                 && reach.template.text == template.text
         })?;
-        let root = |key: &String| {
-            LookupKey::parse(key).map_or_else(|_| key.as_str().into(), |key| key.root_text())
-        };
-        let reads = &resolution.reads;
-        let asked = reads.keys.iter().chain(&reads.unfound_aliases).map(root).collect();
-        Some(FirstFound { location, asked })
+        Some(FirstFound { location, asked: resolution.asked_roots().collect() })
     }
 }
 
@@ -64,19 +57,12 @@ struct EditedFile<'a> {
 }
 
 impl<'a> EditedFiles<'a> {
-    /// Returns the files of a change; `None` for a change that concerns more than the data in these
-    /// files: levels, environments or `lookup_options`.
-    pub(super) fn of_data(
-        (before, after): (ComparedSide<'a>, ComparedSide<'_>),
+    /// Returns the files of a change that concerns the data in them alone.
+    pub(super) fn new(
+        before: ComparedSide<'a>,
         keys: &'a BTreeSet<Arc<str>>,
         files: &[&FilePath],
-    ) -> Option<EditedFiles<'a>> {
-        let is_data = std::ptr::eq(before.environment, after.environment)
-            && !has_config(before, after, files)
-            && !files.iter().any(|path| has_other_options((before, after), path));
-        if !is_data {
-            return None;
-        }
+    ) -> EditedFiles<'a> {
         let ComparedSide { snapshot, environment, .. } = before;
         let (_, are_kinds) = before.compared_nodes();
         let layer = |number: usize| (&environment.reach[number].layer, number);
@@ -85,7 +71,7 @@ impl<'a> EditedFiles<'a> {
             locations: environment.locations_leading_to(path).into_iter().map(layer).collect(),
         };
         let files = files.iter().map(file).collect();
-        Some(EditedFiles { keys, files })
+        EditedFiles { keys, files }
     }
 
     /// Whether the answer of a node stays the same, as all these files that the node reads lie below

@@ -107,5 +107,5 @@ pub(super) fn find_one_sided_changes<'a>(
 fn compared_answer(resolution: Resolution, (snapshot, environment): Side<'_>) -> ComparedAnswer {
     let caches = NodeCaches::default();
     let side = ComparedSide { snapshot, environment, caches: &caches };
-    ComparedAnswer::new(&resolution, side).with_lookup(resolution)
+    ComparedAnswer::new(&resolution, side, &[]).with_lookup(resolution)
 }

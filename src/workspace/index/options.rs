@@ -29,6 +29,14 @@ impl KeyIndex {
         })
     }
 
+    /// Whether `lookup_options` of any file may ask for a merge of this root key that goes on behind
+    /// the first value.
+    pub fn may_be_merged(&self, key: &str) -> bool {
+        let goes_on = |strategy: &Strategy| !strategy.stops_at_first();
+        let gather = || WrittenOptions::of_merges(self.written_options(), goes_on);
+        self.options.merged.get_or_init(gather).may_concern(key)
+    }
+
     /// Whether `lookup_options` of any file may make values of this root key Sensitive. They
     /// themselves are no values.
     pub fn may_be_sensitive(&self, key: &str) -> bool {

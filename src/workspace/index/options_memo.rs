@@ -18,6 +18,8 @@ pub(super) struct OptionsMemo {
     pub(super) merged_uniquely: OnceLock<WrittenOptions>,
     /// The keys that may be merged with `hash`.
     pub(super) merged_as_hashes: OnceLock<WrittenOptions>,
+    /// The keys that may be merged with any strategy.
+    pub(super) merged: OnceLock<WrittenOptions>,
     /// The keys whose values may be Sensitive.
     pub(super) sensitive: OnceLock<WrittenOptions>,
     /// The options that lookups have assembled, by the folder of the environment.

@@ -1,6 +1,10 @@
-//! Entries that can be removed: an entry is deleted in a copy of the snapshot, and no value of any
-//! node may change. `redundant-override`, `merge-adds-nothing` and `shadowed-definition` report these
-//! entries, and share one proof an entry. The entries of a file share the lookups in the snapshot as it is.
+//! Entries that can be removed: no value of any node may change without one. `redundant-override`,
+//! `merge-adds-nothing` and `shadowed-definition` report these entries, and share one proof an entry.
+//!
+//! Proofs from cheap to costly: the order of levels, for an entry that each reader finds before; one
+//! lookup for the least reader of the file, which mostly needs the entry; lookups for all nodes in a
+//! copy of the snapshot without entries that do not decide each other's values. The entries of a file
+//! share the lookups in the snapshot as it is.
 
 use std::cell::{LazyCell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};

@@ -41,6 +41,11 @@ impl PrintOptions<'_> {
         if self.mask_encrypted { mask_encrypted(&message) } else { message }
     }
 
+    /// Whether a mark takes the place of an encrypted part of this text.
+    fn masks_parts_of(&self, text: &str) -> bool {
+        self.mask_encrypted && text.contains("ENC[")
+    }
+
     fn is_enough_json(&self, out: &str) -> bool {
         self.max_json.is_some_and(|max| out.len() > max) || self.is_cancelled()
     }
@@ -77,7 +82,7 @@ pub fn print_text(value: &Value, options: &PrintOptions<'_>) -> String {
 /// Returns the value as YAML in block form, with a line end behind each line. Psych reads the same
 /// value from it.
 pub fn print_yaml(value: &Value, options: &PrintOptions<'_>) -> String {
-    let mut printer = YamlPrinter { options, out: String::new(), lines: 0, origins: Vec::new() };
+    let mut printer = YamlPrinter::new(options, None);
     printer.write_node(value, 0, true);
     if !printer.out.ends_with('\n') {
         printer.out.push('\n');
@@ -100,7 +105,21 @@ pub struct YamlLine {
 
 /// Returns the value as [`print_yaml`] writes it, in lines with the origins of leaves.
 pub fn yaml_lines(value: &Value, options: &PrintOptions<'_>) -> Vec<YamlLine> {
-    let mut printer = YamlPrinter { options, out: String::new(), lines: 0, origins: Vec::new() };
+    split_lines(YamlPrinter::new(options, None), value)
+}
+
+/// Returns the value as [`yaml_lines`] does, but each list of scalars, and each hash of a few, in
+/// flow style where that saves lines, fits into [`FLOW_WIDTH`], and all scalars have the same
+/// comment. Such a line has the origin of the first scalar.
+pub fn compact_lines(
+    value: &Value,
+    options: &PrintOptions<'_>,
+    comment: &dyn Fn(Span) -> Option<String>,
+) -> Vec<YamlLine> {
+    split_lines(YamlPrinter::new(options, Some(comment)), value)
+}
+
+fn split_lines(mut printer: YamlPrinter<'_>, value: &Value) -> Vec<YamlLine> {
     printer.write_node(value, 0, true);
     let origins = std::mem::take(&mut printer.origins);
     let line = |(number, text): (usize, &str)| {
@@ -117,6 +136,13 @@ pub fn entry_lines(key: &str, value: &Value, options: &PrintOptions<'_>) -> Vec<
     let entry = Hash::from_iter([(key, Member { key_origin: None, value: value.clone() })]);
     yaml_lines(&Value::hash(entry, from), options)
 }
+
+/// The widest line in flow style of [`compact_lines`], with its indentation and its comment, in
+/// characters.
+pub const FLOW_WIDTH: usize = 80;
+/// The most members of a hash in flow style of [`compact_lines`]: more are easier to read below one
+/// another.
+const FLOW_MEMBERS: usize = 4;
 
 /// The widest line that a comment is aligned with, in characters.
 const MAX_ALIGNED: usize = 48;
@@ -146,13 +172,23 @@ pub fn with_comments(lines: &[YamlLine], comment: &dyn Fn(Span) -> Option<String
 
 struct YamlPrinter<'a> {
     options: &'a PrintOptions<'a>,
+    /// The comment of a leaf by its origin, where leaves with one comment may share a line; `None`
+    /// where each has its own line.
+    comment: Option<&'a dyn Fn(Span) -> Option<String>>,
     out: String,
     lines: usize,
     /// The lines on which leaves start, counted from 0, with the leaves' origins.
     origins: Vec<(usize, Span)>,
 }
 
-impl YamlPrinter<'_> {
+impl<'a> YamlPrinter<'a> {
+    fn new(
+        options: &'a PrintOptions<'a>,
+        comment: Option<&'a dyn Fn(Span) -> Option<String>>,
+    ) -> Self {
+        YamlPrinter { options, comment, out: String::new(), lines: 0, origins: Vec::new() }
+    }
+
     fn is_full(&self) -> bool {
         self.options.max_lines.is_some_and(|max| self.lines >= max) || self.options.is_cancelled()
     }
@@ -168,6 +204,11 @@ impl YamlPrinter<'_> {
         if let Some(mark) = self.options.mark_for(value.secrecy()) {
             self.origins.extend(value.origin.map(|origin| (self.lines, origin)));
             self.out.push_str(mark);
+            return self.end_line();
+        }
+        if let Some((text, origin)) = self.flow_line(value, own_line) {
+            self.origins.extend(origin.map(|origin| (self.lines, origin)));
+            self.out.push_str(&text);
             return self.end_line();
         }
         match value.data() {
@@ -234,6 +275,49 @@ impl YamlPrinter<'_> {
         }
     }
 
+    /// Returns the text of a collection of scalars in flow style, and the origin of the first scalar,
+    /// if the collection has one comment and fits into the line whose beginning is written.
+    fn flow_line(&self, value: &Value, own_line: bool) -> Option<(String, Option<Span>)> {
+        let comment = self.comment?;
+        let leaves: Vec<&Value> = match value.data() {
+            Data::Array(items) if (1..=FLOW_WIDTH).contains(&items.len()) => items.iter().collect(),
+            Data::Hash(hash) if (1..=FLOW_MEMBERS).contains(&hash.len()) => {
+                let has_scalars = hash.keys().all(|key| self.is_flow_scalar(&key.to_value(None)));
+                let members: Vec<&Value> = hash.values().map(|member| &member.value).collect();
+                if has_scalars { members } else { return None }
+            }
+            _ => return None,
+        };
+        let saves_lines = !own_line || leaves.len() > 1;
+        if !saves_lines || !leaves.iter().all(|leaf| self.is_flow_scalar(leaf)) {
+            return None;
+        }
+        let text = if own_line { String::new() } else { " ".to_owned() }
+            + &print_inline(value, self.options);
+        let before = self.out.rsplit('\n').next().map_or(0, |line| line.chars().count());
+        let mut comments = leaves.iter().map(|leaf| leaf.origin.and_then(comment));
+        let first = comments.next().flatten();
+        let behind = first.as_ref().map_or(0, |comment| "  # ".len() + comment.chars().count());
+        let width = before + text.chars().count() + behind;
+        let is_fit = width <= FLOW_WIDTH && comments.all(|other| other == first);
+        is_fit.then(|| (text, leaves[0].origin))
+    }
+
+    /// Whether a value may stand within a line in flow style: a scalar of one line, of which nothing
+    /// is masked, as a mark is no text of YAML there.
+    fn is_flow_scalar(&self, value: &Value) -> bool {
+        match value.data() {
+            _ if self.options.is_hidden(value) => false,
+            Data::Array(_) | Data::Hash(_) | Data::Sensitive(_) | Data::Symbol(_) => false,
+            Data::String(text) => {
+                text.len() <= FLOW_WIDTH * 4
+                    && !text.contains('\n')
+                    && !self.options.masks_parts_of(text)
+            }
+            _ => true,
+        }
+    }
+
     fn pad(&mut self, indent: usize) {
         self.out.extend(std::iter::repeat_n(' ', indent));
     }
@@ -282,9 +366,14 @@ fn write_inline(value: &Value, options: &PrintOptions<'_>, nested: bool, out: &m
         _ => {
             let text = print_scalar(value, options, 0, false);
             let is_quoted = text.starts_with(['\'', '"']);
-            let has_indicator = nested && text.contains([',', '[', ']', '{', '}']);
-            let is_text = matches!(value.data(), Data::String(_));
-            if has_indicator && !is_quoted && is_text && !text.starts_with("ENC[") {
+            // Plain in block style, and not in flow style.
+            let has_indicator =
+                text.contains([',', '[', ']', '{', '}', '?']) || text.starts_with(':');
+            let is_text = match value.data() {
+                Data::String(text) => !options.masks_parts_of(text),
+                data => matches!(data, Data::Rich(_)),
+            };
+            if nested && has_indicator && !is_quoted && is_text {
                 write!(out, "'{}'", text.replace('\'', "''")).expect("writing to a string");
             } else {
                 out.push_str(&text);
@@ -312,9 +401,7 @@ fn print_scalar(value: &Value, options: &PrintOptions<'_>, indent: usize, blocks
         Data::Hash(_) => "{}".into(),
         Data::Sensitive(_) => REDACTED.into(),
         Data::Rich(rich) => print_string(&rich.to_text(), indent, blocks),
-        Data::String(text) if options.mask_encrypted && text.contains("ENC[") => {
-            mask_encrypted(text)
-        }
+        Data::String(text) if options.masks_parts_of(text) => mask_encrypted(text),
         Data::String(text) => print_string(text, indent, blocks),
     }
 }
@@ -405,7 +492,7 @@ fn write_json(value: &Value, options: &PrintOptions<'_>, out: &mut String) {
         Data::BigInteger(digits) => out.push_str(digits),
         Data::Float(value) if value.is_finite() => out.push_str(&float_text(*value)),
         Data::Float(value) => write_tagged("Float", &float_text(*value), out),
-        Data::String(text) if options.mask_encrypted && text.contains("ENC[") => {
+        Data::String(text) if options.masks_parts_of(text) => {
             json_string(&mask_encrypted(text), out)
         }
         Data::String(text) => json_string(text, out),
@@ -502,6 +589,60 @@ mod tests {
         let value = read(source);
         let printed = print_yaml(&value, &PrintOptions::default());
         assert_eq!(read(&printed), value, "{printed}");
+    }
+
+    /// Returns what [`compact_lines`] prints where no leaf has a comment.
+    fn print_compact(value: &Value, options: &PrintOptions<'_>) -> String {
+        with_comments(&compact_lines(value, options, &|_| None), &|_| None)
+    }
+
+    #[test]
+    fn short_lists_and_small_hashes_take_one_line() {
+        let source = "servers: [a.example.net, b.example.net]\nuser: {uid: 1, groups: [wheel, 'x, y']}\nrules:\n- {port: 80, action: accept}\n- [80, [443]]\none: {a: 1}\nfive: {a: 1, b: 2, c: 3, d: 4, e: 5}\nempty: []\n";
+        let expected = "servers: [a.example.net, b.example.net]\nuser:\n  uid: 1\n  groups: [wheel, 'x, y']\nrules:\n- {port: 80, action: accept}\n- - 80\n  - - 443\none: {a: 1}\nfive:\n  a: 1\n  b: 2\n  c: 3\n  d: 4\n  e: 5\nempty: []\n";
+        assert_eq!(print_compact(&read(source), &PrintOptions::default()), expected);
+    }
+
+    #[test]
+    fn a_line_in_flow_style_has_the_width_of_a_terminal_at_most() {
+        let list = |width: usize| {
+            let item = "x".repeat((width - "k: [, ]".len()) / 2);
+            let odd = "x".repeat((width - "k: [, ]".len()) % 2);
+            read(&format!("k: [{item}, {item}{odd}]\n"))
+        };
+        let count = |width, options: &PrintOptions<'_>, comment: Option<&str>| {
+            compact_lines(&list(width), options, &|_| comment.map(str::to_owned)).len()
+        };
+        let options = PrintOptions::default();
+        assert_eq!(count(FLOW_WIDTH, &options, None), 1);
+        assert_eq!(count(FLOW_WIDTH + 1, &options, None), 3);
+        assert_eq!(count(FLOW_WIDTH - "  # Node".len(), &options, Some("Node")), 1);
+        assert_eq!(count(FLOW_WIDTH - "  # Node".len() + 1, &options, Some("Node")), 3);
+    }
+
+    #[test]
+    fn leaves_with_comments_of_their_own_have_lines_of_their_own() {
+        let value = read("a: [1, 2]\nb: [3, 4]\n");
+        let second = value.get("b").unwrap().as_array().unwrap()[1].origin;
+        let comment =
+            |origin| Some(if Some(origin) == second { "Node" } else { "Role" }.to_owned());
+        let lines = compact_lines(&value, &PrintOptions::default(), &comment);
+        let expected = "a: [1, 2]  # Role\nb:\n- 3        # Role\n- 4        # Node\n";
+        assert_eq!(with_comments(&lines, &comment), expected);
+    }
+
+    /// The marks in place of secrets are no texts of flow style.
+    #[test]
+    fn masked_texts_stay_in_block_style() {
+        let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
+        let printed = print_compact(&read("[a, 'ENC[PKCS7,abc]']"), &options);
+        assert_eq!(printed, "- a\n- ENC[encrypted]\n");
+        let secret = Secrecy { sensitive: true, ..Secrecy::default() };
+        let items = vec![Value::from("a"), Value::from("b").into_secret(secret)];
+
+        let list = Value::array_of(items, None);
+        let printed = print_compact(&list, &PrintOptions::default());
+        assert_eq!(printed, "- a\n- Sensitive [value redacted]\n");
     }
 
     #[test]

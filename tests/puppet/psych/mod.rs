@@ -5,6 +5,7 @@
 
 mod documents;
 mod json;
+mod printed;
 mod ruby;
 mod scalars;
 mod tags;

@@ -7,7 +7,7 @@ use super::ruby;
 use crate::support::random::{self, Random};
 use crate::support::{random_cases, require};
 
-const PIECES: &[&str] = &[
+pub const PIECES: &[&str] = &[
     "0",
     "1",
     "2",

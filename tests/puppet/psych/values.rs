@@ -72,7 +72,8 @@ fn meaning(text: &str) -> Value {
     }
 }
 
-fn encode(value: &HieraValue) -> Value {
+/// Returns a value in the form of the script's answers.
+pub fn encode(value: &HieraValue) -> Value {
     encode_data(value.data())
 }
 

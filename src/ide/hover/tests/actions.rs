@@ -32,7 +32,7 @@ fn check(data: &str, markdown: bool, expected: Expect) {
 #[test]
 fn a_value_that_is_cut_has_a_way_to_all_of_it() {
     check(
-        "li$0st: [1, 2, 3, 4, 5]\n",
+        "li$0st: [[1], [2], [3], [4], [5]]\n",
         true,
         expect![[r#"
             **list**  
@@ -40,9 +40,9 @@ fn a_value_that_is_cut_has_a_way_to_all_of_it() {
             from **Common** data/common.yaml:1
 
             ```yaml
-            - 1
-            - 2
-            - 3
+            - - 1
+            - - 2
+            - - 3
             # … 2 more lines
             ```
 
@@ -52,16 +52,16 @@ fn a_value_that_is_cut_has_a_way_to_all_of_it() {
         "#]],
     );
     check(
-        "li$0st: [1, 2, 3, 4, 5]\n",
+        "li$0st: [[1], [2], [3], [4], [5]]\n",
         false,
         expect![[r#"
             list
             for any node, as none is known
             from Common data/common.yaml:1
 
-              - 1
-              - 2
-              - 3
+              - - 1
+              - - 2
+              - - 3
               # … 2 more lines
 
             all of it: :HieraExplain
@@ -90,17 +90,17 @@ fn the_key_is_the_one_that_a_lookup_can_be_asked_for() {
         "#]],
     );
     check(
-        "li$0st: [1, 2, 3, 4]\n",
+        "li$0st: [[1], [2], [3], [4]]\n",
         false,
         expect![[r#"
             list
             for any node, as none is known
             from Common data/common.yaml:1
 
-              - 1
-              - 2
-              - 3
-              - 4
+              - - 1
+              - - 2
+              - - 3
+              - - 4
 
             explain: :HieraExplain · choose a node: :HieraNode
         "#]],

@@ -42,56 +42,46 @@ users:
     check(
         &merged(nodes),
         expect![[r#"
-        <users>
-        users
-        in all 5 known nodes:
+            <users>
+            users
+            in all 5 known nodes:
 
-        3 nodes: web01, web02, db02
-        from Common data/common.yaml:2 · merge deep (knockout_prefix '--') · set in data/common.yaml:1
+            3 nodes: web01, web02, db02
+            from Common data/common.yaml:2 · merge deep (knockout_prefix '--') · set in data/common.yaml:1
 
-          ada:
-            uid: 1
-            shell: zsh
-            groups:
-            - wheel
-            - staff
-          grace:
-            uid: 2
-            shell: bash
-            home: /home/grace
-          # … 4 more lines
+              ada:
+                uid: 1
+                shell: zsh
+                groups: [wheel, staff]
+              grace: {uid: 2, shell: bash, home: /home/grace}
+              linus: {uid: 3, shell: fish, home: /home/linus}
 
-        - in db01 · differs in ada.uid, linus; adds ada.'a.b' ← Node data/nodes/db01.yaml:4
-        - in mx01 · differs in ada.groups ← Role data/roles/mx.yaml:3
-    "#]],
+            - in db01 · differs in ada.uid, linus; adds ada.'a.b' ← Node data/nodes/db01.yaml:4
+            - in mx01 · differs in ada.groups ← Role data/roles/mx.yaml:3
+        "#]],
     );
     check_markdown(
         &merged(nodes),
         expect![[r#"
-        <users>
-        **users**  
-        in all 5 known nodes:
+            <users>
+            **users**  
+            in all 5 known nodes:
 
-        3 nodes: `web01`, `web02`, `db02`  
-        from **Common** [data/common.yaml:2](file:///data/common.yaml#L2) · merge deep (knockout_prefix '--') · set in [data/common.yaml:1](file:///data/common.yaml#L1)
+            3 nodes: `web01`, `web02`, `db02`  
+            from **Common** [data/common.yaml:2](file:///data/common.yaml#L2) · merge deep (knockout_prefix '--') · set in [data/common.yaml:1](file:///data/common.yaml#L1)
 
-        ```yaml
-        ada:
-          uid: 1
-          shell: zsh
-          groups:
-          - wheel
-          - staff
-        grace:
-          uid: 2
-          shell: bash
-          home: /home/grace
-        # … 4 more lines
-        ```
+            ```yaml
+            ada:
+              uid: 1
+              shell: zsh
+              groups: [wheel, staff]
+            grace: {uid: 2, shell: bash, home: /home/grace}
+            linus: {uid: 3, shell: fish, home: /home/linus}
+            ```
 
-        - in `db01` · differs in `ada.uid`, `linus`; adds `ada.'a.b'` ← **Node** [data/nodes/db01.yaml:4](file:///data/nodes/db01.yaml#L4)
-        - in `mx01` · differs in `ada.groups` ← **Role** [data/roles/mx.yaml:3](file:///data/roles/mx.yaml#L3)
-    "#]],
+            - in `db01` · differs in `ada.uid`, `linus`; adds `ada.'a.b'` ← **Node** [data/nodes/db01.yaml:4](file:///data/nodes/db01.yaml#L4)
+            - in `mx01` · differs in `ada.groups` ← **Role** [data/roles/mx.yaml:3](file:///data/roles/mx.yaml#L3)
+        "#]],
     );
 }
 
@@ -106,27 +96,22 @@ users:
     check(
         &format!("{USERS}{own}#- /data/common.yaml{COMMON}"),
         expect![[r#"
-        <users>
-        users
-        in all 5 known nodes:
+            <users>
+            users
+            in all 5 known nodes:
 
-        4 nodes: web01, web02, db02, …
-        from Common data/common.yaml:1
+            4 nodes: web01, web02, db02, …
+            from Common data/common.yaml:1
 
-          ada:
-            uid: 1
-            shell: zsh
-            groups:
-            - wheel
-            - staff
-          grace:
-            uid: 2
-            shell: bash
-            home: /home/grace
-          # … 4 more lines
+              ada:
+                uid: 1
+                shell: zsh
+                groups: [wheel, staff]
+              grace: {uid: 2, shell: bash, home: /home/grace}
+              linus: {uid: 3, shell: fish, home: /home/linus}
 
-        - in db01 · differs in ada.uid, ada.shell, ada.groups and 2 more; adds ken; lacks grace.home, linus ← Node data/nodes/db01.yaml:2
-    "#]],
+            - in db01 · differs in ada.uid, ada.shell, ada.groups and 2 more; adds ken; lacks grace.home, linus ← Node data/nodes/db01.yaml:2
+        "#]],
     );
 }
 
@@ -158,10 +143,7 @@ nt$0p: {list}
             2 nodes: web01, web02
             from Role data/roles/web.yaml:1
 
-              - ntp1.example.net
-              - ntp5.example.net
-              - ntp3.example.net
-              - ntp4.example.net
+              [ntp1.example.net, ntp5.example.net, ntp3.example.net, ntp4.example.net]
 
             - in db01 · adds ntp2.example.net; lacks ntp5.example.net; the others in another order ← Node data/nodes/db01.yaml:1
             - in db02 · adds ntp2.example.net; lacks ntp5.example.net
@@ -193,15 +175,9 @@ ru$0les:
             3 nodes: db01, db02, mx01
             from Common data/common.yaml:1
 
-              - port: 80
-                source: 192.0.2.0/24
-                action: accept
-              - port: 22
-                source: 192.0.2.0/24
-                action: accept
-              - port: 25
-                source: 192.0.2.0/24
-                action: accept
+              - {port: 80, source: 192.0.2.0/24, action: accept}
+              - {port: 22, source: 192.0.2.0/24, action: accept}
+              - {port: 25, source: 192.0.2.0/24, action: accept}
 
             - in 2 nodes: web01, web02 · adds 1 element; lacks 2 elements ← Role data/roles/web.yaml:3
         "#]],
@@ -228,14 +204,9 @@ users: [ada-lovelace, grace-hopper, linus-torvalds, ken-thompson, dennis-ritchie
               ada:
                 uid: 1
                 shell: zsh
-                groups:
-                - wheel
-                - staff
-              grace:
-                uid: 2
-                shell: bash
-                home: /home/grace
-              # … 4 more lines
+                groups: [wheel, staff]
+              grace: {uid: 2, shell: bash, home: /home/grace}
+              linus: {uid: 3, shell: fish, home: /home/linus}
 
             - [ada-lovelace, grace-hopper, linus-torvalds, ken-thompson, d… in 2 nodes: web01, web02 ← Role data/roles/web.yaml:1
         "#]],
@@ -266,15 +237,10 @@ us$0ers:
             merged deep from 2 files: Node data/nodes/web01.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
 
               ada:
-                uid: 9             # Node
-                shell: zsh         # Common
-                groups:
-                - wheel            # Common
-                - staff            # Common
-              grace:
-                uid: 2             # Common
-                shell: bash        # Common
-                home: /home/grace  # Common
+                uid: 9                                         # Node
+                shell: zsh                                     # Common
+                groups: [wheel, staff]                         # Common
+              grace: {uid: 2, shell: bash, home: /home/grace}  # Common
 
             - in other nodes · differs in ada.uid
         "#]],

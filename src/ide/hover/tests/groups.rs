@@ -87,13 +87,13 @@ fn a_file_that_two_levels_read_is_one_place() {
     check(
         &TWICE.replace("a$0: 1\nh:", "a: 1\nh$0:"),
         expect![[r#"
-        <h>
-        h
-        node web01
-        from Common data/common.yaml:3 · merge deep · set in data/common.yaml:1
+            <h>
+            h
+            node web01
+            from Common data/common.yaml:3 · merge deep · set in data/common.yaml:1
 
-          x: 1
-    "#]],
+              x: 1
+        "#]],
     );
 }
 
@@ -163,14 +163,13 @@ fn a_file_that_a_module_reads_as_well_is_one_place() {
     check(
         &users,
         expect![[r#"
-        <app::users>
-        app::users · Hash · class app modules/app/manifests/init.pp:1
-        for nodes with facts.os.family = Debian
-        from OS data/os/Debian.yaml:2 · merge deep · set in data/common.yaml:1
+            <app::users>
+            app::users · Hash · class app modules/app/manifests/init.pp:1
+            for nodes with facts.os.family = Debian
+            from OS data/os/Debian.yaml:2 · merge deep · set in data/common.yaml:1
 
-          a:
-            id: 1
-    "#]],
+              a: {id: 1}
+        "#]],
     );
 }
 
@@ -203,30 +202,22 @@ fn a_hash_under_an_unknown_fact_has_one_value_and_differences() {
     check(
         MOUNTS,
         expect![[r#"
-        <mounts>
-        mounts
-        by kind of node with role = web:
+            <mounts>
+            mounts
+            by kind of node with role = web:
 
-        without the files below
-        merged deep from 2 files: Role data/role/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
+            without the files below
+            merged deep from 2 files: Role data/role/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
 
-          /tmp:
-            device: tmpfs      # Common
-            fstype: tmpfs      # Common
-            options: size=2g   # Common
-          /srv/www:
-            device: /dev/sdb1  # Role
-            fstype: xfs        # Role
-            options: noatime   # Role
-          /var/log:
-            device: /dev/sdc1  # Role
-            fstype: xfs        # Role
+              /tmp: {device: tmpfs, fstype: tmpfs, options: size=2g}  # Common
+              /srv/www: {device: /dev/sdb1, fstype: xfs, options: noatime}  # Role
+              /var/log: {device: /dev/sdc1, fstype: xfs}  # Role
 
-        - where facts.os.family = Debian · adds /boot ← OS data/os/Debian.yaml:2
-        - where facts.os.family = RedHat · adds /var/log.options, /boot ← OS data/os/RedHat.yaml:2
+            - where facts.os.family = Debian · adds /boot ← OS data/os/Debian.yaml:2
+            - where facts.os.family = RedHat · adds /var/log.options, /boot ← OS data/os/RedHat.yaml:2
 
-        facts.os.family is unknown: the values are those in the names of files
-    "#]],
+            facts.os.family is unknown: the values are those in the names of files
+        "#]],
     );
 }
 

@@ -25,11 +25,8 @@ us$0ers: {grace: {shell: bash}}
             merged deep from 3 files: [Node](file:///data/nodes/web01.yaml#L1), [Role](file:///data/roles/web.yaml#L1), [Common](file:///data/common.yaml#L2) · set in [data/common.yaml:1](file:///data/common.yaml#L1)
 
             ```yaml
-            grace:
-              shell: zsh  # Role
-              uid: 2      # Role
-            ada:
-              uid: 1      # Node
+            grace: {shell: zsh, uid: 2}  # Role
+            ada: {uid: 1}                # Node
             ```
         "#]],
     );

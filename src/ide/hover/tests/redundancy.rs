@@ -44,10 +44,9 @@ users: {{ada: {{uid: 1, shell: zsh}}, grace: {{uid: 2}}}}
 
             ```yaml
             ada:
-              uid: 1      # Role
-              shell: zsh  # Common
-            grace:
-              uid: 2      # Common
+              uid: 1         # Role
+              shell: zsh     # Common
+            grace: {uid: 2}  # Common
             ```
 
             - the value here adds nothing to **Common** [data/common.yaml:2](file:///data/common.yaml#L2): deleting it changes nothing for these nodes

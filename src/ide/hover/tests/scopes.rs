@@ -178,14 +178,9 @@ fn a_long_value_that_differs() {
             3 nodes: web01, web03, db01
             from Common data/common.yaml:5 · merge deep · set in data/common.yaml:1
 
-              ada:
-                uid: 1
-                shell: zsh
-              grace:
-                uid: 2
-                shell: bash
-              linus:
-                uid: 3
+              ada: {uid: 1, shell: zsh}
+              grace: {uid: 2, shell: bash}
+              linus: {uid: 3}
 
             - in web02 · differs in ada.uid ← Node data/nodes/web02.yaml:1
         "#]],

@@ -56,8 +56,7 @@ bb: [1, two]
             node web01
             from Common data/common.yaml:2
 
-              - 1
-              - two
+              [1, two]
         "#]],
     );
 }

@@ -25,13 +25,9 @@ us$0ers: {grace: {shell: bash}, linus: {uid: 3}}
             node web01
             merged deep from 3 files: Node data/nodes/web01.yaml:1, Role data/roles/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
 
-              grace:
-                shell: zsh  # Role
-                uid: 2      # Role
-              linus:
-                uid: 3      # Common
-              ada:
-                uid: 1      # Node
+              grace: {shell: zsh, uid: 2}  # Role
+              linus: {uid: 3}              # Common
+              ada: {uid: 1}                # Node
         "#]],
     );
 }
@@ -56,8 +52,7 @@ users: {gr$0ace: {shell: bash}, linus: {uid: 3}}
             node web01
             merged deep from 2 files: Role data/roles/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
 
-              shell: zsh  # Role
-              uid: 2      # Role
+              {shell: zsh, uid: 2}  # Role
         "#]],
     );
 }

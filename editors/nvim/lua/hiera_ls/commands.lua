@@ -90,10 +90,12 @@ local function follow()
   say('no place under the cursor')
 end
 
--- Shows a page with links.
+-- Shows a page with links. Its lines are as long as those of Puppet's `--explain`, and continue below their own indentation.
 local function show_page(name, answer, encoding)
   page = { links = answer.links or {}, encoding = encoding }
   show(name, answer.text, '')
+  local window = vim.opt_local
+  window.wrap, window.linebreak, window.breakindent, window.breakindentopt = true, true, true, 'shift:4'
   vim.keymap.set('n', '<cr>', follow, { buffer = 0 })
 end
 

@@ -225,13 +225,20 @@ function shortPath(level: HierarchyLevel, path: string, folders: Folders): strin
   return path.startsWith(folder) ? path.slice(folder.length) : path;
 }
 
+/** Returns the name of a file and the words for its folder: the name comes first, as a side bar cuts the end. What is not a path has no folder. */
+function fileAndFolder(path: string): [file: string, folder: string] {
+  const end = path.lastIndexOf("/");
+  return end < 0 ? [path, ""] : [path.slice(end + 1), `in ${path.slice(0, end)}`];
+}
+
 function locationItem(level: HierarchyLevel, location: HierarchyLocation, title: string, folders: Folders): TreeItem {
   const below = location.candidates.length > 0 ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None;
-  const path = shortPath(level, location.path, folders);
-  const item = new TreeItem(title || path, below);
+  const [file, folder] = location.state === "opaque" ? [location.path, ""] : fileAndFolder(shortPath(level, location.path, folders));
+  const item = new TreeItem(title || file, below);
   const { words } = STATES[location.state];
   item.iconPath = iconOf(location.state);
-  item.description = [title ? layerOf(level) : "", title ? path : "", words].filter((part) => part !== "").join(" · ");
+  const place = title ? [file, folder].filter((part) => part !== "").join(" ") : folder;
+  item.description = [place, title ? layerOf(level) : "", words].filter((part) => part !== "").join(" · ");
   const template = location.template !== null && location.template !== location.path ? `${location.template} in ${level.config.uri.split("/").pop() ?? ""}` : "";
   // A path is the repository's text, and may hold markup.
   item.tooltip = new MarkdownString().appendText(location.path).appendMarkdown(`\n\n${STATES[location.state].told}\n\n`).appendText(template);
@@ -242,11 +249,12 @@ function locationItem(level: HierarchyLevel, location: HierarchyLocation, title:
 }
 
 function candidateItem(level: HierarchyLevel, candidate: Candidate, folders: Folders): TreeItem {
-  const item = new TreeItem(shortPath(level, candidate.path, folders));
+  const [file, folder] = fileAndFolder(shortPath(level, candidate.path, folders));
+  const item = new TreeItem(file);
   item.tooltip = new MarkdownString().appendText(candidate.path);
   const when = Object.entries(candidate.when).map(([name, value]) => `${name} = ${value}`);
   item.iconPath = new ThemeIcon(candidate.key === null ? "circle-large-outline" : "circle-large-filled");
-  item.description = when.length > 0 ? `where ${when.join(" and ")}` : "";
+  item.description = [folder, when.length > 0 ? `where ${when.join(" and ")}` : ""].filter((part) => part !== "").join(" · ");
   item.command = opening(candidate.uri, candidate.key);
   return item;
 }

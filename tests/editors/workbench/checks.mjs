@@ -189,18 +189,32 @@ const scenarios = {
       check(levels.some((row) => row.includes("no such file")), "and which do not exist", levels);
       // The view is as wide as VS Code makes it: rows leave out the folder of all files, and their tooltips have it.
       const described = await page.locator(".pane .monaco-list-row").filter({ hasText: /^Node/ }).first().innerText();
-      check(described.includes("nodes/web-01.kyoto.example.net.yaml") && !described.includes("data/"), "a row of a level has the part of the path that differs", described);
+      check(described.includes("web-01.kyoto.example.net.yaml in nodes") && !described.includes("data/"), "a row of a level has the part of the path that differs", described);
       await window.screenshot("hierarchy");
-      await window.page.locator(".pane .monaco-list-row").filter({ hasText: /^Role\s*roles\/web\.yaml/ }).first().click();
+      await window.widen(300);
+      await window.screenshot("hierarchy-300");
+      const seen = await window.seen("Hierarchy");
+      const essential = ["Secrets of a node web-01.k", "Node web-01.kyoto.example.net", "Role at a site web.yaml", "Site network.yaml in sites/kyoto", "Tenants on the machine retail", "Operating system Debian.yaml"];
+      check(essential.every((start) => seen.some((row) => row.startsWith(start))), "at 300 pixels each row of the view shows its level and its file", seen);
+      await window.page.locator(".pane .monaco-list-row").filter({ hasText: /^Role\s*web\.yaml in roles/ }).first().click();
       const opened = await until("the place", async () => ((await window.where()).startsWith("data/roles/web.yaml") ? window.settled() : undefined));
       check(opened === `data/roles/web.yaml:${place(folder, "data/roles/web.yaml", "profile::web::vhosts").join(":")}`, "a click on a level opens the place", opened);
 
+      await window.resize(1700, 1000);
       await window.command("Hiera: Explain Lookup of the Key at the Cursor");
       const story = await until("the page about the key", async () => ((await window.text(1)).includes("Places, in the order of the hierarchy") ? window.text(1) : undefined));
       check(/  port: 443 +# data\/common\.yaml:68/.test(story), "the page begins with the value, each part with its place", story);
       await until("the links", async () => (await window.page.locator(".detected-link").count()) > 0);
       const tabs = await window.page.locator(".tab .tab-label").evaluateAll((tabs) => tabs.map((tab) => tab.textContent));
       await window.screenshot("explained");
+      await window.resize(1280, 800);
+      await until("lines that are wrapped", async () => {
+        const group = page.locator(".editor-group-container").nth(1);
+        const [lines, numbers] = [await group.locator(".view-line").count(), await group.locator(".line-numbers").filter({ hasText: /\d/ }).count()];
+        return lines > numbers + 3;
+      });
+      await window.screenshot("wrapped");
+      check(true, "a long line of a narrow page goes on below its own beginning");
       check(tabs.includes("profile::web::vhosts explained") && story.includes("node web-01.kyoto"), "the story of the lookup is a document", [tabs, story]);
       await page.mouse.move(20, 450); // Over a tab it would show the file's path on this machine.
       await window.frame(3500);
@@ -464,8 +478,8 @@ const scenarios = {
 
       // What was done is ticked.
       await window.command("Hiera: Explain Lookup of the Key at the Cursor");
-      await until("the page", async () => (await window.text(1)).includes("Places, in the order of the hierarchy"));
       await window.resize(1700, 760);
+      await until("the page", async () => (await window.text(1)).includes("Places, in the order of the hierarchy"));
       await page.mouse.move(5, 755); // Nothing is said of what lies there.
       await until("the links", async () => (await page.locator(".detected-link").count()) > 0);
       const story = await page.locator(".editor-group-container").nth(1).boundingBox();

@@ -308,6 +308,48 @@ export class Window {
     return pane.locator(".monaco-list-row").evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-label") ?? ""));
   }
 
+  /** What is to be seen of the rows of a view in the side bar, by the view's title: a row that does not fit ends with an ellipsis. */
+  async seen(title) {
+    const pane = this.page.locator(".pane").filter({ has: this.page.locator(`.pane-header[aria-label^="${title}"]`) });
+    const labels = pane.locator(".monaco-list-row .monaco-icon-label-container");
+    return labels.evaluateAll((labels) =>
+      labels.map((label) => {
+        const isCut = label.scrollWidth > label.clientWidth;
+        const right = label.getBoundingClientRect().right - (isCut ? 12 : 0); // The ellipsis has a place, too.
+        const texts = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
+        let seen = "";
+        const range = document.createRange();
+        while (texts.nextNode()) {
+          const node = texts.currentNode;
+          if (seen !== "") seen += " ";
+          for (let at = 0; at < node.length; at += 1) {
+            range.setStart(node, at);
+            range.setEnd(node, at + 1);
+            if (range.getBoundingClientRect().right > right) return `${seen}…`;
+            seen += node.data[at];
+          }
+        }
+        return seen;
+      }),
+    );
+  }
+
+  /** Drags the edge of the side bar until it is so many pixels wide. */
+  async widen(width) {
+    const bar = this.page.locator(".part.sidebar");
+    await until(`a side bar of ${width} pixels`, async () => {
+      const { x, y, width: now, height } = await bar.boundingBox();
+      if (now === width) return true;
+      const middle = y + height / 2;
+      await this.page.mouse.move(x + now, middle);
+      await this.page.waitForTimeout(400); // The edge answers once the mouse has rested on it.
+      await this.page.mouse.down();
+      await this.page.mouse.move(x + width, middle, { steps: 5 });
+      await this.page.mouse.up();
+      return false;
+    });
+  }
+
   async close() {
     await this.page.close({ runBeforeUnload: true }).catch(() => {});
   }

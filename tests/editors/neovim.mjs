@@ -46,6 +46,9 @@ try {
   await terminal.type("q:HieraData\n");
   await terminal.shows("hiera://data");
   await terminal.screenshot(path.join(OUT, "data.png"));
+  await terminal.type("q:HieraStatus!\n");
+  await terminal.shows("levels:");
+  await terminal.screenshot(path.join(OUT, "config.png"));
   await terminal.type("q:HieraStatus\n");
   await terminal.screenshot(path.join(OUT, "status.png"));
   await terminal.type("\n:HieraNodes\n");

@@ -695,9 +695,18 @@ function tests.nodes_are_listed()
   assert(#all == 3, vim.inspect(all))
 end
 
+function tests.a_page_tells_why_a_config_governs()
+  edit(node)
+  vim.cmd('HieraStatus!')
+  local text = shown('hiera.yaml governs')
+  contains(text, 'because it lies in the folder of the environment', 'levels:', 'nodes/%{trusted.certname}.yaml')
+  assert(vim.wo.wrap and not vim.bo.modifiable)
+  vim.cmd('normal q')
+end
+
 function tests.commands_say_where_there_is_no_server()
   vim.cmd('new')
-  for _, command in ipairs({ 'HieraExplain', 'HieraData', 'HieraReach', 'HieraHierarchy', 'HieraNodes', 'HieraNode', 'HieraNode x', 'HieraStatus' }) do
+  for _, command in ipairs({ 'HieraExplain', 'HieraData', 'HieraReach', 'HieraHierarchy', 'HieraNodes', 'HieraNode', 'HieraNode x', 'HieraStatus', 'HieraStatus!' }) do
     contains(messages(function() vim.cmd(command) end), 'no server for this file')
   end
   vim.cmd('bwipeout')
@@ -832,6 +841,7 @@ local order = {
   'a_lens_lists_its_places',
   'nodes_are_listed',
   'a_key_is_evaluated_after_a_question',
+  'a_page_tells_why_a_config_governs',
   'commands_say_where_there_is_no_server',
   'checkhealth_is_clean',
   'the_help_has_tags',

@@ -17,7 +17,7 @@ command('HieraData', { nargs = 0, desc = 'All keys with their effective values' 
 command('HieraReach', { nargs = 0, desc = 'The keys and nodes that unsaved edits change' }, 'reach')
 command('HieraHierarchy', { nargs = 0, desc = 'The levels, and which of them have the key at the cursor' }, 'hierarchy')
 command('HieraNodes', { nargs = 0, bang = true, desc = 'The known nodes that read the file; with ! all of them' }, 'nodes')
-command('HieraStatus', { nargs = 0, desc = 'Which hiera.yaml governs, how many data files there are, which nodes are known' }, 'status')
+command('HieraStatus', { nargs = 0, bang = true, desc = 'Which hiera.yaml governs, how many data files there are, which nodes are known; with ! why' }, 'status')
 command('HieraConfig', { nargs = 0, desc = 'Choose the config that governs this file, which no hiera.yaml does' }, 'config')
 command('HieraNode', {
   nargs = '?',

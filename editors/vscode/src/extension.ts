@@ -71,6 +71,7 @@ async function showMenu(): Promise<void> {
     { label: "$(diff) Show the Reach of Unsaved Edits", detail: "The keys and nodes that the edits change", command: "hiera.showReach" },
     { label: "$(settings-gear) Open Settings", detail: "The settings of the extension", command: "workbench.action.openSettings", argument: "@ext:hiera-ls.hiera-ls" },
     { label: "$(output) Show Output", detail: "The messages of the server", command: "hiera.showOutput" },
+    { label: "$(info) Show Version", detail: "That of the extension, and that of the server with its path", command: "hiera.showVersion" },
     { label: "$(debug-restart) Restart Server", detail: "All files are read again", command: "hiera.restartServer" },
   ];
   const picked = await window.showQuickPick(items, { title: "Hiera" });

@@ -160,6 +160,9 @@ const scenarios = {
       await window.page.locator(`.statusbar-item[id="${EXTENSION}.server"]`).click();
       await until("the menu of the status bar", async () => (await window.picks()).some((pick) => pick.includes("Show the Governing hiera.yaml")));
       await window.screenshot("menu");
+      const menu = await window.picks();
+      const offered = ["Select Node", "Reach of Unsaved Edits", "Open Settings", "Show Output", "Show Version", "Restart Server"];
+      check(offered.every((title) => menu.some((pick) => pick.includes(title))), "a click on the status bar offers the commands about the server", menu);
       await window.pick("Show the Governing hiera.yaml");
       const governing = await until("the page about the configs", async () => ((await window.text(1)).includes("hiera.yaml governs") ? window.text(1) : undefined));
       check(governing.includes("levels:"), "the status bar leads to the configs that govern", governing);

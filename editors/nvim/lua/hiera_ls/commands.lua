@@ -289,8 +289,16 @@ function M.node(call)
   end
 end
 
---- Shows the server's status: the governing hiera.yaml, the number of data files, the assumptions, the number of known nodes and their sources.
-function M.status()
+--- Shows the server's status: the governing hiera.yaml, the number of data files, the assumptions, the number of known nodes and their sources. With `!`
+--- a page that also has the reason, the levels, and the setting that would choose another config.
+function M.status(call)
+  if call.bang then
+    local governing = ask('hiera/config', vim.empty_dict())
+    if governing then
+      show_page('hiera://config', governing)
+    end
+    return
+  end
   local status = ask('hiera/status', vim.empty_dict())
   if not status then
     return

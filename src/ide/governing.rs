@@ -254,25 +254,21 @@ impl GoverningConfig {
         };
         let names = width(&mut self.levels.iter().map(|level| &level.name));
         let functions = width(&mut self.levels.iter().map(|level| &level.function));
+        let abouts: Vec<String> = self.levels.iter().map(files_phrase).collect();
+        let read = self.levels.iter().zip(&abouts).filter(|(level, _)| level.unread.is_none());
+        let counts = width(&mut read.map(|(_, about)| about));
         if !self.levels.is_empty() {
             out.push_str("  levels:\n");
         }
-        for level in &self.levels {
-            let LevelSummary { name, function, files, locations, unread, described_by } = level;
-            let about = match (unread, files) {
-                (Some(reason), 0) => reason.clone(),
-                (Some(reason), files) => {
-                    format!("{reason}; {} there", count_phrase(*files, "file"))
-                }
-                (None, 0) => "no file here".to_owned(),
-                (None, files) => count_phrase(*files, "file"),
-            };
+        for (level, about) in self.levels.iter().zip(&abouts) {
+            let LevelSummary { name, function, locations, described_by, .. } = level;
             let mut listed: Vec<&str> = locations.iter().take(3).map(String::as_str).collect();
             if locations.len() > 3 {
                 listed.push("…");
             }
             let listed = listed.join(", ");
-            let line = format!("    {name:names$}  {function:functions$}  {about}  {listed}");
+            let line =
+                format!("    {name:names$}  {function:functions$}  {about:counts$}  {listed}");
             let _ = writeln!(out, "{}", line.trim_end());
             if let Some(setting) = described_by {
                 let _ = writeln!(
@@ -281,5 +277,15 @@ impl GoverningConfig {
                 );
             }
         }
+    }
+}
+
+/// Returns the number of files of a level, or the reason why hiera-ls does not read it.
+fn files_phrase(level: &LevelSummary) -> String {
+    match (&level.unread, level.files) {
+        (Some(reason), 0) => reason.clone(),
+        (Some(reason), files) => format!("{reason}; {} there", count_phrase(files, "file")),
+        (None, 0) => "no file here".to_owned(),
+        (None, files) => count_phrase(files, "file"),
     }
 }

@@ -12,7 +12,8 @@ use crate::support::{require, variable};
 /// Whether a line of a hover states that the values are those of known nodes.
 fn is_of_known_nodes(line: &str) -> bool {
     let is_node = line.starts_with("node ") && !line.contains("does not read this file");
-    is_node || line.starts_with("in ") && line.contains("known node")
+    let is_only = line.starts_with("in node ") && line.contains("the only known one");
+    is_node || is_only || line.starts_with("in ") && line.contains("known node")
 }
 
 #[test]

@@ -15,8 +15,18 @@ use crate::text::Encoding;
 const CODE: &str = "{code}";
 
 /// The server's own messages, without `hiera/`: see `docs/protocol.md`.
-const OWN_MESSAGES: [&str; 8] =
-    ["config", "effectiveData", "explain", "hierarchy", "nodes", "reach", "selectNode", "status"];
+const OWN_MESSAGES: [&str; 10] = [
+    "config",
+    "effectiveData",
+    "explain",
+    "hierarchy",
+    "nodes",
+    "override",
+    "overrideTargets",
+    "reach",
+    "selectNode",
+    "status",
+];
 
 /// The types of semantic tokens, in the order of their numbers.
 pub(super) const TOKEN_TYPES: [lsp::SemanticTokenType; 6] = [
@@ -119,6 +129,9 @@ pub(super) struct Features {
     /// The client's own command that shows the report about edits, for lenses; see
     /// `docs/protocol.md`.
     pub(super) show_reach: Option<String>,
+    /// The client's own command that chooses what an entry is overridden for, for code actions; see
+    /// `docs/protocol.md`.
+    pub(super) choose_override: Option<String>,
     /// The addresses of the rules' pages that the client can open, with [`CODE`] in place of a
     /// rule's code; see `docs/protocol.md`. `None` where it opens none.
     rule_pages: Option<String>,
@@ -225,6 +238,7 @@ impl Features {
                 .and_then(|most| usize::try_from(most).ok()),
             show_places: own["showPlaces"].as_str().map(str::to_owned),
             show_reach: own["showReach"].as_str().map(str::to_owned),
+            choose_override: own["chooseOverride"].as_str().map(str::to_owned),
             rule_pages: own["rulePages"]
                 .as_str()
                 .filter(|pages| is_address_of_pages(pages))

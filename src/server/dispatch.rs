@@ -21,7 +21,7 @@ use super::diagnostics::pull;
 use super::from_lsp::path_of_uri;
 use super::handlers::{
     Answer, actions, calls, completion, definition, documents, evaluate, hints_and_lenses, nodes,
-    pages, references, rename, semantic_tokens, structure, symbols, views,
+    overrides, pages, references, rename, semantic_tokens, structure, symbols, views,
 };
 use super::session::progress::{send_value, with_progress};
 use super::session::{ClientView, ServerHandle};
@@ -92,6 +92,8 @@ pub(super) fn methods() -> Methods {
     let reach = all.add("hiera/reach", views::reach);
     reach.is_about_text = has_place;
     reach.is_long = true;
+    all.add("hiera/overrideTargets", overrides::override_targets).is_long = true;
+    all.add("hiera/override", overrides::override_for).is_long = true;
     all.add("hiera/status", views::status);
     all.add("hiera/config", views::config_page);
     all

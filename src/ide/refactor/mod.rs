@@ -6,6 +6,7 @@
 //! after the change, for all known nodes and for unknown ones. The title has the result of the
 //! comparison, and its limit if it reached one.
 
+pub mod chooser;
 mod config;
 mod encrypt;
 mod extract;

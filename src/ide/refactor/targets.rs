@@ -7,7 +7,7 @@ use super::{DocumentEntry, RefactorContext, secrets};
 use crate::hiera::config::{DataReader, HieraConfig, Layer, Level, Locations, Template};
 use crate::hiera::data::DataFormat;
 use crate::hiera::hierarchy::locate_levels;
-use crate::hiera::hierarchy::located::LevelTarget;
+use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
 use crate::hiera::pattern::PatternMatch;
 use crate::hiera::scope::{Scope, Variable};
 use crate::text::FilePath;
@@ -47,29 +47,46 @@ impl RefactorContext<'_> {
     pub(super) fn located_targets(&self) -> Vec<MoveTarget> {
         let Some((_, config)) = self.reading_config() else { return Vec::new() };
         let scope = self.snapshot.scope_for(self.environment, self.wanted.path);
-        let view = self.snapshot.view(self.environment);
-        let creates = self.wanted.creates_files && self.wanted.is_by_user;
         let mut targets: Vec<MoveTarget> = Vec::new();
-        for level in
-            locate_levels(config, &config.hierarchy, &scope, &view, None).unwrap_or_default()
-        {
-            let is_named = matches!(level.level.locations, Locations::Paths(_));
+        for level in self.located_levels(config, &config.hierarchy, &scope) {
             for location in level.locations.iter() {
-                let LevelTarget::File { path, exists } = &location.place else { continue };
-                let is_known = targets.iter().any(|target| target.path == *path);
-                let template = location.template.clone();
-                let is_new = || {
-                    let is_whole = template
-                        .as_ref()
-                        .is_some_and(|it| self.has_values(&level.level, it, &scope));
-                    creates && is_named && is_whole
-                };
-                if !is_known && (*exists || is_new()) {
-                    targets.extend(self.target(path, *exists, &level.level, template));
-                }
+                let target = self.target_of(&level.level, location, &scope);
+                let is_known = |one: &MoveTarget| targets.iter().any(|it| it.path == one.path);
+                targets.extend(target.filter(|one| !is_known(one)));
             }
         }
         targets
+    }
+
+    /// Returns levels of a config with their locations in a scope; none where a token of theirs is
+    /// an error.
+    pub(super) fn located_levels(
+        &self,
+        config: &HieraConfig,
+        levels: &[Arc<Level>],
+        scope: &Scope,
+    ) -> Vec<LocatedLevel> {
+        let view = self.snapshot.view(self.environment);
+        locate_levels(config, levels, scope, &view, None).unwrap_or_default()
+    }
+
+    /// Returns the file of a location that a level has in a scope as a target; `None` for a file that
+    /// is not there and cannot be created, and where [`RefactorContext::target`] is `None`.
+    pub(super) fn target_of(
+        &self,
+        level: &Arc<Level>,
+        location: &Location,
+        scope: &Scope,
+    ) -> Option<MoveTarget> {
+        let LevelTarget::File { path, exists } = &location.place else { return None };
+        let template = location.template.clone();
+        let is_new = || {
+            self.wanted.creates_files
+                && self.wanted.is_by_user
+                && matches!(level.locations, Locations::Paths(_))
+                && template.as_ref().is_some_and(|it| self.has_values(level, it, scope))
+        };
+        if *exists || is_new() { self.target(path, *exists, level, template) } else { None }
     }
 
     /// Whether the level of a target stands above those that read this file.
@@ -173,7 +190,10 @@ impl RefactorContext<'_> {
         let located =
             located.into_iter().filter(|it| is_path(it) || siblings.contains_key(&it.path));
         let mut best: Vec<MoveTarget> = Vec::new();
-        for target in located.chain(more).filter(|target| self.can_take(target, entry)) {
+        let text = self.document.text_of(entry);
+        let can_take =
+            |target: &MoveTarget| self.can_take(target, &entry.name, (self.wanted.path, &text));
+        for target in located.chain(more).filter(can_take) {
             let count =
                 |target: &MoveTarget| siblings.get(&target.path).copied().unwrap_or_default();
             match best.iter_mut().find(|other| other.is_of_location(&target)) {
@@ -185,39 +205,47 @@ impl RefactorContext<'_> {
         best
     }
 
-    /// Whether a file can take an entry: it has no such key, reads encrypted text likewise, and does
-    /// not mix plain text with secrets.
-    fn can_take(&self, target: &MoveTarget, entry: &DocumentEntry) -> bool {
+    /// Whether a file can take an entry with this text, which stands in the file at `from`: it has no
+    /// such key, reads encrypted text likewise, and does not mix plain text with secrets.
+    pub(super) fn can_take(
+        &self,
+        target: &MoveTarget,
+        key: &str,
+        (from, text): (&FilePath, &str),
+    ) -> bool {
         let view = self.snapshot.view(self.environment);
         let data = view.data_of(&target.path);
-        if data.is_some_and(|data| data.get(&entry.name).is_some()) {
+        if data.is_some_and(|data| data.get(key).is_some()) {
             return false;
         }
-        if self.is_encrypted(entry) { self.is_read_alike(target) } else { self.is_as_open(target) }
+        match secrets::is_encrypted(text) {
+            true => self.is_read_alike(target, from),
+            false => self.is_as_open(target, from),
+        }
     }
 
-    /// Whether a level decrypts as those do that read this file.
-    fn is_read_alike(&self, target: &MoveTarget) -> bool {
-        self.environment.path_matches(self.wanted.path).all(|(reach, _)| {
+    /// Whether a level decrypts as those do that read the file at `from`.
+    fn is_read_alike(&self, target: &MoveTarget, from: &FilePath) -> bool {
+        self.environment.path_matches(from).all(|(reach, _)| {
             reach.level.backend == target.level.backend
                 && reach.level.options == target.level.options
         })
     }
 
-    /// Whether plain text of this file may stand in a target: either both are for secrets, or
+    /// Whether plain text of the file at `from` may stand in a target: either both are for secrets, or
     /// neither is.
-    fn is_as_open(&self, target: &MoveTarget) -> bool {
-        let own = self.environment.path_matches(self.wanted.path).map(|(reach, _)| &reach.level);
+    fn is_as_open(&self, target: &MoveTarget, from: &FilePath) -> bool {
+        let own = self.environment.path_matches(from).map(|(reach, _)| &reach.level);
         let own: Vec<&Arc<Level>> = own.collect();
         let decrypts = |level: &Level| level.backend.data_reader() == Some(DataReader::Eyaml);
         let is_named = |path: &FilePath, level: &Level| {
             secrets::names_secrets(self.short_path(path)) || secrets::names_secrets(&level.name)
         };
         let own_decrypts = own.iter().any(|level| decrypts(level));
-        let own_is_named = own.iter().any(|level| is_named(self.wanted.path, level));
+        let own_is_named = own.iter().any(|level| is_named(from, level));
         let has_ciphertext = || {
             let text = self.snapshot.file(&target.path).and_then(|file| file.text());
-            text.is_some_and(|text| text.to_str().contains("ENC["))
+            text.is_some_and(|text| secrets::is_encrypted(&text.to_str()))
         };
         own_is_named == is_named(&target.path, &target.level)
             && (own_decrypts || !decrypts(&target.level) && !has_ciphertext())

@@ -60,6 +60,7 @@ fn check(kind: RefactoringKind, text: &str, expected: Expect) {
     );
 }
 
+mod chooser;
 mod config;
 mod kept;
 mod moves;

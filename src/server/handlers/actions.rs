@@ -2,9 +2,9 @@
 
 use tower_lsp::lsp_types as lsp;
 
-use super::{Answer, evaluate, pages};
+use super::{Answer, evaluate, overrides, pages};
 use crate::ide::quick_fixes::{QuickFix, acceptances, fix_all, quick_fixes};
-use crate::ide::refactor::{Refactoring, RefactoringRequest, find_refactorings};
+use crate::ide::refactor::{Refactoring, RefactoringKind, RefactoringRequest, find_refactorings};
 use crate::server::capabilities::{
     EVALUATE_KIND, FIX_ALL_KIND, SHOW_KIND, action_kind, action_kinds,
 };
@@ -69,13 +69,22 @@ fn find_actions(
         let evaluations = evaluate::evaluate_actions(snapshot, uri, position).into_iter();
         actions.extend(evaluations.map(|action| CodeAction { action, edit: None }));
     }
+    let override_kind = action_kind(RefactoringKind::Override);
+    let chooses = client.features.choose_override.is_some();
+    if chooses && is_wanted(&override_kind) {
+        let chooser = overrides::chooser_action(snapshot, client, (uri, params.range.start));
+        actions.extend(chooser.map(|action| CodeAction { action, edit: None }));
+    }
     let request = RefactoringRequest {
         path: &path,
         range,
         creates_files: client.features.creates_files,
         is_by_user,
         lookups: Some(if is_by_user { MAX_COMPARED_LOOKUPS } else { MAX_LOOKUPS_UNASKED }),
-        kinds: &|kind| is_wanted(&action_kind(kind)),
+        // The chooser has all levels that the others are some of.
+        kinds: &|kind| {
+            is_wanted(&action_kind(kind)) && !(chooses && kind == RefactoringKind::Override)
+        },
     };
     let found = find_refactorings(snapshot, request).into_iter();
     actions.extend(found.filter_map(|one| converter.action_of_refactoring(one)));

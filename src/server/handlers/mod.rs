@@ -11,6 +11,7 @@ pub(super) mod documents;
 pub(super) mod evaluate;
 pub(super) mod hints_and_lenses;
 pub(super) mod nodes;
+pub(super) mod overrides;
 pub(super) mod pages;
 pub(super) mod references;
 pub(super) mod rename;

@@ -18,6 +18,8 @@ const METHODS: &[&str] = &[
     "hiera/explain",
     "hiera/hierarchy",
     "hiera/nodes",
+    "hiera/override",
+    "hiera/overrideTargets",
     "hiera/reach",
     "hiera/selectNode",
     "hiera/status",

@@ -1,0 +1,237 @@
+//! The nodes and the files of levels that a chooser lists.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::subjects::{Answers, Subjects};
+use super::{Chosen, OverrideList, OverrideTarget, RefactorContext, TargetFile};
+use crate::hiera::config::Level;
+use crate::hiera::hierarchy::located::LevelTarget;
+use crate::hiera::resolution::{Outcome, Resolution};
+use crate::ide::change_report::masking::{HIDDEN, Masking};
+use crate::ide::refactor::targets::MoveTarget;
+use crate::text::{FilePath, Span};
+use crate::workspace::environments::Environment;
+
+/// The most nodes that are listed.
+const MAX_NODES: usize = 50;
+/// The most files of levels that are listed.
+const MAX_FILES: usize = 50;
+
+/// The most lookups for the values of all nodes.
+const MAX_ANSWERS: usize = 500;
+
+/// A file of a level, with the nodes that read it.
+struct LevelFile {
+    target: MoveTarget,
+    readers: Vec<usize>,
+}
+
+impl RefactorContext<'_> {
+    pub(super) fn list_targets(&self, key: Arc<str>, filter: &str) -> OverrideList {
+        let subjects = Subjects::of_context(self);
+        let filter = filter.to_lowercase();
+        let all: Vec<usize> = (0..subjects.scopes.len()).collect();
+        let answers = subjects.answers_of(&key, &all, MAX_ANSWERS);
+        let (mut targets, left_out_files) = self.list_files(&key, &filter, &subjects, &answers);
+        let (nodes, left_out_nodes) = self.list_nodes(&key, &filter, &subjects, &answers);
+        targets.extend(nodes);
+        let nodes = if subjects.is_file_alone { 0 } else { subjects.scopes.len() };
+        let are_kinds = subjects.are_kinds && nodes > 0;
+        OverrideList { key, nodes, are_kinds, targets, left_out_files, left_out_nodes }
+    }
+
+    /// Returns the nodes that fit a filter, those whose names begin with it first, and how many there
+    /// are beyond the limit.
+    fn list_nodes(
+        &self,
+        key: &str,
+        filter: &str,
+        subjects: &Subjects<'_>,
+        answers: &Answers,
+    ) -> (Vec<OverrideTarget>, usize) {
+        if subjects.is_file_alone {
+            return (Vec::new(), 0);
+        }
+        let mut fitting: Vec<(bool, usize)> = (0..subjects.scopes.len())
+            .filter_map(|node| {
+                let at = subjects.name_of(node).to_lowercase().find(filter)?;
+                Some((at > 0, node))
+            })
+            .collect();
+        fitting.sort_unstable();
+        let left_out = fitting.len().saturating_sub(MAX_NODES);
+        fitting.truncate(MAX_NODES);
+        let mut nodes: Vec<usize> = fitting.iter().map(|(_, node)| *node).collect();
+        nodes.sort_unstable();
+        nodes.retain(|node| answers.of(*node).is_none());
+        let others = subjects.answers_of(key, &nodes, MAX_NODES);
+        let listed = fitting.into_iter().filter_map(|(_, node)| {
+            let answer = answers.of(node).or_else(|| others.of(node))?;
+            Some(self.node_target(key, node, answer, subjects))
+        });
+        (listed.collect(), left_out)
+    }
+
+    fn node_target(
+        &self,
+        key: &str,
+        node: usize,
+        answer: &Resolution,
+        subjects: &Subjects<'_>,
+    ) -> OverrideTarget {
+        let text = self.entry_of_key().map(|entry| self.document.text_of(entry));
+        let text = text.unwrap_or_default();
+        let can_take = |target: &MoveTarget| self.can_take(target, key, (self.wanted.path, &text));
+        let open = subjects.open_targets(node, answer).into_iter().filter(can_take);
+        let files = open.map(|target| {
+            let readers = subjects.readers_of(&target.path).len();
+            TargetFile {
+                path: target.path,
+                exists: target.exists,
+                level: target.level.name.clone(),
+                readers,
+            }
+        });
+        let file = files.min_by_key(|file| file.readers);
+        let stated = match file {
+            Some(_) => None,
+            None => answer.steps.iter().find_map(|step| match &step.outcome {
+                Outcome::Found { key, .. } => *key,
+                Outcome::Answered { backend, .. } => backend.span,
+                _ => None,
+            }),
+        };
+        let name = subjects.scopes[node].name.clone();
+        let value = self.value_phrase(key, &[answer]);
+        OverrideTarget { chosen: Chosen::Node(name), file, stated, value }
+    }
+
+    /// Returns the files of levels that fit a filter, those of most nodes first, and how many there are
+    /// beyond the limit. A file counts where it has the key, or where an entry in it would govern a
+    /// node.
+    fn list_files(
+        &self,
+        key: &str,
+        filter: &str,
+        subjects: &Subjects<'_>,
+        answers: &Answers,
+    ) -> (Vec<OverrideTarget>, usize) {
+        let fits = |file: &LevelFile| {
+            let path = self.short_path(&file.target.path).to_lowercase();
+            path.contains(filter) || file.target.level.name.to_lowercase().contains(filter)
+        };
+        let mut listed: Vec<(usize, OverrideTarget)> = Vec::new();
+        for (path, file) in self.level_files(subjects).into_iter().filter(|(_, it)| fits(it)) {
+            if self.snapshot.cancel_token().is_cancelled() {
+                break;
+            }
+            let LevelFile { target, readers } = file;
+            let stated = self.definition_in(&path, key);
+            let governed = match stated {
+                Some(_) => Vec::new(),
+                None => subjects.governed_by(&path, &readers, answers),
+            };
+            let shown = if stated.is_some() { &readers } else { &governed };
+            // Nodes beyond the limit mostly read what the first of them reads.
+            let open = readers.iter().find(|node| answers.group_of(**node).is_none());
+            let governs_open = |node: &usize| {
+                let own = subjects.answers_of(key, &[*node], 1);
+                !subjects.governed_by(&path, &[*node], &own).is_empty()
+            };
+            if shown.is_empty() && !open.is_some_and(governs_open) {
+                continue;
+            }
+            let mut groups: Vec<usize> =
+                shown.iter().filter_map(|node| answers.group_of(*node)).collect();
+            groups.sort_unstable();
+            groups.dedup();
+            let found: Vec<&Resolution> =
+                groups.iter().map(|group| &answers.groups[*group].resolution).collect();
+            let value = match open {
+                Some(_) => "more values than are compared".to_owned(),
+                None => self.value_phrase(key, &found),
+            };
+            let level = target.level.name.clone();
+            let (exists, readers) = (target.exists, readers.len());
+            let chosen = Chosen::File(path.clone());
+            let file = Some(TargetFile { path, exists, level, readers });
+            listed.push((readers, OverrideTarget { chosen, file, stated, value }));
+        }
+        listed.sort_by_key(|(readers, _)| std::cmp::Reverse(*readers));
+        let left_out = listed.len().saturating_sub(MAX_FILES);
+        listed.truncate(MAX_FILES);
+        (listed.into_iter().map(|(_, target)| target).collect(), left_out)
+    }
+
+    fn definition_in(&self, path: &FilePath, key: &str) -> Option<Span> {
+        self.snapshot.view(self.environment).data_of(path)?.definition_span(key)
+    }
+
+    /// Returns the files that levels name for nodes, but for those of single nodes, which are listed
+    /// by their names.
+    fn level_files(&self, subjects: &Subjects<'_>) -> BTreeMap<FilePath, LevelFile> {
+        let of_nodes = self.node_locations();
+        let mut files: BTreeMap<FilePath, LevelFile> = BTreeMap::new();
+        let mut refused: BTreeSet<FilePath> = BTreeSet::new();
+        for (_, config) in subjects.layers() {
+            let is_shared = |level: &&Arc<Level>| {
+                level.locations.templates().iter().any(|it| !of_nodes.contains(&*it.text))
+            };
+            let levels: Vec<_> = config.hierarchy.iter().filter(is_shared).cloned().collect();
+            for (node, scope) in subjects.scopes.iter().enumerate() {
+                for level in self.located_levels(config, &levels, scope) {
+                    for location in level.locations.iter() {
+                        let LevelTarget::File { path, .. } = &location.place else { continue };
+                        let template = location.template.as_ref();
+                        let is_of_node = template.is_some_and(|it| of_nodes.contains(&*it.text));
+                        if is_of_node || refused.contains(path) {
+                            continue;
+                        }
+                        if !files.contains_key(path) {
+                            let Some(target) = self.target_of(&level.level, location, scope) else {
+                                refused.insert(path.clone());
+                                continue;
+                            };
+                            let readers = Vec::new();
+                            files.insert(path.clone(), LevelFile { target, readers });
+                        }
+                        let readers = files.get_mut(path).map(|file| &mut file.readers);
+                        if let Some(readers) = readers.filter(|known| known.last() != Some(&node)) {
+                            readers.push(node);
+                        }
+                    }
+                }
+            }
+        }
+        files
+    }
+
+    /// Returns the locations, as written, whose files are one node each.
+    fn node_locations(&self) -> BTreeSet<&str> {
+        let Environment { reach, .. } = &**self.environment;
+        let names = self.snapshot.node_variables(self.environment);
+        let is_of_node = |variable: &String| names.contains(variable);
+        let of_nodes = reach.iter().filter(|it| it.pattern.variables().iter().any(is_of_node));
+        of_nodes.map(|reach| &*reach.template.text).collect()
+    }
+
+    /// Returns the values of lookups in words.
+    fn value_phrase(&self, key: &str, found: &[&Resolution]) -> String {
+        let masking = Masking { snapshots: [self.snapshot, self.snapshot], reveals: false };
+        let phrase = |resolution: &&Resolution| match &resolution.value {
+            Err(_) => "the lookup fails".to_owned(),
+            Ok(None) => "no value".to_owned(),
+            Ok(Some(_)) if masking.hides(key, resolution) => HIDDEN.to_owned(),
+            Ok(Some(value)) => masking.text(value),
+        };
+        let mut texts: HashMap<String, usize> = HashMap::new();
+        for text in found.iter().map(phrase) {
+            *texts.entry(text).or_default() += 1;
+        }
+        match texts.len() {
+            1 => texts.into_keys().next().unwrap_or_default(),
+            count => format!("{count} values"),
+        }
+    }
+}

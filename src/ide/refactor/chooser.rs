@@ -175,7 +175,10 @@ impl<'a> RefactorContext<'a> {
         found.truncate(MAX_PLACES);
         let places = found.into_iter().filter_map(|(_, it)| self.place_at(key, it, &subjects));
         let mut places: Vec<OverridePlace> = places.collect();
-        places.sort_by_key(|place| place.change.is_err());
+        // A reason is for a user who is left without a choice.
+        if places.iter().any(|place| place.change.is_ok()) {
+            places.retain(|place| place.change.is_ok());
+        }
         Some(places)
     }
 

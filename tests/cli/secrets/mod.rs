@@ -91,8 +91,18 @@ const OF_NAMES: [&str; 4] = [
 const MOST_EXPLAINED: usize = 6;
 
 /// The messages of hiera-ls's own that this suite asks for, or that come unasked.
-const OWN_MESSAGES: [&str; 8] =
-    ["config", "effectiveData", "explain", "hierarchy", "nodes", "reach", "selectNode", "status"];
+const OWN_MESSAGES: [&str; 10] = [
+    "config",
+    "effectiveData",
+    "explain",
+    "hierarchy",
+    "nodes",
+    "override",
+    "overrideTargets",
+    "reach",
+    "selectNode",
+    "status",
+];
 
 /// Arguments of `lookup`: how an answer is made and printed.
 const FORMS: [&[&str]; 25] = [
@@ -550,6 +560,13 @@ impl Asked {
                         "hiera/hierarchy",
                     ]);
                     server.ask(other, &place);
+                    if random.one_in(4) {
+                        server.ask("hiera/overrideTargets", &place);
+                        let mut of_node = place.clone();
+                        of_node["node"] = json!(random.pick(&["web01", "db02"]));
+                        server.ask("hiera/override", &of_node);
+                        self.questions += 2;
+                    }
                     let places =
                         json!({"textDocument": document, "positions": [place["position"]]});
                     server.ask("textDocument/selectionRange", &places);

@@ -36,9 +36,10 @@ def is_announced(client: lsp.ClientCapabilities) -> None:
 
 async def test_each_message_that_is_advertised_is_answered(session: Session) -> None:
     announced = session.result.capabilities.experimental["hiera"]
-    assert announced == dict.fromkeys(["config", "effectiveData", "explain", "hierarchy", "nodes", "reach", "selectNode", "status"], True)
+    assert announced == dict.fromkeys(["config", "effectiveData", "explain", "hierarchy", "nodes", "override", "overrideTargets", "reach", "selectNode", "status"], True)
     for message in announced.keys() - {"status"}:
-        params = {"textDocument": {"uri": session.uri(NODE)}, "key": "a", "name": None}
+        place = session.position(COMMON, "\ncompany:", 1)
+        params = {"textDocument": {"uri": session.uri(COMMON)}, "position": place, "key": "a", "name": None, "node": "web-01.oslo.example.net"}
         assert await session.request(f"hiera/{message}", params) is not None, message
 
 

@@ -47,6 +47,7 @@ pub fn parameters(uri: &str, line: usize, character: usize) -> Value {
         "query": "",
         "files": [],
         "command": "hiera.unknown",
+        "node": "a1",
     })
 }
 

@@ -26,6 +26,8 @@ pub struct Reach {
     lenses: BTreeMap<FilePath, Vec<ReachLens>>,
     /// The words for all edits together; `None` where no entry and no config is edited.
     pub total: Option<String>,
+    /// Whether all edits are known to change no value.
+    pub is_neutral: bool,
 }
 
 /// The reach of an edit of a file, or of all of them.
@@ -82,6 +84,7 @@ impl<'a> Revisions<'a> {
             lenses.insert(path.clone(), keys.into_iter().map(lens).collect());
         }
         let mut total = (!unreadable.is_empty()).then(|| UNREADABLE.to_owned());
+        let mut is_neutral = unreadable.is_empty();
         if unreadable.len() < files.len() {
             // The other edits are compared as if these files were not edited.
             let readable = match &unreadable[..] {
@@ -91,10 +94,11 @@ impl<'a> Revisions<'a> {
             let mut counts: BTreeMap<FilePath, FileReach> = BTreeMap::new();
             Revisions { after: readable, ..self }.count_changes(&mut counts)?;
             total = FileReach::title_of_all(counts.values()).or(total);
+            is_neutral &= counts.values().all(|file| file.all.is_empty());
             let written = counts.into_iter().map(|(path, reach)| (path, reach.into_lenses()));
             lenses.extend(written.filter(|(_, lenses)| !lenses.is_empty()));
         }
-        Some(Reach { lenses, total })
+        Some(Reach { lenses, total, is_neutral })
     }
 
     /// Whether Puppet refuses the text of a file after the edits, and did not before.
@@ -282,6 +286,11 @@ impl FileReach {
 }
 
 impl Counts {
+    /// Whether nothing changes, as far as all variables are known.
+    fn is_empty(&self) -> bool {
+        [&self.failing, &self.changed, &self.open].iter().all(|(keys, _)| keys.is_empty())
+    }
+
     fn add(&mut self, other: &Counts) {
         for (all, more) in [
             (&mut self.failing, &other.failing),

@@ -24,6 +24,7 @@ mod logging;
 mod opening;
 #[cfg(unix)]
 mod outside;
+mod overrides;
 mod protocol;
 mod reach;
 mod refactorings;

@@ -180,11 +180,11 @@ fn a_setting_switches_the_lenses_off_and_the_report_stays() {
 }
 
 /// A node, a key, and whether its lookup fails afterwards.
-type Change = (String, String, bool);
+pub(crate) type Change = (String, String, bool);
 
 /// Returns what differs for all nodes and all keys, with each strategy that calls name and that of
 /// the data.
-fn differing(before: &Snapshot, after: &Snapshot) -> BTreeSet<Change> {
+pub(crate) fn differing(before: &Snapshot, after: &Snapshot) -> BTreeSet<Change> {
     let [environment, later] = [before, after].map(|side| &side.environments().all[0]);
     let (nodes, kinds) = (before.nodes_of(environment), &before.kinds_of(environment).all);
     let nodes = if nodes.is_empty() { kinds } else { nodes };
@@ -214,7 +214,7 @@ fn differing(before: &Snapshot, after: &Snapshot) -> BTreeSet<Change> {
 }
 
 /// Returns the title of a file all of whose edits make these changes.
-fn title(found: &BTreeSet<Change>) -> String {
+pub(crate) fn title(found: &BTreeSet<Change>) -> String {
     let mut phrases = Vec::new();
     for (fails, words) in [(true, "lookups fail for"), (false, "change")] {
         let of_kind = || found.iter().filter(move |change| change.2 == fails);

@@ -233,7 +233,7 @@ pub(crate) fn told_count(refactoring: &Refactoring) -> Option<usize> {
     if count == "none" { Some(0) } else { count.parse().ok() }
 }
 
-fn text(snapshot: &Snapshot, path: &FilePath) -> String {
+pub(crate) fn text(snapshot: &Snapshot, path: &FilePath) -> String {
     let file = snapshot.file(path).expect("it is there");
     file.text().map_or_else(String::new, |text| text.to_str().into_owned())
 }
@@ -246,7 +246,7 @@ fn texts(snapshot: &Snapshot, change: &SourceChange) -> Vec<String> {
     edited.chain(change.created.iter().map(|(path, text)| format!("+++ {path}\n{text}"))).collect()
 }
 
-fn apply(workspace: &mut Workspace, snapshot: &Snapshot, change: &SourceChange) {
+pub(crate) fn apply(workspace: &mut Workspace, snapshot: &Snapshot, change: &SourceChange) {
     for (path, edits) in &change.edits {
         let after = TextEdit::apply_all(edits, &text(snapshot, path));
         workspace.apply(Change::Open(path.clone(), after));

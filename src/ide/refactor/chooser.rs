@@ -210,20 +210,35 @@ impl<'a> RefactorContext<'a> {
             remark: None,
             change: Err(reason.to_owned()),
         };
-        let Written { text, from, remark } = match self.entry_text(key, &governed, &answers) {
-            Ok(written) => written,
+        let texts = match self.entry_texts(key, &governed, &answers) {
+            Ok(texts) => texts,
             Err(reason) => return Some(refused(reason)),
         };
-        if !self.can_take(&target, key, (&from, &text)) {
+        let can_take = |one: &Written| self.can_take(&target, key, (&one.from, &one.text));
+        let texts: Vec<Written> = texts.into_iter().filter(can_take).collect();
+        if texts.is_empty() {
             return Some(refused(secrets::MIXED));
         }
-        let mut change = SourceChange::default();
-        self.add_to(&target, key, &text, &mut change)?;
-        let (change, after) = self.try_change(change, std::slice::from_ref(key))?;
-        let revisions = Revisions { before: self.snapshot, after: &after };
-        let reach = revisions.find_reach(&Reach::default())?;
-        let effect = reach.total.unwrap_or_default();
-        let effect = effect.strip_prefix("this edit ").unwrap_or(&effect).to_owned();
+        let mut best = None;
+        for Written { text, remark, .. } in texts {
+            let mut change = SourceChange::default();
+            self.add_to(&target, key, &text, &mut change)?;
+            let Some((change, after)) = self.try_change(change, std::slice::from_ref(key)) else {
+                continue;
+            };
+            let revisions = Revisions { before: self.snapshot, after: &after };
+            let reach = revisions.find_reach(&Reach::default())?;
+            let is_neutral = reach.is_neutral;
+            let effect = reach.total.unwrap_or_default();
+            let effect = effect.strip_prefix("this edit ").unwrap_or(&effect).to_owned();
+            if best.is_none() || is_neutral {
+                best = Some((change, effect, remark));
+            }
+            if is_neutral {
+                break;
+            }
+        }
+        let (change, effect, remark) = best?;
         Some(OverridePlace { file, governs, effect, remark, change: Ok(change) })
     }
 }

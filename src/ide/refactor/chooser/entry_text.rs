@@ -20,51 +20,60 @@ pub(super) struct Written {
 }
 
 impl RefactorContext<'_> {
-    /// Returns the entry with the present value of nodes: the text of the only place that has the
-    /// value for all of them, tokens and comments included; the effective value where it is merged
-    /// and the same for all; and else the text at the cursor.
+    /// Returns the entries that may have the present value of nodes, the preferred ones first: the
+    /// effective value where it is merged and the same for all; the text of the first place that has
+    /// the key, tokens and comments included, where it is the same for all; the text at the cursor.
     ///
     /// Errors: the reason why no text can be repeated.
-    pub(super) fn entry_text(
+    pub(super) fn entry_texts(
         &self,
         key: &str,
         nodes: &[usize],
         answers: &Answers,
-    ) -> Result<Written, &'static str> {
+    ) -> Result<Vec<Written>, &'static str> {
         let mut groups: Vec<usize> =
             nodes.iter().filter_map(|node| answers.group_of(*node)).collect();
         groups.sort_unstable();
         groups.dedup();
         let found: Vec<&Resolution> =
             groups.iter().map(|group| &answers.groups[*group].resolution).collect();
-        let only_place = only_place(&found);
-        if let Some(path) = only_place
-            && let Some(text) = self.text_at(path, key)
-        {
-            return Ok(Written { text, from: path.clone(), remark: None });
+        if found.iter().any(|it| it.is_secret()) {
+            return Err(secrets::REASON);
         }
         let values: Vec<Option<&Value>> = found.iter().map(|it| present_value(it)).collect();
         let is_same = values.windows(2).all(|two| two[0] == two[1]);
-        let own = self.wanted.path.clone();
-        if is_same && let Some(Some(value)) = values.first() {
-            if found.iter().any(|it| it.is_secret()) || value.holds_secret() {
-                return Err(secrets::REASON);
-            }
-            let from = only_place.cloned().unwrap_or(own);
-            let text = self.rendered_entry(key, value).ok_or(ANCHORED)?;
-            return Ok(Written { text, from, remark: None });
-        }
-        let text = self.text_at(&own, key).ok_or(ANCHORED)?;
-        let remark = match (is_same, only_place.is_some_and(|path| *path == own)) {
-            (_, true) => None,
-            (true, _) => Some("there is no value now".to_owned()),
-            _ => {
-                let place = self.short_path(&own);
-                let values = count_phrase(distinct_count(&values), "value");
-                Some(format!("the nodes have {values} now; the entry has that of {place}"))
-            }
+        let own = self.wanted.path;
+        let first_place = first_place(&found);
+        let rendered = values.first().copied().flatten().filter(|_| is_same).and_then(|value| {
+            let text = self.rendered_entry(key, value)?;
+            Some(Written { text, from: first_place.unwrap_or(own).clone(), remark: None })
+        });
+        let copied = first_place.and_then(|path| {
+            let text = self.text_at(path, key)?;
+            Some(Written { text, from: path.clone(), remark: None })
+        });
+        let is_merged = first_place.is_none() || found.iter().any(|it| places(it).count() > 1);
+        let mut texts: Vec<Written> = match is_merged {
+            true => rendered.into_iter().chain(copied).collect(),
+            false => copied.into_iter().chain(rendered).collect(),
         };
-        Ok(Written { text, from: own, remark })
+        if first_place != Some(own)
+            && let Some(text) = self.text_at(own, key)
+        {
+            let remark = match values.first() {
+                Some(None) if found.iter().any(|it| it.value.is_err()) => {
+                    "lookups fail now".to_owned()
+                }
+                Some(None) if is_same => "there is no value now".to_owned(),
+                _ => {
+                    let values = count_phrase(distinct_count(&values), "value");
+                    let place = self.short_path(own);
+                    format!("the nodes have {values} now; the entry has that of {place}")
+                }
+            };
+            texts.push(Written { text, from: own.clone(), remark: Some(remark) });
+        }
+        if texts.is_empty() { Err(ANCHORED) } else { Ok(texts) }
     }
 
     /// Returns the text of an entry of a file; `None` where it means nothing in another file.
@@ -83,29 +92,30 @@ impl RefactorContext<'_> {
     }
 
     /// Returns an entry with an effective value, in which no token is left; `None` for a value that
-    /// YAML has no text for.
+    /// YAML has no text for, or a part of which is a secret.
     fn rendered_entry(&self, key: &str, value: &Value) -> Option<String> {
-        let entry = self.document.find_entry(key)?;
+        let entry = self.document.find_entry(key).filter(|_| !value.holds_secret())?;
         let name = &self.document.text[self.document.tree.node(entry.key).span.as_usize()];
         let text = value::render_value(&without_tokens(value)?, 2);
         Some(format!("{name}:{text}\n"))
     }
 }
 
-/// Returns the only place that has the value in all of these answers; `None` where they have several
-/// places, or none that is a file.
-fn only_place<'r>(found: &[&'r Resolution]) -> Option<&'r FilePath> {
-    let mut places = found.iter().map(|resolution| {
-        let mut with_key = resolution.steps.iter().filter_map(|step| match &step.outcome {
-            Outcome::Found { path, .. } => Some(Some(path)),
-            Outcome::Answered { .. } => Some(None),
-            _ => None,
-        });
-        let first = with_key.next().flatten();
-        first.filter(|_| with_key.next().is_none())
-    });
+/// Returns the first place that has the key in all of these answers; `None` where they have other
+/// first places, or one that is no file.
+fn first_place<'r>(found: &[&'r Resolution]) -> Option<&'r FilePath> {
+    let mut places = found.iter().map(|it| places(it).next().flatten());
     let first = places.next()??;
     places.all(|place| place == Some(first)).then_some(first)
+}
+
+/// Returns the places that give an answer, in order of priority; `None` for one that is no file.
+fn places(resolution: &Resolution) -> impl Iterator<Item = Option<&FilePath>> {
+    resolution.steps.iter().filter_map(|step| match &step.outcome {
+        Outcome::Found { path, .. } => Some(Some(path)),
+        Outcome::Answered { .. } => Some(None),
+        _ => None,
+    })
 }
 
 /// Returns the value of an answer; `None` where there is none, or the lookup fails.

@@ -142,8 +142,9 @@ impl<'c> Subjects<'c> {
 
     /// Passes each location above the first one that has the key on as a target.
     fn visit_above(&self, node: usize, answer: &Resolution, mut visit: impl FnMut(MoveTarget)) {
-        let has_key =
-            |outcome: &Outcome| matches!(outcome, Outcome::Found { .. } | Outcome::Answered { .. });
+        let has_key = |outcome: &Outcome| {
+            matches!(outcome, Outcome::Found { .. } | Outcome::Answered { .. } | Outcome::Failed(_))
+        };
         let winner = answer.steps.iter().find(|step| has_key(&step.outcome));
         let scope = &self.scopes[node];
         for (layer, config) in self.layers() {
@@ -153,11 +154,12 @@ impl<'c> Subjects<'c> {
                 for location in level.locations.iter() {
                     let is_winner = is_winners
                         && winner.is_some_and(|step| match (&step.outcome, &location.place) {
-                            (Outcome::Found { path, .. }, LevelTarget::File { path: own, .. }) => {
-                                path == own
-                            }
-                            (Outcome::Found { .. }, _) => false,
-                            _ => true,
+                            (
+                                Outcome::Found { path, .. } | Outcome::Failed(path),
+                                LevelTarget::File { path: own, .. },
+                            ) => path == own,
+                            (Outcome::Answered { .. }, _) => true,
+                            _ => false,
                         });
                     if is_winner {
                         return;

@@ -8,6 +8,7 @@ import { Documents } from "./documents";
 import { evaluateKey } from "./evaluation";
 import { HierarchyView, openPlace } from "./hierarchy";
 import { restoreNode, selectNode } from "./nodes";
+import { overrideFor } from "./override";
 import { showPlaces } from "./places";
 import { RulePages } from "./rules";
 import { Server, watchConfigs } from "./server";
@@ -42,6 +43,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand("hiera.selectNode", () => selectNode(context, own)),
     commands.registerCommand("hiera.chooseConfig", () => chooseConfig(own)),
     commands.registerCommand("hiera.explainLookup", (about?: unknown) => documents.explain(about)),
+    commands.registerCommand("hiera.overrideFor", (uri?: unknown, position?: unknown) => overrideFor(own, uri, position)),
     commands.registerCommand("hiera.evaluateKey", (about?: unknown) => evaluateKey(own, about)),
     commands.registerCommand("hiera.showEffectiveData", () => documents.effectiveData()),
     commands.registerCommand("hiera.showReach", () => documents.reach()),

@@ -2,7 +2,7 @@
  * The server's own messages, beside those of the Language Server Protocol: `docs/protocol.md` of the repository.
  */
 import { NotificationType, RequestType } from "vscode-languageclient/node";
-import type { Location, Position, Range, TextDocumentIdentifier } from "vscode-languageclient/node";
+import type { Location, Position, Range, TextDocumentIdentifier, WorkspaceEdit } from "vscode-languageclient/node";
 
 /** What the server knows of the workspace. */
 export interface Status {
@@ -124,6 +124,62 @@ export const explainRequest = new RequestType<
 
 /** What the unsaved edits change, as `hiera-ls diff` reports it. */
 export const reachRequest = new RequestType<object, Pick<Explanation, "text" | "links"> | null, void>("hiera/reach");
+
+/** A file that can take an entry. */
+export interface OverrideFile {
+  readonly path: string;
+  readonly uri: string;
+  readonly exists: boolean;
+  readonly level: string;
+  /** How many nodes certainly read it. */
+  readonly readers: number;
+}
+
+/** A node or a file of a level that an entry can be overridden for. */
+export interface OverrideTarget {
+  readonly kind: "file" | "node";
+  readonly name: string;
+  /** The file that would be written; `null` where none can be. */
+  readonly file: OverrideFile | null;
+  /** The present value in words; secrets are hidden. */
+  readonly value: string;
+  /** Where the key stands already. */
+  readonly stated: Location | null;
+}
+
+export interface OverrideTargets {
+  readonly key: string;
+  readonly nodes: number;
+  readonly areKinds: boolean;
+  readonly targets: readonly OverrideTarget[];
+  readonly leftOut: { readonly files: number; readonly nodes: number };
+}
+
+/** The nodes and files that the entry at a position can be overridden for, those whose names have the filter in them. */
+export const overrideTargetsRequest = new RequestType<
+  { textDocument: TextDocumentIdentifier; position: Position; filter?: string },
+  OverrideTargets | null,
+  void
+>("hiera/overrideTargets");
+
+/** A file with the entry that it would get. */
+export interface OverridePlace extends OverrideFile {
+  /** The nodes that the entry governs, in words. */
+  readonly governs: string;
+  /** The reach of the edit, in words. */
+  readonly effect: string;
+  readonly remark: string | null;
+  readonly edit: WorkspaceEdit | null;
+  /** Why there is no edit. */
+  readonly refused: string | null;
+}
+
+/** The files that take the entry for a node, or the file of a level. */
+export const overrideRequest = new RequestType<
+  { textDocument: TextDocumentIdentifier; position: Position; node?: string; file?: string },
+  { key: string; places: readonly OverridePlace[] } | null,
+  void
+>("hiera/override");
 
 /** The page that `hiera-ls config` prints: the governing `hiera.yaml` of each environment, and the reason. */
 export const configRequest = new RequestType<object, { text: string } | null, void>("hiera/config");

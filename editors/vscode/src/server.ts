@@ -222,11 +222,12 @@ export class Server implements Disposable {
   }
 }
 
-/** Announces that the client handles the notification `hiera/status`, the commands of hovers and lenses, and the addresses of the rules' pages. */
+/** Announces that the client handles the notification `hiera/status`, the commands of hovers, lenses and code actions, and the addresses of the rules' pages. */
 class AnnouncesStatus implements StaticFeature {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
-    const hiera = { status: true, hoverActions: HOVER_ACTIONS, showPlaces: "hiera.showPlaces", showReach: "hiera.showReach", rulePages: RULE_PAGES };
+    const commands = { showPlaces: "hiera.showPlaces", showReach: "hiera.showReach", chooseOverride: "hiera.overrideFor" };
+    const hiera = { status: true, hoverActions: HOVER_ACTIONS, ...commands, rulePages: RULE_PAGES };
     capabilities.experimental = { ...experimental, hiera };
   }
   initialize(): void {

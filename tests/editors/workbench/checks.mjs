@@ -554,6 +554,77 @@ const scenarios = {
     });
   },
 
+  /** "Override for…": a node or a file of a level is chosen, and the entry is written with its present value. */
+  async "an entry for one node"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = repository("override");
+      const window = await host.open(folder);
+      const { page, quick } = window;
+      await window.resize(1000, 640);
+      await window.go(COMMON, ...place(folder, COMMON, "\ncompany:"));
+      await window.hover();
+      const rows = page.locator(".action-widget .monaco-list-row").filter({ hasText: "Override `company` for…" });
+      const begin = async () => {
+        await until("the menu", async () => {
+          await window.press("Escape", "Control+.");
+          await rows.first().waitFor({ timeout: 3000 });
+          return true;
+        });
+        await rows.first().click();
+        return until("the list", async () => ((await window.picks()).length > 4 ? window.picks() : undefined));
+      };
+      const listed = await begin();
+      check(listed.some((row) => row.includes("data/roles/web.yaml, Role · 2 of 3 nodes · now Fjordkaffe")), "files of levels are listed with the present value", listed);
+      await window.screenshot("targets");
+      await page.keyboard.type("KYOTO");
+      const filtered = await until("the nodes of a typed name", async () => {
+        const picks = await window.picks();
+        return picks.length > 0 && picks.every((row) => row.includes("kyoto")) ? picks : undefined;
+      });
+      const kyoto = filtered.find((row) => row.includes("web-01.kyoto.example.net"));
+      check(kyoto?.includes("data/nodes/web-01.kyoto.example.net.yaml · now Fjordkaffe"), "a typed text filters files and nodes", filtered);
+      check(filtered.some((row) => row.includes("kyoto/roles/web.yaml") && row.includes("new file")), "files that are missing are among them", filtered);
+      await window.screenshot("filtered");
+      await window.pick("web-01.kyoto.example.net");
+      const places = await until("the files", async () => {
+        const picks = await window.picks();
+        return picks.some((row) => row.includes("changes nothing for the 3 known nodes")) ? picks : undefined;
+      });
+      check(places[0].includes("data/nodes/web-01.kyoto.example.net.yaml") && places[0].includes("governs 1 of 3 nodes"), "the file of the node comes first, with its reach", places);
+      check(places.some((row) => row.includes("data/roles/web.yaml")), "and the files of its role follow", places);
+      await window.screenshot("places");
+      if (process.env.HIERA_LS_RECORD) {
+        const box = await quick.boundingBox();
+        const clip = { x: box.x - 12, y: box.y, width: box.width + 24, height: box.height + 12 };
+        await window.screenshot("override", { clip });
+        fs.copyFileSync(path.join(OUT, "override.png"), path.resolve(import.meta.dirname, "../../../docs/pictures/override.png"));
+      }
+      await window.press("Enter");
+      const NEW = "data/nodes/web-01.kyoto.example.net.yaml";
+      await until("the entry", async () => (await window.where())?.startsWith(`${NEW}:`) && (await window.text()).includes("company: Fjordkaffe"));
+      check(true, "the entry is written into that file, which is shown");
+      await page.keyboard.type("!");
+      await until("the edited value", async () => (await window.text()).includes("company: Fjordkaffe!"));
+      check(true, "with the cursor behind the value");
+      const reach = page.locator(".codelens-decoration a").filter({ hasText: "on 1 of 3 nodes" });
+      await reach.first().waitFor();
+      check(true, "the reach of the edited value is that node");
+      await window.screenshot("written");
+      await window.command("File: Revert File");
+      await window.go(COMMON, ...place(folder, COMMON, "\ncompany:"));
+      await begin();
+      await page.keyboard.type("kyoto/roles");
+      await until("the file of a level", async () => (await window.picks()).every((row) => row.includes("kyoto/roles")));
+      await window.pick("sites/kyoto/roles/web.yaml");
+      await until("its reach", async () => (await window.picks()).some((row) => row.includes("changes nothing")));
+      await window.press("Enter");
+      const CREATED = "data/sites/kyoto/roles/web.yaml";
+      await until("the new file", async () => (await window.where())?.startsWith(`${CREATED}:`) && (await window.text()).includes("company: Fjordkaffe"));
+      check(fs.existsSync(path.join(folder, CREATED)), "a file that is missing is created", await window.text());
+    });
+  },
+
   /** One data file, opened without a folder. */
   async "a file without its folder"() {
     const host = await Host.start({ extensions: [BUNDLED] });

@@ -44,6 +44,7 @@ scenarios! {
     a_control_repository: "a control repository",
     a_days_work: "a day's work",
     a_key_that_is_extracted: "a key that is extracted",
+    an_entry_for_one_node: "an entry for one node",
     a_file_without_its_folder: "a file without its folder",
     a_repository_without_settings: "a repository without settings",
     a_server_that_is_killed: "a server that is killed",

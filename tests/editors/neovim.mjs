@@ -40,7 +40,20 @@ try {
   await terminal.type(`:edit! ${NODE}\n4G:HieraHierarchy\n`);
   await terminal.shows("data/roles/db.yaml:9", "|Role ", "no such file");
   await terminal.screenshot(path.join(OUT, "hierarchy.png"));
-  await terminal.type(":lclose\n4G:HieraExplain\n");
+  // The lens of an edit, its report, and the choice of a node for an entry.
+  await terminal.type(`:lclose\n:edit! ${COMMON}\n/^company\n:HieraOverride kyoto\n`);
+  await terminal.shows("Override company for what?", "web-01.kyoto.example.net (now Fjordkaffe", "1 of 3 nodes");
+  await terminal.screenshot(path.join(OUT, "override-targets.png"));
+  const rows = (await terminal.screen()).split("\n");
+  const number = rows.find((row) => row.includes("web-01.kyoto.example.net (now")).match(/^\s*(\d+):/)[1];
+  await terminal.type(`${number}\n`);
+  await terminal.shows("in which file?", "changes nothing for the 3 known nodes");
+  await terminal.screenshot(path.join(OUT, "override-places.png"));
+  await terminal.type("1\n");
+  await terminal.shows("company: Fjordkaffe", "web-01.kyoto.example.net.yaml");
+  console.log("ok: an entry is written for a node that is chosen, with its reach before");
+  await terminal.type(":edit!\n");
+  await terminal.type(`:edit! ${NODE}\n4G:HieraExplain\n`);
   await terminal.shows("Places, in the order of the hierarchy");
   await terminal.screenshot(path.join(OUT, "explain.png"));
   await terminal.type("q:HieraData\n");

@@ -460,7 +460,7 @@ function tests.all_data_is_shown_without_secrets()
 end
 
 function tests.the_reach_of_an_unsaved_edit_is_shown()
-  edit(common)
+  attached(edit(common))
   go_to('company: Fjordkaffe')
   vim.api.nvim_set_current_line('company: Another')
   vim.cmd('HieraReach')
@@ -530,6 +530,56 @@ function tests.a_node_is_chosen()
   vim.cmd('HieraNode!')
   assert(not hover():find('node `', 1, true))
   contains(messages(function() vim.cmd('HieraNode nobody') end), 'nobody')
+end
+
+-- A node or a file of a level is chosen, then the file, both through `vim.ui.select`.
+function tests.an_entry_is_written_for_a_node_or_a_file_of_a_level()
+  local kyoto, new = 'data/nodes/web-01.kyoto.example.net.yaml', 'data/sites/kyoto/roles/web.yaml'
+  local select, questions = vim.ui.select, {}
+  local function choose(...)
+    local wanted = { ... }
+    questions = {}
+    vim.ui.select = function(items, options, chosen)
+      local lines = vim.tbl_map(options.format_item, items)
+      table.insert(questions, options.prompt .. '\n' .. table.concat(lines, '\n'))
+      for number, line in ipairs(lines) do
+        if line:find(wanted[#questions], 1, true) == 1 then
+          return chosen(items[number], number)
+        end
+      end
+      chosen(nil)
+    end
+  end
+  attached(edit(common))
+  go_to('company: Fjordkaffe')
+  choose('web-01.kyoto', kyoto)
+  vim.cmd('HieraOverride kyoto')
+  contains(questions[1], 'Override company for what?', new .. ' (now Fjordkaffe · 1 of 3 nodes · Role at a site · new file)')
+  contains(questions[1], 'web-01.kyoto.example.net (now Fjordkaffe · ' .. kyoto .. ')')
+  contains(questions[2], kyoto .. ' (changes nothing for the 3 known nodes · governs 1 of 3 nodes: web-01.kyoto.example.net)')
+  assert(vim.fn.expand('%:.') == kyoto and vim.api.nvim_get_current_line() == 'company: Fjordkaffe', vim.api.nvim_get_current_line())
+  vim.cmd('edit!')
+  -- A file that is missing: the command of the code action.
+  edit(common)
+  local line, column = go_to('company: Fjordkaffe')
+  choose(new, new)
+  local arguments = { vim.uri_from_bufnr(0), { line = line - 1, character = column } }
+  vim.lsp.commands['hiera.overrideFor']({ arguments = arguments }, {})
+  assert(vim.fn.expand('%:.') == new and vim.api.nvim_get_current_line() == 'company: Fjordkaffe', vim.inspect(questions))
+  assert(vim.fn.filereadable(new) == 0 and vim.fn.isdirectory('data/sites/kyoto/roles') == 1)
+  vim.cmd('write')
+  assert(vim.deep_equal(vim.fn.readfile(new), { '---', 'company: Fjordkaffe' }), vim.inspect(vim.fn.readfile(new)))
+  vim.cmd('bwipeout')
+  vim.fn.delete('data/sites/kyoto/roles', 'rf')
+  -- Where the key stands already, that place is shown.
+  edit(common)
+  vim.fn.search('^classes:')
+  choose(role)
+  vim.cmd('HieraOverride roles/web')
+  contains(questions[1], role .. ' (has the key already · now ')
+  vim.ui.select = select
+  assert(vim.fn.expand('%:.') == role and vim.api.nvim_get_current_line() == 'classes:', vim.inspect(questions))
+  contains(messages(function() edit(common); vim.cmd('HieraOverride no-such-name') end), 'no node and no file of a level has "no-such-name"')
 end
 
 function tests.symbols_folds_and_tokens_come_through_the_client()
@@ -706,7 +756,7 @@ end
 
 function tests.commands_say_where_there_is_no_server()
   vim.cmd('new')
-  for _, command in ipairs({ 'HieraExplain', 'HieraData', 'HieraReach', 'HieraHierarchy', 'HieraNodes', 'HieraNode', 'HieraNode x', 'HieraStatus', 'HieraStatus!' }) do
+  for _, command in ipairs({ 'HieraExplain', 'HieraData', 'HieraReach', 'HieraOverride', 'HieraHierarchy', 'HieraNodes', 'HieraNode', 'HieraNode x', 'HieraStatus', 'HieraStatus!' }) do
     contains(messages(function() vim.cmd(command) end), 'no server for this file')
   end
   vim.cmd('bwipeout')
@@ -827,6 +877,7 @@ local order = {
   'readers_of_a_key_are_listed_as_its_callers',
   'a_rename_changes_data_and_code_and_back',
   'a_code_action_moves_a_key_to_another_level',
+  'an_entry_is_written_for_a_node_or_a_file_of_a_level',
   'a_token_jumps_to_its_key',
   'completion_is_accepted_by_key',
   'a_broken_alias_is_found_and_mended',
@@ -835,6 +886,7 @@ local order = {
   'a_file_that_is_read_again_is_still_served',
   'explain_tells_how_a_lookup_goes',
   'all_data_is_shown_without_secrets',
+  'the_reach_of_an_unsaved_edit_is_shown',
   'the_hierarchy_is_listed_in_its_order',
   'a_node_is_chosen',
   'symbols_folds_and_tokens_come_through_the_client',
@@ -849,6 +901,10 @@ local order = {
   'a_killed_server_is_started_again',
   'the_server_ends_with_the_editor',
 }
+
+for name in pairs(tests) do
+  assert(vim.tbl_contains(order, name), name .. ' has no place in the order of tests')
+end
 
 if not yaml_server then
   order = vim.tbl_filter(function(name) return name ~= 'no_finding_appears_twice' end, order)

@@ -61,6 +61,7 @@ M.experimental = {
   hoverActions = { explain = ':HieraExplain', selectNode = ':HieraNode', evaluate = ':HieraEvaluate' },
   showPlaces = 'hiera.showPlaces',
   showReach = 'hiera.showReach',
+  chooseOverride = 'hiera.overrideFor',
   status = true,
 }
 

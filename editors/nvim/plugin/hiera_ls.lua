@@ -19,6 +19,7 @@ command('HieraHierarchy', { nargs = 0, desc = 'The levels, and which of them hav
 command('HieraNodes', { nargs = 0, bang = true, desc = 'The known nodes that read the file; with ! all of them' }, 'nodes')
 command('HieraStatus', { nargs = 0, bang = true, desc = 'Which hiera.yaml governs, how many data files there are, which nodes are known; with ! why' }, 'status')
 command('HieraConfig', { nargs = 0, desc = 'Choose the config that governs this file, which no hiera.yaml does' }, 'config')
+command('HieraOverride', { nargs = '?', desc = 'Override the key at the cursor for a node or a file of a level; NAME filters the list' }, 'override')
 command('HieraNode', {
   nargs = '?',
   bang = true,
@@ -28,10 +29,14 @@ command('HieraNode', {
   end,
 }, 'node')
 
--- The commands of lenses; the server gets their names at initialization.
+-- The commands of lenses, and of a code action; the server gets their names at initialization.
 vim.lsp.commands['hiera.showPlaces'] = function(...)
   require('hiera_ls.places').show(...)
 end
 vim.lsp.commands['hiera.showReach'] = function()
   require('hiera_ls.commands').reach()
+end
+vim.lsp.commands['hiera.overrideFor'] = function(sent)
+  local uri, position = unpack(sent.arguments)
+  require('hiera_ls.override').choose({ textDocument = { uri = uri }, position = position }, '')
 end

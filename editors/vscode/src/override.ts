@@ -128,7 +128,7 @@ function items(list: OverrideTargets): TargetItem[] {
 function pickPlace(title: string, answer: Promise<{ places: readonly OverridePlace[] } | null>): Promise<OverridePlace | "back" | undefined> {
   const pick = window.createQuickPick<PlaceItem>();
   pick.title = title;
-  pick.placeholder = "Where is the entry written? The reach is that of the entry with its present value.";
+  pick.placeholder = "Choose the file: the entry has the present value until you edit it";
   pick.buttons = [QuickInputButtons.Back];
   pick.busy = true;
   pick.matchOnDetail = true;

@@ -174,7 +174,9 @@ impl<'a> AskedPlace<'a> {
     }
 
     fn request(&self) -> OverrideRequest<'_> {
-        let creates_files = self.client.features.creates_files;
+        // The client's command applies the edits by itself, and creates the files.
+        let features = &self.client.features;
+        let creates_files = features.creates_files || features.choose_override.is_some();
         OverrideRequest { path: &self.path, offset: self.offset, creates_files }
     }
 

@@ -425,6 +425,12 @@ const scenarios = {
       });
       check(report.includes("profile::base::contact"), "and leads to a report with the keys that ask for the edited one", report);
       await window.screenshot("reach-report");
+      await window.resize(1760, 800);
+      const lens = await reach.boundingBox();
+      await window.picture("reach-lens", { x: lens.x - 50, y: lens.y - 52, width: 560, height: 150 }, "docs/pictures");
+      const beside = await page.locator(".editor-group-container").nth(1).boundingBox();
+      await window.picture("reach-report", { ...beside, height: 330 }, "docs/pictures");
+      await window.resize(1280, 800);
       await page.keyboard.type("y");
       await until("the report about the next edit", async () => (await window.text(1)).includes("example.netxy"));
       check(true, "which follows the next edit");
@@ -594,12 +600,9 @@ const scenarios = {
       check(places[0].includes("data/nodes/web-01.kyoto.example.net.yaml") && places[0].includes("governs 1 of 3 nodes"), "the file of the node comes first, with its reach", places);
       check(places.some((row) => row.includes("data/roles/web.yaml")), "and the files of its role follow", places);
       await window.screenshot("places");
-      if (process.env.HIERA_LS_RECORD) {
-        const box = await quick.boundingBox();
-        const clip = { x: box.x - 12, y: box.y, width: box.width + 24, height: box.height + 12 };
-        await window.screenshot("override", { clip });
-        fs.copyFileSync(path.join(OUT, "override.png"), path.resolve(import.meta.dirname, "../../../docs/pictures/override.png"));
-      }
+      await page.mouse.move(2, 2); // A row at the pointer has a tooltip.
+      const box = await quick.boundingBox();
+      await window.picture("override", { x: box.x - 4, y: box.y - 4, width: box.width + 8, height: box.height + 8 }, "docs/pictures");
       await window.press("Enter");
       const NEW = "data/nodes/web-01.kyoto.example.net.yaml";
       await until("the entry", async () => (await window.where())?.startsWith(`${NEW}:`) && (await window.text()).includes("company: Fjordkaffe"));

@@ -139,13 +139,13 @@ export class Window {
     await this.page.screenshot({ path: path.join(OUT, `${name}.png`), ...options });
   }
 
-  /** A picture of a part of the window for the walkthrough, where pictures are recorded. */
-  async picture(name, { x, y, width, height }) {
+  /** A picture of a part of the window for the walkthrough, or for another folder of the repository, where pictures are recorded. */
+  async picture(name, { x, y, width, height }, folder = "editors/vscode/walkthrough") {
     const { width: right, height: bottom } = this.page.viewportSize();
     const [left, top] = [Math.max(0, x), Math.max(0, y)];
     const clip = { x: left, y: top, width: Math.min(width, right - left), height: Math.min(height, bottom - top) };
     await this.screenshot(`picture-${name}`, { clip });
-    if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, `picture-${name}.png`), path.resolve(import.meta.dirname, `../../../editors/vscode/walkthrough/${name}.png`));
+    if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, `picture-${name}.png`), path.resolve(import.meta.dirname, `../../../${folder}/${name}.png`));
   }
 
   /** The next part of the moving picture, where pictures are recorded: the window, for so many milliseconds. */

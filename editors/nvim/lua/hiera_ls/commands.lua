@@ -1,4 +1,4 @@
--- :HieraExplain, :HieraEvaluate, :HieraData, :HieraReach, :HieraHierarchy, :HieraNodes, :HieraNode, :HieraStatus, :HieraConfig. What they ask the server is in docs/protocol.md.
+-- :HieraExplain, :HieraEvaluate, :HieraData, :HieraReach, :HieraOverride, :HieraHierarchy, :HieraNodes, :HieraNode, :HieraStatus, :HieraConfig. What they ask the server is in docs/protocol.md.
 
 local M = {}
 
@@ -25,11 +25,13 @@ local function ask(method, params, client, may_be_nothing)
     return say('no server for this file: it lies below no hiera.yaml, or is no YAML (see :checkhealth hiera_ls)', vim.log.levels.ERROR)
   end
   local request = client.request_sync
+  -- Neovim 0.7 does not send what was just edited in buffer 0 before the request.
+  local buf = vim.api.nvim_get_current_buf()
   local answer, trouble
   if vim.fn.has('nvim-0.11') == 1 then
-    answer, trouble = request(client, method, params, TIMEOUT, 0)
+    answer, trouble = request(client, method, params, TIMEOUT, buf)
   else
-    answer, trouble = request(method, params, TIMEOUT, 0)
+    answer, trouble = request(method, params, TIMEOUT, buf)
   end
   if not answer or answer.err then
     return say(answer and answer.err.message or ('no answer: ' .. tostring(trouble)), vim.log.levels.ERROR)
@@ -117,6 +119,13 @@ function M.reach()
     show_page('hiera://reach', report, encoding)
   end
 end
+
+--- Chooses the node or the file of a level that gets an entry for the key at the cursor.
+function M.override(call)
+  require('hiera_ls.override').choose(at_cursor(), call.args)
+end
+
+M.ask, M.say, M.client_of = ask, say, client_of
 
 -- The server's command, which it has where init_options switch it on.
 local run_backends = 'hiera.runBackends'

@@ -426,8 +426,8 @@ const scenarios = {
       check(report.includes("profile::base::contact"), "and leads to a report with the keys that ask for the edited one", report);
       await window.screenshot("reach-report");
       await window.resize(1760, 800);
-      const lens = await reach.boundingBox();
-      await window.picture("reach-lens", { x: lens.x - 50, y: lens.y - 52, width: 560, height: 150 }, "docs/pictures");
+      const above = await reach.boundingBox();
+      await window.picture("reach-lens", { x: above.x - 50, y: above.y - 52, width: 560, height: 150 }, "docs/pictures");
       const beside = await page.locator(".editor-group-container").nth(1).boundingBox();
       await window.picture("reach-report", { ...beside, height: 330 }, "docs/pictures");
       await window.resize(1280, 800);

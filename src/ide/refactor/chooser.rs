@@ -107,8 +107,7 @@ pub struct OverridePlace {
 /// Returns the root key of the entry at a place that can be repeated elsewhere; `None` where there is
 /// no entry, and where its text must stay in its file.
 pub fn overridable_key(snapshot: &Snapshot, request: OverrideRequest<'_>) -> Option<Arc<str>> {
-    let no_kind = |_| false;
-    let context = RefactorContext::from_override(snapshot, request, &no_kind)?;
+    let context = RefactorContext::from_override(snapshot, request)?;
     context.overridable_key()
 }
 
@@ -119,8 +118,7 @@ pub fn list_targets(
     request: OverrideRequest<'_>,
     filter: &str,
 ) -> Option<OverrideList> {
-    let no_kind = |_| false;
-    let context = RefactorContext::from_override(snapshot, request, &no_kind)?;
+    let context = RefactorContext::from_override(snapshot, request)?;
     let found = context.list_targets(context.overridable_key()?, filter);
     (!snapshot.cancel_token().is_cancelled()).then_some(found)
 }
@@ -132,8 +130,7 @@ pub fn find_places(
     request: OverrideRequest<'_>,
     chosen: &Chosen,
 ) -> Option<Vec<OverridePlace>> {
-    let no_kind = |_| false;
-    let context = RefactorContext::from_override(snapshot, request, &no_kind)?;
+    let context = RefactorContext::from_override(snapshot, request)?;
     let places = context.find_places(&context.overridable_key()?, chosen)?;
     (!snapshot.cancel_token().is_cancelled()).then_some(places)
 }
@@ -142,12 +139,15 @@ impl<'a> RefactorContext<'a> {
     fn from_override(
         snapshot: &'a Snapshot,
         request: OverrideRequest<'a>,
-        kinds: &'a dyn Fn(super::RefactoringKind) -> bool,
     ) -> Option<RefactorContext<'a>> {
-        let OverrideRequest { path, offset, creates_files } = request;
-        let range = TextRange::new_empty(offset);
-        let (is_by_user, lookups) = (true, None);
-        let wanted = RefactoringRequest { path, range, creates_files, is_by_user, lookups, kinds };
+        let wanted = RefactoringRequest {
+            path: request.path,
+            range: TextRange::new_empty(request.offset),
+            creates_files: request.creates_files,
+            is_by_user: true,
+            lookups: None,
+            kinds: &|_| false,
+        };
         RefactorContext::from_wanted(snapshot, wanted)
     }
 

@@ -11,10 +11,10 @@ mod kept;
 use std::time::Duration;
 
 use crate::disk;
-use crate::text::FilePath;
+use crate::text::{FilePath, count_phrase};
 
 pub use fields::fields_for;
-pub use kept::KeptAnswer;
+pub use kept::{AnswerState, KeptAnswer, KeptState};
 
 /// How long PuppetDB may send nothing, unless a setting says otherwise.
 const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -98,7 +98,34 @@ impl Puppetdb {
             })?;
             writer.finish(&self.url, fields)
         })();
-        asked.map_err(|reason| format!("{reason}; {}", self.kept.describe()))
+        asked.map_err(|reason: String| {
+            self.kept.record_failure(&reason);
+            format!("{reason}; {}", self.kept.describe())
+        })
+    }
+
+    /// Returns its address.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns its state as a page, for people: the address, the answer that is kept with its age, its
+    /// nodes and the facts that were asked for, and the last failure.
+    pub fn page(&self) -> String {
+        let KeptState { answer, failure } = self.kept.state();
+        let mut lines = vec![format!("PuppetDB at {}", self.url)];
+        match answer {
+            Some(AnswerState { age, nodes, fields }) => {
+                let nodes = count_phrase(nodes, "node");
+                lines.push(format!("  its answer of {age} ago has {nodes}"));
+                lines.push(format!("  with the fields {}", fields.join(", ")));
+            }
+            None => lines.push("  no answer of it is kept".to_owned()),
+        }
+        if let Some((age, reason)) = failure {
+            lines.push(format!("  the last request, {age} ago, failed: {reason}"));
+        }
+        lines.join("\n") + "\n"
     }
 }
 

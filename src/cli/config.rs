@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{ArgumentSettings, ConfigArguments, Failure, Status, open};
 use crate::ide::governing::{GoverningConfig, governing_configs};
+use crate::puppetdb::{KeptState, Puppetdb};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
 use crate::workspace::Snapshot;
@@ -17,7 +18,10 @@ pub(super) fn run(arguments: &ConfigArguments, out: &mut dyn Write) -> Result<St
     let all = governing_configs(&opened.snapshot);
     for (number, one) in all.iter().enumerate() {
         if arguments.json {
-            writeln!(out, "{}", as_json(one, &opened.snapshot))?;
+            let mut facts = as_json(one, &opened.snapshot);
+            let source = opened.settings.asked_puppetdb(opened.snapshot.folders());
+            facts["puppetdb"] = source.as_ref().map_or(serde_json::Value::Null, puppetdb_as_json);
+            writeln!(out, "{facts}")?;
             continue;
         }
         if number > 0 {
@@ -25,7 +29,20 @@ pub(super) fn run(arguments: &ConfigArguments, out: &mut dyn Write) -> Result<St
         }
         write!(out, "{}", terminal_lines(&one.page(&opened.snapshot)))?;
     }
+    if !arguments.json {
+        let page = opened.settings.puppetdb_page(opened.snapshot.folders());
+        write!(out, "{}", terminal_lines(&page))?;
+    }
     Ok(Status::Good)
+}
+
+/// Returns the state of a PuppetDB as scripts read it.
+fn puppetdb_as_json(source: &Puppetdb) -> serde_json::Value {
+    let KeptState { answer, failure } = source.kept().state();
+    let answer = answer
+        .map(|answer| json!({"age": answer.age, "nodes": answer.nodes, "fields": answer.fields}));
+    let failure = failure.map(|(age, reason)| json!({"age": age, "reason": reason}));
+    json!({"url": source.url(), "answer": answer, "failure": failure})
 }
 
 /// Returns the facts of an environment as scripts read them.

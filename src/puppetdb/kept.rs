@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::Refreshed;
 use crate::disk::{FileSystem as _, OsFs, PrivateFile};
-use crate::text::{FilePath, hex_digits};
+use crate::text::{FilePath, count_phrase, hex_digits};
 
 /// The longest statement about an answer that is read, in bytes.
 const MAX_STATEMENT: u64 = 1 << 20;
@@ -35,6 +35,35 @@ struct Statement {
     time: u64,
     /// The SHA-256 of the rows.
     digest: String,
+}
+
+/// The last request that gave no answer.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+struct FailedRequest {
+    /// Why, in words.
+    reason: String,
+    /// When, in seconds since 1970.
+    time: u64,
+}
+
+/// The state of an answer, for people and scripts. It has no secret: names of facts, no value of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptState {
+    /// The answer that is kept; `None` where there is none.
+    pub answer: Option<AnswerState>,
+    /// The age of the last request in words, and why it failed; `None` where it has an answer.
+    pub failure: Option<(String, String)>,
+}
+
+/// An answer that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerState {
+    /// Its age in words: `3 h`.
+    pub age: String,
+    /// The number of its nodes.
+    pub nodes: usize,
+    /// The fields that were asked for.
+    pub fields: Vec<String>,
 }
 
 impl KeptAnswer {
@@ -68,6 +97,42 @@ impl KeptAnswer {
         self.folder.join(&format!("{}.json", self.name))
     }
 
+    fn failure_path(&self) -> FilePath {
+        self.folder.join(&format!("{}.failure.json", self.name))
+    }
+
+    /// Records why there is no new answer. A disk that refuses the record has been told of already.
+    pub(super) fn record_failure(&self, reason: &str) {
+        let failure = FailedRequest { reason: reason.to_owned(), time: seconds_now() };
+        let Ok(text) = serde_json::to_vec(&failure) else { return };
+        let _ = self.write_private(&self.failure_path(), &text);
+    }
+
+    fn write_private(&self, path: &FilePath, text: &[u8]) -> Result<(), String> {
+        let refusal = |error| self.refusal(&error);
+        let mut file = PrivateFile::create(path).map_err(refusal)?;
+        file.write_all(text).map_err(refusal)?;
+        file.put_in_place().map_err(refusal)
+    }
+
+    /// Returns the state of the answer.
+    pub fn state(&self) -> KeptState {
+        let known = self.statement();
+        let failure: Option<FailedRequest> = OsFs
+            .read(&self.failure_path(), MAX_STATEMENT)
+            .ok()
+            .and_then(|text| serde_json::from_slice(&text).ok());
+        let is_last =
+            |failure: &FailedRequest| known.as_ref().is_none_or(|known| known.time <= failure.time);
+        let failure = failure.filter(is_last).map(|it| (age_words(age_of(it.time)), it.reason));
+        let answer = known.map(|known| AnswerState {
+            age: age_words(age_of(known.time)),
+            nodes: known.nodes,
+            fields: known.fields,
+        });
+        KeptState { answer, failure }
+    }
+
     /// Returns what the kept rows are about; `None` where there are none.
     fn statement(&self) -> Option<Statement> {
         OsFs.entry(&self.rows())?;
@@ -86,10 +151,8 @@ impl KeptAnswer {
         let Some(known) = self.statement() else {
             return "no earlier answer of it is kept, so that no nodes come from it".to_owned();
         };
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(known.time);
-        let age = SystemTime::now().duration_since(time).unwrap_or_default();
-        let plural = if known.nodes == 1 { "" } else { "s" };
-        format!("its answer of {} ago is used, {} node{plural}", age_words(age), known.nodes)
+        let nodes = count_phrase(known.nodes, "node");
+        format!("its answer of {} ago is used, {nodes}", age_words(age_of(known.time)))
     }
 
     /// Begins to write other rows beside the kept ones.
@@ -132,18 +195,15 @@ impl RowWriter<'_> {
         if is_other {
             self.file.put_in_place().map_err(refusal)?;
         }
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let statement = Statement {
             puppetdb: url.to_owned(),
             fields: fields.to_vec(),
             nodes: self.count,
-            time: now.as_secs(),
+            time: seconds_now(),
             digest,
         };
         let text = serde_json::to_vec(&statement).map_err(|error| error.to_string())?;
-        let mut file = PrivateFile::create(&self.kept.statement_path()).map_err(refusal)?;
-        file.write_all(&text).map_err(refusal)?;
-        file.put_in_place().map_err(refusal)?;
+        self.kept.write_private(&self.kept.statement_path(), &text)?;
         Ok(Refreshed { nodes: self.count, is_other })
     }
 }
@@ -152,6 +212,16 @@ impl KeptAnswer {
     fn refusal(&self, error: &std::io::Error) -> String {
         format!("its answer cannot be kept in {}: {error}", self.folder)
     }
+}
+
+/// Returns the present time in seconds since 1970.
+fn seconds_now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// Returns the age of a time in seconds since 1970.
+fn age_of(time: u64) -> Duration {
+    Duration::from_secs(seconds_now().saturating_sub(time))
 }
 
 /// Returns an age in its largest unit: `12 s`, `3 h`.
@@ -196,6 +266,9 @@ mod tests {
         write(&["{}"], false);
         let text = OsFs.read(&kept.rows(), 100);
         let told = kept.describe();
+        let before = kept.state();
+        kept.record_failure("connection refused");
+        let state = kept.state();
         let (asked, not_asked) =
             (kept.has_fields(&fields), kept.has_fields(&["facts.kernel".to_owned()]));
         let names = std::fs::read_dir(kept.folder().as_str()).expect("it is there").count();
@@ -213,7 +286,11 @@ mod tests {
         assert_eq!(text, Ok(b"{\"a\": 1}\n{}\n".to_vec()));
         assert!(told.ends_with("is used, 2 nodes"), "{told}");
         assert!(asked && !not_asked);
-        assert_eq!(names, 2, "nothing is left of rows that were not finished");
+        assert_eq!(before.failure, None);
+        let answer = state.answer.expect("it is kept");
+        assert_eq!((answer.nodes, &answer.fields[..]), (2, &fields[..]));
+        assert_eq!(state.failure.map(|(_, reason)| reason).as_deref(), Some("connection refused"));
+        assert_eq!(names, 3, "nothing is left of rows that were not finished");
         #[cfg(unix)]
         assert_eq!(mode, [0o600, 0o700]);
     }

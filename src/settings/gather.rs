@@ -220,6 +220,14 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Returns the page about the PuppetDB that nodes of these folders come from, behind an empty
+    /// line; empty where there is none.
+    pub fn puppetdb_page(&self, folders: &[FilePath]) -> String {
+        self.asked_puppetdb(folders).map_or_else(String::new, |one| format!("\n{}", one.page()))
+    }
+}
+
 impl Opened {
     /// Asks PuppetDB for its nodes with these fields, and reads its answer. Where it gives none, that
     /// is a problem of the settings, and an earlier answer counts.

@@ -1,7 +1,7 @@
 //! `hiera-ls config`: the config that governs each environment, the reason, and the others.
 
 use super::{at, repo};
-use crate::support::json_lines;
+use crate::support::{hiera_ls, json_lines, run};
 
 const PRODUCTION: &str = "version: 5
 defaults: {datadir: '/etc/puppetlabs/code/environments/%{environment}/hieradata', data_hash: yaml_data}
@@ -62,6 +62,29 @@ fn the_line_that_is_printed_chooses_the_other_config() {
     );
     let (_, out, _) = at(&root, &["lookup", "a", "--environment", "production"], "");
     assert_eq!(out, "1\n");
+}
+
+#[test]
+fn the_state_of_puppetdb_is_told() {
+    let root = repo("cli-config-puppetdb", &FILES);
+    let config = |arguments: &[&str]| {
+        // Nothing listens at this port.
+        let puppetdb = ["config", "--puppetdb", "http://127.0.0.1:9"];
+        let mut command = hiera_ls([&puppetdb[..], arguments].concat());
+        let run = run(command.current_dir(&root).env("XDG_CACHE_HOME", root.join("cache")), "");
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+        run.stdout
+    };
+    let page = config(&[]);
+    let (_, told) = page.split_once("\nPuppetDB at ").expect("a part about PuppetDB");
+    assert!(told.starts_with("http://127.0.0.1:9\n  no answer of it is kept\n"), "{told}");
+    assert!(told.contains("\n  the last request, 0 s ago, failed: "), "{told}");
+    let json = config(&["--json"]);
+    let line = &json_lines("config", &json)[0]["puppetdb"];
+    assert_eq!((&line["url"], &line["answer"]), (&"http://127.0.0.1:9".into(), &().into()));
+    assert!(line["failure"]["reason"].is_string(), "{line}");
+    let (_, plain, _) = at(&root, &["config"], "");
+    assert!(!plain.contains("PuppetDB"), "{plain}");
 }
 
 #[test]

@@ -52,6 +52,16 @@ fn nodes_of_puppetdb_get_the_values_of_their_facts_files() {
     assert!(of_files.stdout.lines().count() >= 3, "{}", of_files.stdout);
     assert_eq!(of_puppetdb.stdout, of_files.stdout, "{}", of_puppetdb.stderr);
 
+    let arguments: Vec<&str> =
+        std::iter::once("config").chain(asking.iter().map(String::as_str)).collect();
+    let page = run(&mut program(&root, &arguments), "").stdout;
+    let (_, told) = page.split_once("\nPuppetDB at ").expect("a part about PuppetDB");
+    assert!(
+        told.starts_with(&format!("{}\n  its answer of 0 s ago has 203 nodes\n", server.url())),
+        "{told}"
+    );
+    assert!(told.contains("facts.tenants") && !told.contains("failed"), "{told}");
+
     // Of the facts the cache has those that the data reads, for the user alone.
     let folder = cache_of(&root).join("hiera-ls/puppetdb");
     let files: Vec<_> = fs::read_dir(&folder).expect("it is there").flatten().collect();

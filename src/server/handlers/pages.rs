@@ -7,10 +7,9 @@ use tower_lsp::lsp_types as lsp;
 
 use super::Answer;
 use crate::hiera::key::LookupKey;
-use crate::ide::governing::governing_page;
 use crate::ide::{effective, hierarchy, story};
 use crate::server::capabilities::{SHOW_COMMAND, SHOW_KIND};
-use crate::server::handlers::views::request_failed;
+use crate::server::handlers::views::{config_text, request_failed};
 use crate::server::lsp318::{TextDocumentContentParams, TextDocumentContentResult};
 use crate::server::pages::Page;
 use crate::server::session::{ClientView, ServerHandle};
@@ -75,7 +74,7 @@ fn page_text(snapshot: &Snapshot, client: &ClientView, page: Page) -> Answer<Str
             .find_reach_page(snapshot.clone())
             .map_err(request_failed)?
             .map(|found| found.text),
-        Page::Governing => Some(governing_page(snapshot)),
+        Page::Governing => Some(config_text(snapshot, client)),
         Page::Refactorings => Some(section("Refactorings")),
         Page::QuickFixes => Some(section("Quick fixes")),
     })

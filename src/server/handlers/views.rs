@@ -204,10 +204,15 @@ pub(in crate::server) fn status(
 /// Answers with the configs that govern, the reasons, and the other configs.
 pub(in crate::server) fn config_page(
     snapshot: &Snapshot,
-    _: &ClientView,
+    client: &ClientView,
     _: &ConfigParams,
 ) -> Answer<ConfigPage> {
-    Ok(Some(ConfigPage { text: governing_page(snapshot) }))
+    Ok(Some(ConfigPage { text: config_text(snapshot, client) }))
+}
+
+/// Returns the page about the configs that govern, and about PuppetDB where nodes come from one.
+pub(super) fn config_text(snapshot: &Snapshot, client: &ClientView) -> String {
+    governing_page(snapshot) + &client.settings.puppetdb_page(snapshot.folders())
 }
 
 /// Returns the protocol's RequestFailed, with a reason for people.

@@ -75,6 +75,44 @@ data/roles/db.yaml  the file is refused (rule not-a-hash)
 }
 
 #[test]
+fn a_level_that_falls_silent_without_the_key_is_no_cause() {
+    let config = CONFIG
+        .replace("- {name: OS", "- {name: Host, path: 'host/%{facts.hostname}.yaml'}\n- {name: OS");
+    let node = |name: &str| {
+        format!(
+            "{{\"facts\":{{\"osfamily\":\"Debian\",\"hostname\":\"{name}\"}},\"trusted\":{{\"certname\":\"{name}\"}},\"role\":\"web\"}}\n"
+        )
+    };
+    let root = repo(
+        "upgrade-silent",
+        &[
+            ("hiera.yaml", &config),
+            (".hiera-ls.yaml", "nodes: {sources: [fleet.jsonl]}\n"),
+            ("fleet.jsonl", &["a", "b", "c"].map(node).concat()),
+            ("data/host/a.yaml", "motd: a\n"),
+            ("data/host/c.yaml", "package: own\nmotd: c\n"),
+            ("data/os/Debian.yaml", "package: apt\n"),
+            ("data/common.yaml", "package: none\nmotd: all\n"),
+        ],
+    );
+    let (status, out, err) = at(&root, &["diff", "--puppet-version", "7..8"], "");
+    assert_eq!((status, err.as_str()), (1, ""));
+    // The first two nodes have one answer before, and all three have one after: the first one has a
+    // file of its own without the key, which says nothing of the second one.
+    let expected = "
+hiera.yaml:3  level 'Host': 'facts.hostname' is gone, 'facts.networking.hostname' has its value (code action 'Use structured facts')
+  ~ motd    2 nodes: a, c
+      a (data/host/a.yaml:1) -> all    1 node: a
+      c (data/host/c.yaml:2) -> all    1 node: c
+  ~ package  own (data/host/c.yaml:1) -> none    1 node: c
+
+hiera.yaml:4  level 'OS': 'facts.osfamily' is gone, 'facts.os.family' has its value (code action 'Use structured facts')
+  ~ package  apt (data/os/Debian.yaml:1) -> none    2 nodes: a, b
+";
+    assert!(out.contains(expected), "{out}");
+}
+
+#[test]
 fn settings_keep_legacy_facts_and_strict_after_an_upgrade() {
     let kept = fleet("upgrade-kept", "puppet: {includeLegacyFacts: true, strict: warning}\n");
     let arguments = ["diff", "--puppet-version", "7..8"];

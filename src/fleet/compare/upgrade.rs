@@ -18,7 +18,7 @@ use crate::hiera::data::Reference;
 use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::hiera::resolution::{Outcome, Resolution};
+use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::puppet::LegacyFacts;
 use crate::puppet::legacy_facts::{structured_fact, written_legacy_fact};
 use crate::text::{FilePath, Span};
@@ -321,17 +321,33 @@ fn config_path(environment: &Environment) -> FilePath {
     config.unwrap_or_else(|| environment.root.clone())
 }
 
-/// Returns the places of the locations that name a file before, and none or another one after.
+/// Returns the places of the locations that give a value in one version, and in the other do not name
+/// the file of that value.
+///
+/// The lookups may be of two nodes: all nodes of an answer read the files with the key by the same
+/// locations, and other files by others, so that only files with the key are compared. A location that
+/// one lookup did not come to is not silent.
 fn silent_templates(change: &KeyChange) -> Vec<Span> {
     let (before, after): (&Resolution, &Resolution) = (&change.before, &change.after);
-    let path = |outcome: &Outcome| match outcome {
-        Outcome::Found { path, .. } | Outcome::NoSuchKey(path) => Some(path.clone()),
-        Outcome::NotReached { path, .. } => path.clone(),
+    let found = |one: &LookupStep| match &one.outcome {
+        Outcome::Found { path, .. } => Some(path.clone()),
         _ => None,
     };
-    let steps = before.steps.iter().zip(&after.steps);
-    let silent = steps.filter(|(one, other)| path(&one.outcome) != path(&other.outcome));
-    silent.filter_map(|(one, _)| one.template.as_ref()?.span).collect()
+    let mut silent = Vec::new();
+    for (one, other) in [(before, after), (after, before)] {
+        for step in &one.steps {
+            let (Some(path), Some(template)) = (found(step), &step.template) else { continue };
+            let is_reached = |step: &&LookupStep| {
+                step.template.as_ref() == Some(template)
+                    && !matches!(step.outcome, Outcome::NotReached { .. })
+            };
+            let mut reached = other.steps.iter().filter(is_reached).map(found).peekable();
+            if reached.peek().is_some() && !reached.any(|other| other.as_ref() == Some(&path)) {
+                silent.extend(template.span);
+            }
+        }
+    }
+    silent
 }
 
 /// Returns the root keys that an answer needs: its own, and those of tokens.

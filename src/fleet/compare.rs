@@ -14,6 +14,7 @@ mod effort;
 pub mod history;
 mod kept;
 mod keys;
+mod known;
 mod needed;
 pub mod nodes;
 pub mod refused;
@@ -29,6 +30,7 @@ use std::sync::Arc;
 use answer::{ComparedAnswer, NodeAnswers};
 use concerned::{ComparedChange, ConcernedNodes};
 pub use effort::Effort;
+pub use known::KnownAnswers;
 
 use super::groups::{FleetQuestion, Group, visit_groups};
 use super::node_caches::{CachedScope, NodeCaches};
@@ -95,18 +97,12 @@ impl Comparison {
 pub struct Comparer<'a> {
     before: &'a Snapshot,
     effort: Effort,
-    /// The lookups that all changes share, of each environment in their order.
-    known: Vec<KnownAnswers>,
+    /// The answers that all changes share.
+    known: RefCell<KnownAnswers>,
+    /// The located levels that all changes share, of each environment in their order.
+    caches: Vec<NodeCaches<'static>>,
     /// Whether answers keep their lookups, for callers that show both.
     keeps_lookups: bool,
-}
-
-/// The lookups in an environment that several changes share.
-#[derive(Default)]
-struct KnownAnswers {
-    /// The answers by the key and the number of the way in which the key is read.
-    answers: RefCell<HashMap<(Arc<str>, usize), NodeAnswers>>,
-    caches: NodeCaches<'static>,
 }
 
 /// An environment in one of two snapshots.
@@ -151,8 +147,9 @@ impl Verdicts {
 impl<'a> Comparer<'a> {
     /// Creates a comparer of changes to a snapshot.
     pub fn new(before: &'a Snapshot, effort: Effort) -> Comparer<'a> {
-        let known = before.environments().all.iter().map(|_| KnownAnswers::default()).collect();
-        Comparer { before, effort, known, keeps_lookups: false }
+        let caches = before.environments().all.iter().map(|_| NodeCaches::default()).collect();
+        let known = RefCell::default();
+        Comparer { before, effort, known, caches, keeps_lookups: false }
     }
 
     /// Begins the first of so many changes that are left to compare: it gets its share of the
@@ -187,9 +184,7 @@ impl<'a> Comparer<'a> {
         ends_at_first: bool,
     ) -> Option<Comparison> {
         let mut all = Comparison::default();
-        let visit = |sides: Option<(ComparedSide<'_>, ComparedSide<'_>)>,
-                     known: &KnownAnswers,
-                     files: &[&FilePath]| {
+        let visit = |sides: Option<(ComparedSide<'_>, ComparedSide<'_>)>, files: &[&FilePath]| {
             let Some(sides) = sides else {
                 all.others_change = true;
                 return ControlFlow::Continue(());
@@ -201,7 +196,7 @@ impl<'a> Comparer<'a> {
             all.are_kinds |= are_kinds;
             let mut verdicts = Verdicts { ends_at_first, ..Verdicts::default() };
             if !keys.is_empty() {
-                self.compare_keys(sides, known, (&keys, files), &mut verdicts);
+                self.compare_keys(sides, (&keys, files), &mut verdicts);
             }
             all.keys.extend(keys);
             all.others_change |= verdicts.others_change;
@@ -216,22 +211,20 @@ impl<'a> Comparer<'a> {
         Some(all)
     }
 
-    /// Passes on both sides of each environment that a change concerns, with the answers that are
-    /// known of the environment, and the files of the change; no sides for an environment that is
-    /// gone afterwards. `None` when cancelled.
+    /// Passes on both sides of each environment that a change concerns, and the files of the change;
+    /// no sides for an environment that is gone afterwards. `None` when cancelled.
     fn visit_environments(
         &self,
         (after, change): (&Snapshot, &SourceChange),
         mut visit: impl FnMut(
             Option<(ComparedSide<'_>, ComparedSide<'_>)>,
-            &KnownAnswers,
             &[&FilePath],
         ) -> ControlFlow<()>,
     ) -> Option<()> {
         let files: Vec<&FilePath> = change.edits.keys().chain(change.created.keys()).collect();
-        for (environment, known) in self.before.environments().all.iter().zip(&self.known) {
+        for (number, environment) in self.before.environments().all.iter().enumerate() {
             let Some(later) = environment_after(self.before, after, environment) else {
-                let _ = visit(None, known, &files);
+                let _ = visit(None, &files);
                 continue;
             };
             let concerns =
@@ -240,13 +233,11 @@ impl<'a> Comparer<'a> {
                 continue;
             }
             let has_same_files = std::ptr::eq(environment, later) && change.created.is_empty();
-            let caches = match has_same_files {
-                true => NodeCaches::new_above(&known.caches),
-                false => NodeCaches::default(),
-            };
-            let before = ComparedSide { snapshot: self.before, environment, caches: &known.caches };
+            let known = &self.caches[number];
+            let caches = NodeCaches::of_later(known, has_same_files);
+            let before = ComparedSide { snapshot: self.before, environment, caches: known };
             let after = ComparedSide { snapshot: after, environment: later, caches: &caches };
-            let is_over = visit(Some((before, after)), known, &files).is_break();
+            let is_over = visit(Some((before, after)), &files).is_break();
             if self.before.cancel_token().is_cancelled() {
                 return None;
             }
@@ -260,13 +251,12 @@ impl<'a> Comparer<'a> {
     fn compare_keys(
         &self,
         sides: (ComparedSide<'_>, ComparedSide<'_>),
-        known: &KnownAnswers,
         (keys, files): (&BTreeSet<Arc<str>>, &[&FilePath]),
         verdicts: &mut Verdicts,
     ) {
         let change = ComparedChange::new(sides, keys, files);
         for key in keys {
-            self.compare_key(&change, known, key, verdicts);
+            self.compare_key(&change, key, verdicts);
             if verdicts.are_enough() || self.before.cancel_token().is_cancelled() {
                 return;
             }
@@ -274,16 +264,10 @@ impl<'a> Comparer<'a> {
     }
 
     /// Compares one of the keys of a change in each way in which the key is read.
-    fn compare_key(
-        &self,
-        change: &ComparedChange<'_>,
-        known: &KnownAnswers,
-        key: &Arc<str>,
-        verdicts: &mut Verdicts,
-    ) {
+    fn compare_key(&self, change: &ComparedChange<'_>, key: &Arc<str>, verdicts: &mut Verdicts) {
         let ComparedChange { sides: (before, after), files, .. } = *change;
         let only_merge_differs = keys::differs_in_merge_alone((before, after), key, files);
-        for (number, way) in before.ways(key).iter().enumerate() {
+        for way in before.ways(key).iter() {
             if only_merge_differs && way.names_strategy() {
                 continue;
             }
@@ -292,10 +276,7 @@ impl<'a> Comparer<'a> {
                 return;
             }
             let (nodes, edited) = change.concerned();
-            let mut answers = known.answers.borrow_mut();
-            let old = answers.entry((key.clone(), number)).or_default();
-            self.add_answers((before, nodes.kinds), (key, way), &nodes.numbers, old);
-            let old: &NodeAnswers = old;
+            let old = self.known_answers((before, nodes.kinds), (key, way), &nodes.numbers);
             let is_shadowed = |node: &usize| {
                 let answer = old.number(*node).map(|number| old.answer(number));
                 let found = answer.and_then(|answer| answer.found.as_ref());
@@ -303,7 +284,8 @@ impl<'a> Comparer<'a> {
             };
             let open: Vec<usize> =
                 nodes.numbers.iter().copied().filter(|node| !is_shadowed(node)).collect();
-            self.compare_answers(after, (key, way), (nodes, &open, old), verdicts);
+            self.compare_answers(after, (key, way), (nodes, &open, &old), verdicts);
+            self.keep_answers(before, (key, way), old);
             if verdicts.are_enough() || self.before.cancel_token().is_cancelled() {
                 return;
             }
@@ -382,7 +364,36 @@ impl<'a> Comparer<'a> {
 
     fn compared_answer(&self, resolution: Resolution, side: ComparedSide<'_>) -> ComparedAnswer {
         let answer = ComparedAnswer::new(&resolution, side, &[]);
-        if self.keeps_lookups { answer.with_lookup(resolution) } else { answer }
+        if !self.keeps_lookups {
+            return answer;
+        }
+        answer.with_lookup(Resolution { steps: Vec::new(), ..resolution })
+    }
+
+    /// Returns the answers of the nodes, or of these kinds of nodes, with these numbers before the
+    /// change, as far as the effort reaches: those that are known, and the others. The caller gives
+    /// them to [`Comparer::keep_answers`].
+    fn known_answers(
+        &self,
+        (before, kinds): (ComparedSide<'_>, Option<&[Arc<Node>]>),
+        (key, way): (&Arc<str>, &ReadWay<'_>),
+        numbers: &[usize],
+    ) -> NodeAnswers {
+        let mut answers = self.known.borrow_mut().take(&known_question(before, key, way));
+        self.add_answers((before, kinds), (key, way), numbers, &mut answers);
+        answers
+    }
+
+    /// Keeps answers before the change for the next one. A cancelled lookup is no answer.
+    fn keep_answers(
+        &self,
+        before: ComparedSide<'_>,
+        (key, way): (&Arc<str>, &ReadWay<'_>),
+        answers: NodeAnswers,
+    ) {
+        if !self.before.cancel_token().is_cancelled() {
+            self.known.borrow_mut().put(known_question(before, key, way), answers);
+        }
     }
 
     /// Adds the answers of the nodes, or of these kinds of nodes, with these numbers that are not
@@ -439,6 +450,17 @@ impl<'a> Comparer<'a> {
     }
 }
 
+/// Returns the question of a key that is read in a way before a change.
+fn known_question(
+    before: ComparedSide<'_>,
+    key: &Arc<str>,
+    way: &ReadWay<'_>,
+) -> known::KnownQuestion {
+    let mut all = before.snapshot.environments().all.iter();
+    let number = all.position(|one| std::ptr::eq(&**one, before.environment));
+    (number.unwrap_or_default(), key.clone(), way.identity())
+}
+
 /// Returns an environment after a change: the one with the same root, and of several with one root
 /// the one with the same config.
 fn environment_after<'s>(
@@ -476,7 +498,8 @@ impl<'a> ComparedSide<'a> {
     ) -> Resolution {
         let view = self.snapshot.view(self.environment);
         let context = self.snapshot.lookup_context(self.environment, &view, scope);
-        way.lookup(&self.caches.resolver(context, cached), &LookupKey::of_root(key))
+        let resolver = self.caches.resolver(context, cached).without_unreached();
+        way.lookup(&resolver, &LookupKey::of_root(key))
     }
 }
 

@@ -26,10 +26,10 @@ pub(super) enum CachedScope {
 }
 
 impl<'a> NodeCaches<'a> {
-    /// Creates caches for an environment that is the same in another snapshot, where the same files
-    /// exist: levels that are located there are not located again.
-    pub(super) fn new_above(base: &'a NodeCaches<'a>) -> NodeCaches<'a> {
-        NodeCaches { caches: Memo::default(), base: Some(base) }
+    /// Creates caches for an environment in a later snapshot. Where the environment is the same one,
+    /// and the same files exist in it, levels that are located in `base` are not located again.
+    pub(super) fn of_later(base: &'a NodeCaches<'a>, has_same_files: bool) -> NodeCaches<'a> {
+        NodeCaches { caches: Memo::default(), base: has_same_files.then_some(base) }
     }
 
     /// Returns a resolver for lookups in a scope; `None` for one that shares nothing.

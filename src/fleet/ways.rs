@@ -7,7 +7,11 @@ use crate::hiera::merge::{DeepOptions, Strategy};
 use crate::hiera::resolution::Resolution;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::manifests::MergingCall;
+use crate::workspace::manifests::{CallStrategy, MergingCall};
+
+/// All that the answer of a way depends on beside the snapshot and the key: the strategy that a call
+/// asks for; `None` for that of `lookup_options`.
+pub(super) type WayIdentity = Option<CallStrategy>;
 
 /// A merge strategy with which a key is read.
 pub struct ReadWay<'a> {
@@ -67,6 +71,15 @@ impl<'a> ReadWay<'a> {
             ways.push(ReadWay { strategy: ReadStrategy::Options, is_certain: true });
         }
         ways
+    }
+
+    /// Returns the identity: ways with equal ones give equal answers.
+    pub(super) fn identity(&self) -> WayIdentity {
+        match &self.strategy {
+            ReadStrategy::Options => None,
+            ReadStrategy::Call(call) => Some(call.asked().clone()),
+            ReadStrategy::Strategy(strategy) => Some(CallStrategy::Literal(strategy.clone())),
+        }
     }
 
     /// Looks a key up in this way.

@@ -104,6 +104,8 @@ impl LayerLevels {
 pub struct Resolver<'a> {
     ctx: Context<'a>,
     cache: Rc<LookupCache>,
+    /// Whether resolutions list the locations below the one that answered.
+    lists_unreached: bool,
 }
 
 /// The data that lookups in one context share: located levels and assembled options. A caller may
@@ -283,7 +285,13 @@ impl<'a> Resolver<'a> {
 
     /// Returns a resolver that goes on with the cache of an earlier one of an equal context.
     pub fn resume(ctx: Context<'a>, cache: Rc<LookupCache>) -> Resolver<'a> {
-        Resolver { ctx, cache }
+        Resolver { ctx, cache, lists_unreached: true }
+    }
+
+    /// Returns the resolver for callers that need no steps below the location that answered: its
+    /// resolutions end with that one.
+    pub fn without_unreached(self) -> Resolver<'a> {
+        Resolver { lists_unreached: false, ..self }
     }
 
     /// Returns the context.
@@ -344,9 +352,16 @@ impl<'a> Resolver<'a> {
         };
         lacks_options |= choice.convert_to.is_err();
         let mut steps = inv.steps.take().unwrap_or_default();
-        self.add_unreached(&inv, key, &mut steps);
+        let reached = steps.len();
+        // Of the files that unknown variables decide, those that are read anyway are left out.
+        if self.lists_unreached || !inv.unsettled.is_empty() {
+            self.add_unreached(&inv, key, &mut steps);
+        }
         let Invocation { unsettled, unsettled_levels, reads, unapplied_conversions, .. } = inv;
         let unsettled = story::without_repeats(unsettled, &steps);
+        if !self.lists_unreached {
+            steps.truncate(reached);
+        }
         let found = value.as_ref().ok().and_then(Option::as_ref);
         let mut unsettled_levels = story::that_matter(unsettled_levels, found, &unsettled);
         unsettled_levels.extend(self.unread_options_of(key));

@@ -31,7 +31,8 @@ pub struct Resolution {
     pub lacks_options: bool,
     /// The conversions that were left out: its own, and those of keys that it needs.
     pub unapplied_conversions: Vec<Unapplied>,
-    /// The outcome at each location, in order.
+    /// The outcome at each location, in order; of a resolver without unreached locations only down
+    /// to the one that answered.
     pub steps: Vec<LookupStep>,
     /// Files that could change the value if variables that are unknown were known.
     pub unsettled: Vec<Unsettled>,

@@ -9,6 +9,7 @@ use super::change_report::model::{ChangeKind, Reporter};
 use super::change_report::page::links_of;
 use super::change_report::{ChangeReport, page};
 use super::page_links::PageLink;
+use crate::fleet::compare::KnownAnswers;
 use crate::fleet::compare::changes::{EnvironmentChanges, KeyChange, find_changes};
 use crate::fleet::compare::edits::{Edit, EditKind, find_edits};
 use crate::fleet::compare::nodes::NodeChoice;
@@ -71,9 +72,10 @@ impl Reach {
 
 impl<'a> Revisions<'a> {
     /// Returns the reach of the edits; `None` when cancelled. `last` is the reach of the revision
-    /// before the last edit: a file that cannot be read keeps its lenses where they were.
-    pub fn find_reach(self, last: &Reach) -> Option<Reach> {
-        let files = self.before.files_changed(self.after);
+    /// before the last edit: a file that cannot be read keeps its lenses where they were. `known` are
+    /// the answers of the revision before that earlier comparisons found.
+    pub fn find_reach(self, last: &Reach, known: &mut KnownAnswers) -> Option<Reach> {
+        let files = self.edited_files();
         let unreadable: Vec<FilePath> =
             files.iter().filter(|path| self.cannot_be_read(path)).cloned().collect();
         let mut lenses = BTreeMap::new();
@@ -92,13 +94,20 @@ impl<'a> Revisions<'a> {
                 paths => &self.after.with_files_of(self.before, paths),
             };
             let mut counts: BTreeMap<FilePath, FileReach> = BTreeMap::new();
-            Revisions { after: readable, ..self }.count_changes(&mut counts)?;
+            Revisions { after: readable, ..self }.count_changes(&mut counts, known)?;
             total = FileReach::title_of_all(counts.values()).or(total);
             is_neutral &= counts.values().all(|file| file.all.is_empty());
             let written = counts.into_iter().map(|(path, reach)| (path, reach.into_lenses()));
             lenses.extend(written.filter(|(_, lenses)| !lenses.is_empty()));
         }
         Some(Reach { lenses, total, is_neutral })
+    }
+
+    /// Returns the files with another text, and those that only one revision has.
+    fn edited_files(self) -> Vec<FilePath> {
+        let mut files = self.before.files_changed(self.after);
+        files.retain(|path| !self.before.has_equal_file(self.after, path));
+        files
     }
 
     /// Whether Puppet refuses the text of a file after the edits, and did not before.
@@ -122,12 +131,17 @@ impl<'a> Revisions<'a> {
     }
 
     /// Adds the changes that each edit causes; `None` when cancelled.
-    fn count_changes(self, counts: &mut BTreeMap<FilePath, FileReach>) -> Option<()> {
+    fn count_changes(
+        self,
+        counts: &mut BTreeMap<FilePath, FileReach>,
+        known: &mut KnownAnswers,
+    ) -> Option<()> {
         let Revisions { before, after } = self;
-        let files = before.files_changed(after);
+        let files = self.edited_files();
         let root = FilePath::new("/");
         let reporter = self.reporter(&root);
-        let all = find_changes(before, after, &files, &NodeChoice::chosen_by(&|_| true))?;
+        let everyone = NodeChoice::chosen_by(&|_| true);
+        let all = find_changes(before, after, &files, &everyone, known)?;
         for (environment, changes) in all.into_iter().enumerate() {
             let sides = ((before, changes.before), (after, changes.after));
             let edits = find_edits(sides.0, sides.1, &files);
@@ -163,13 +177,19 @@ impl<'a> Revisions<'a> {
     }
 
     /// Returns the report about the edits, as `hiera-ls diff` writes it; `None` when cancelled.
-    /// `base` and `head` name the revisions.
-    pub fn find_page(self, (base, head): (&str, &str)) -> Option<ReachPage> {
+    /// `base` and `head` name the revisions. `known` are the answers of the revision before that
+    /// earlier comparisons found.
+    pub fn find_page(
+        self,
+        (base, head): (&str, &str),
+        known: &mut KnownAnswers,
+    ) -> Option<ReachPage> {
         let Revisions { before, after } = self;
-        let files = before.files_changed(after);
+        let files = self.edited_files();
         let root = after.folders().first().cloned().unwrap_or(FilePath::new("/"));
         let reporter = self.reporter(&root);
-        let changes = find_changes(before, after, &files, &NodeChoice::chosen_by(&|_| true))?;
+        let everyone = NodeChoice::chosen_by(&|_| true);
+        let changes = find_changes(before, after, &files, &everyone, known)?;
         let report = |changes: EnvironmentChanges<'a>| {
             let sides = ((before, changes.before), (after, changes.after));
             let edits = find_edits(sides.0, sides.1, &files);

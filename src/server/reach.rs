@@ -2,13 +2,10 @@
 //! findings of each change, cancelled by the next one. Where it is another one than before, the
 //! client is asked to request its lenses again, and has a new status.
 
-use std::sync::Arc;
-
 use tower_lsp::lsp_types as lsp;
 
-use super::session::{ServerHandle, Shared, ask_for_lenses};
+use super::session::{ServerHandle, ask_for_lenses};
 use crate::ide::reach::Reach;
-use crate::text::CancelToken;
 
 /// Finds the reach after each change, until the server ends.
 pub(in crate::server) async fn run(ServerHandle { client, shared, .. }: ServerHandle) {
@@ -17,13 +14,14 @@ pub(in crate::server) async fn run(ServerHandle { client, shared, .. }: ServerHa
         shared.reach.due.notified().await;
         shared.input.wait_settled().await;
         let (snapshot, is_shown) = shared.with(|state| {
-            let is_ready = state.is_configured && state.workspace.snapshot().complete;
             let snapshot = state.workspace.snapshot();
-            (is_ready.then_some(snapshot), state.settings.lenses.reach)
+            let is_ready = state.is_configured && snapshot.complete;
+            let cancel = state.workspace.until_next_revision();
+            let snapshot = is_ready.then(|| snapshot.with_cancel_token(cancel));
+            (snapshot, state.settings.lenses.reach)
         });
         let Some(snapshot) = snapshot else { continue };
         let revision = snapshot.revision;
-        let snapshot = snapshot.with_cancel_token(while_at(shared.clone(), revision));
         let finding = shared.clone();
         let find = move || {
             if !is_shown {
@@ -58,9 +56,4 @@ pub(in crate::server) async fn run(ServerHandle { client, shared, .. }: ServerHa
             shared.status.tell(&client, &shared.reach, None).await;
         }
     }
-}
-
-/// Returns a token that is cancelled when the workspace is at another revision.
-fn while_at(shared: Arc<Shared>, revision: u64) -> CancelToken {
-    CancelToken::new(move || shared.with(|state| state.workspace.revision()) != revision)
 }

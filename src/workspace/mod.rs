@@ -38,6 +38,7 @@ pub mod ungoverned;
 mod view;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::disk::{DiskEntry, OsFs, Stamp};
@@ -74,6 +75,8 @@ pub struct Workspace {
     reconfigured: bool,
     selected: Option<Arc<str>>,
     current: Mutex<Current>,
+    /// The number of the current revision, for those who must not wait for the workspace.
+    revision: Arc<AtomicU64>,
 }
 
 /// The latest snapshot, as far as it was needed so far.
@@ -156,6 +159,7 @@ impl Workspace {
             reconfigured: false,
             selected: None,
             current: Mutex::new(Current { snapshot, stale: Stale::Nothing }),
+            revision: Arc::default(),
         }
     }
 
@@ -170,7 +174,14 @@ impl Workspace {
 
     /// Returns the revision that it is at.
     pub fn revision(&self) -> u64 {
-        self.current_state().snapshot.revision
+        self.revision.load(Ordering::SeqCst)
+    }
+
+    /// Returns a token that is cancelled when the workspace is at another revision than now. To ask
+    /// it waits for no lock.
+    pub fn until_next_revision(&self) -> CancelToken {
+        let (revision, now) = (self.revision.clone(), self.revision());
+        CancelToken::new(move || revision.load(Ordering::SeqCst) != now)
     }
 
     /// Returns its folders, each once.
@@ -338,6 +349,7 @@ impl Workspace {
     fn renew_revision(&mut self, touched: Option<&[FilePath]>) {
         let Current { snapshot, stale } = &mut *self.current_state();
         snapshot.revision += 1;
+        self.revision.store(snapshot.revision, Ordering::SeqCst);
         let Some(touched) = touched.filter(|_| *stale != Stale::Files) else {
             *stale = Stale::Files;
             return;

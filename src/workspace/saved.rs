@@ -18,7 +18,7 @@ use crate::text::FilePath;
 #[derive(Clone, Debug)]
 pub struct SavedFiles {
     /// By path; `None` for a file that only an editor has.
-    versions: Vec<(FilePath, Option<Arc<File>>)>,
+    versions: Vec<FileVersion>,
     disk_entries: Arc<BTreeMap<FilePath, DiskEntry>>,
 }
 
@@ -52,6 +52,7 @@ impl Workspace {
             sources: self.sources.clone(),
             reconfigured: self.reconfigured,
             selected: self.selected.clone(),
+            revision: Arc::new(snapshot.revision.into()),
             current: Mutex::new(Current { snapshot, stale: Stale::Nothing }),
         }
     }
@@ -74,6 +75,19 @@ impl Snapshot {
     pub fn as_saved(&self, saved: &SavedFiles) -> Snapshot {
         let SavedFiles { versions, disk_entries } = saved;
         self.with_versions(versions, || DiskNames::new((**disk_entries).clone()))
+    }
+
+    /// Whether the files as they are on disk make the same environments: no file that shapes these
+    /// has another text, and no file comes or goes.
+    pub fn keeps_environments_as_saved(&self, saved: &SavedFiles) -> bool {
+        let difference = self.difference_of(&saved.versions);
+        difference.are_names_same && !difference.is_shaping
+    }
+
+    /// Whether another snapshot has a file with the same text.
+    pub fn has_equal_file(&self, other: &Snapshot, path: &FilePath) -> bool {
+        let files = self.files.get(path).zip(other.files.get(path));
+        files.is_some_and(|(one, other)| one.has_equal_content(other))
     }
 
     /// Whether both have the same settings and folders.
@@ -99,30 +113,19 @@ impl Snapshot {
     /// names are needed where one is not. Versions with equal texts are no others.
     fn with_versions(
         &self,
-        versions: &[(FilePath, Option<Arc<File>>)],
+        versions: &[FileVersion],
         names: impl FnOnce() -> DiskNames,
     ) -> Snapshot {
         let mut other = self.clone();
-        let (mut touched, mut is_shaping, mut are_names_same) = (Vec::new(), false, true);
-        let shapes = |file: &Arc<File>| shapes_environments(file, &self.config);
-        for (path, version) in versions {
-            let known = self.files.get(path);
-            let is_same = match (known, version) {
-                (Some(known), Some(version)) => known.has_equal_content(version),
-                (None, None) => true,
-                _ => false,
-            };
-            if is_same {
-                continue;
-            }
-            are_names_same &= known.is_some() == version.is_some();
-            is_shaping |= [known, version.as_ref()].into_iter().flatten().any(shapes);
+        let VersionsDifference { touched, is_shaping, are_names_same } =
+            self.difference_of(versions);
+        for (path, version) in &touched {
             match version {
-                Some(version) => drop(other.files.insert(path.clone(), version.clone())),
-                None => drop(other.files.remove(path)),
+                Some(version) => drop(other.files.insert((*path).clone(), Arc::clone(version))),
+                None => drop(other.files.remove(*path)),
             }
-            touched.push(path.clone());
         }
+        let touched: Vec<FilePath> = touched.into_iter().map(|(path, _)| path.clone()).collect();
         if !are_names_same {
             other.names = Arc::new(names());
         }
@@ -137,6 +140,40 @@ impl Snapshot {
         }
         other
     }
+
+    /// Returns the difference that other versions of files make.
+    fn difference_of<'v>(&self, versions: &'v [FileVersion]) -> VersionsDifference<'v> {
+        let mut all =
+            VersionsDifference { touched: Vec::new(), is_shaping: false, are_names_same: true };
+        let shapes = |file: &Arc<File>| shapes_environments(file, &self.config);
+        for (path, version) in versions {
+            let known = self.files.get(path);
+            let is_same = match (known, version) {
+                (Some(known), Some(version)) => known.has_equal_content(version),
+                (None, None) => true,
+                _ => false,
+            };
+            if !is_same {
+                all.are_names_same &= known.is_some() == version.is_some();
+                all.is_shaping |= [known, version.as_ref()].into_iter().flatten().any(shapes);
+                all.touched.push((path, version.as_ref()));
+            }
+        }
+        all
+    }
+}
+
+/// A version of a file; `None` for a file that is not there.
+type FileVersion = (FilePath, Option<Arc<File>>);
+
+/// The difference between the files of a snapshot and other versions of files.
+struct VersionsDifference<'v> {
+    /// The versions with another text.
+    touched: Vec<(&'v FilePath, Option<&'v Arc<File>>)>,
+    /// Whether one of them shapes environments, before or after.
+    is_shaping: bool,
+    /// Whether no file comes or goes.
+    are_names_same: bool,
 }
 
 #[cfg(test)]

@@ -105,7 +105,10 @@ impl Sources for EnvironmentView<'_> {
     }
 
     fn is_unread(&self, path: &FilePath) -> bool {
-        self.snapshot.file(path).is_some_and(|file| matches!(file.content, Content::Unreadable(_)))
+        let is_unreadable =
+            || self.snapshot.file(path).map(|file| matches!(file.content, Content::Unreadable(_)));
+        // Each lookup asks for most files that it reads, and the index has the answer for all.
+        self.snapshot.keys().is_unread(path) && is_unreadable() == Some(true)
     }
 
     fn unlisted_reason(&self, path: &FilePath) -> Option<String> {

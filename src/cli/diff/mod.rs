@@ -21,6 +21,7 @@ use super::{
     ArgumentSettings, Failure, PuppetVersions, Status, command_settings, find_root, print_note,
 };
 use crate::disk::FileSystem;
+use crate::fleet::compare::KnownAnswers;
 use crate::fleet::compare::changes::{EnvironmentChanges, find_changes};
 use crate::fleet::compare::edits::find_edits;
 use crate::fleet::compare::nodes::{ChangedNodes, NodeChoice};
@@ -280,8 +281,11 @@ impl Sides {
         out: &mut dyn Write,
     ) -> Result<Status, Failure> {
         let files = self.before.files_changed(&self.after);
-        let find =
-            |choice: &NodeChoice<'_>| find_changes(&self.before, &self.after, &files, choice);
+        // No other comparison follows that could use the answers.
+        let mut known = KnownAnswers::new(0);
+        let find = |choice: &NodeChoice<'_>| {
+            find_changes(&self.before, &self.after, &files, choice, &mut known)
+        };
         let changes = self.compare(arguments, joined, find)?;
         if let Some(shard) = arguments.shard {
             return self.write_part(arguments, shard, changes.iter(), out);

@@ -18,9 +18,12 @@ const ALIAS: &str = "%{alias";
 #[derive(Debug, Default)]
 pub(super) struct NodeAnswers {
     all: Vec<ComparedAnswer>,
-    /// The number of the answer of each node, as far as it is known.
-    of: Vec<Option<u32>>,
+    /// The number of the answer of each node; [`UNKNOWN`] as far as it is not known.
+    of: Vec<u32>,
 }
+
+/// The number in place of that of an answer that is not known.
+const UNKNOWN: u32 = u32::MAX;
 
 impl NodeAnswers {
     /// Whether the answer of a node is known.
@@ -30,17 +33,31 @@ impl NodeAnswers {
 
     /// Adds the answer that these nodes have in common.
     pub(super) fn add(&mut self, nodes: impl IntoIterator<Item = usize>, answer: ComparedAnswer) {
-        let number = Some(self.all.len() as u32);
+        let number = self.all.len() as u32;
         for node in nodes {
-            self.of.resize(self.of.len().max(node + 1), None);
+            self.of.resize(self.of.len().max(node + 1), UNKNOWN);
             self.of[node] = number;
         }
         self.all.push(answer);
     }
 
+    /// Returns how many bytes the answers take, about: a value shares most of its parts with the
+    /// data.
+    pub(super) fn bytes(&self) -> usize {
+        /// What a lookup takes without its steps: names, dependencies, a small value.
+        const LOOKUP: usize = 2048;
+        self.of.len() * size_of::<u32>() + self.all.len() * LOOKUP
+    }
+
+    /// Returns answers of so many nodes none of which is known.
+    #[cfg(test)]
+    pub(super) fn with_nodes(count: usize) -> NodeAnswers {
+        NodeAnswers { all: Vec::new(), of: vec![UNKNOWN; count] }
+    }
+
     /// Returns the number of the answer of a node.
     pub(super) fn number(&self, node: usize) -> Option<usize> {
-        self.of.get(node).copied().flatten().map(|number| number as usize)
+        self.of.get(node).filter(|number| **number != UNKNOWN).map(|number| *number as usize)
     }
 
     /// Returns the answer of a number.
@@ -98,7 +115,7 @@ impl ComparedAnswer {
         }
     }
 
-    /// Returns the answer with its lookup.
+    /// Returns the answer with its lookup, for callers that show it.
     pub(super) fn with_lookup(self, resolution: Resolution) -> ComparedAnswer {
         ComparedAnswer { lookup: Some(Arc::new(resolution)), ..self }
     }

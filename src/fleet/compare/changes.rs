@@ -11,7 +11,7 @@ use super::answer::NodeAnswers;
 use super::concerned::nodes_concerned;
 use super::nodes::{ChangedNodes, ComparedNodes, NodeChoice, Witnesses, rank_nodes};
 use super::refused::{RefusedFile, refused_files};
-use super::{ComparedSide, Comparer, Effort, environment_after, keys};
+use super::{ComparedSide, Comparer, Effort, KnownAnswers, environment_after, keys};
 use crate::fleet::leaves::is_same_order;
 use crate::fleet::node_caches::NodeCaches;
 use crate::fleet::ways::ReadWay;
@@ -32,9 +32,10 @@ pub struct KeyChange {
     pub strategies: BTreeSet<Option<String>>,
     /// Whether only the order of members differs.
     pub is_order: bool,
-    /// The lookup before, of one of the nodes.
+    /// The lookup before, of one of the nodes that have this answer before. Only comparisons of whole
+    /// trees keep its steps.
     pub before: Arc<Resolution>,
-    /// The lookup after, of the same node.
+    /// The lookup after, of one of the nodes that have this answer after, which may be another one.
     pub after: Arc<Resolution>,
     /// The nodes, by their numbers before.
     pub nodes: BTreeSet<usize>,
@@ -107,40 +108,22 @@ struct Stake {
 }
 
 /// Returns what a revision changes in each environment that both sides have, for the chosen nodes.
-/// `files` are those that differ. `None` when cancelled.
+/// `files` are those that differ. `known` has answers before, and gets those that this comparison
+/// needs, as far as it has room. `None` when cancelled.
 pub fn find_changes<'a>(
     before: &'a Snapshot,
     after: &'a Snapshot,
     files: &[FilePath],
     choice: &NodeChoice<'_>,
+    known: &mut KnownAnswers,
 ) -> Option<Vec<EnvironmentChanges<'a>>> {
     let comparer = Comparer { keeps_lookups: true, ..Comparer::new(before, Effort::default()) };
-    let mut all = Vec::new();
-    for environment in &before.environments().all {
-        let Some(later) = environment_after(before, after, environment) else { continue };
-        let caches = (NodeCaches::default(), NodeCaches::default());
-        let sides = (
-            ComparedSide { snapshot: before, environment, caches: &caches.0 },
-            ComparedSide { snapshot: after, environment: later, caches: &caches.1 },
-        );
-        let files = files.iter().filter(|path| concerns(sides, path)).collect::<Vec<_>>();
-        let nodes = ComparedNodes::find((before, environment), (after, later), choice);
-        let refused = refused_files(sides.0, sides.1, &nodes);
-        let changes = comparer.environment_changes(
-            sides,
-            &files,
-            (&nodes, choice.known_in(all.len())),
-            &refused,
-        )?;
-        let refused = one_sided(refused);
-        all.push(EnvironmentChanges {
-            refused,
-            ..nodes.into_changes((environment, later), changes)
-        });
-    }
-    Some(all)
+    comparer.known.replace(std::mem::replace(known, KnownAnswers::new(0)));
+    comparer.known.borrow_mut().begin_round();
+    let found = comparer.changes_of_environments(after, files, choice);
+    *known = comparer.known.take();
+    found
 }
-
 /// Returns the files that one revision alone refuses.
 fn one_sided(mut all: Vec<RefusedFile>) -> Vec<RefusedFile> {
     let paths = |is_after: bool| -> BTreeSet<FilePath> {
@@ -160,7 +143,43 @@ fn concerns((before, after): (ComparedSide<'_>, ComparedSide<'_>), path: &FilePa
     reaches || is_shaping(before) || is_shaping(after)
 }
 
-impl Comparer<'_> {
+impl<'a> Comparer<'a> {
+    fn changes_of_environments(
+        &self,
+        after: &'a Snapshot,
+        files: &[FilePath],
+        choice: &NodeChoice<'_>,
+    ) -> Option<Vec<EnvironmentChanges<'a>>> {
+        let before = self.before;
+        let mut all = Vec::new();
+        for (environment, known) in before.environments().all.iter().zip(&self.caches) {
+            let Some(later) = environment_after(before, after, environment) else { continue };
+            let is_on_both =
+                |path: &FilePath| before.file(path).is_some() == after.file(path).is_some();
+            let has_same_files = std::ptr::eq(environment, later) && files.iter().all(is_on_both);
+            let caches = NodeCaches::of_later(known, has_same_files);
+            let sides = (
+                ComparedSide { snapshot: before, environment, caches: known },
+                ComparedSide { snapshot: after, environment: later, caches: &caches },
+            );
+            let files = files.iter().filter(|path| concerns(sides, path)).collect::<Vec<_>>();
+            let nodes = ComparedNodes::find((before, environment), (after, later), choice);
+            let refused = refused_files(sides.0, sides.1, &nodes);
+            let changes = self.environment_changes(
+                sides,
+                &files,
+                (&nodes, choice.known_in(all.len())),
+                &refused,
+            )?;
+            let refused = one_sided(refused);
+            all.push(EnvironmentChanges {
+                refused,
+                ..nodes.into_changes((environment, later), changes)
+            });
+        }
+        Some(all)
+    }
+
     fn environment_changes(
         &self,
         (before, after): (ComparedSide<'_>, ComparedSide<'_>),
@@ -345,13 +364,17 @@ impl ChangeTracing<'_, '_> {
         let (all, are_kinds) = self.before.compared_nodes();
         let (all_later, _) = self.after.compared_nodes();
         let later: Vec<usize> = nodes.iter().map(|node| self.nodes.later_number(*node)).collect();
-        let (mut old, mut new) = (NodeAnswers::default(), NodeAnswers::default());
         let of_kinds = |all| are_kinds.then_some(all);
-        self.comparer.add_answers((self.before, of_kinds(all)), (key, way), nodes, &mut old);
+        let before = (self.before, of_kinds(all));
+        let old = self.comparer.known_answers(before, (key, way), nodes);
+        let mut new = NodeAnswers::default();
         self.comparer.add_answers((self.after, of_kinds(all_later)), (key, way), &later, &mut new);
         let known = self.changes.entry(key.clone()).or_default();
         let pairs = nodes.iter().copied().zip(later);
-        group_changes((key, way), (pairs, &witnesses), (&old, &new), &stake.causes, known)
+        let changed =
+            group_changes((key, way), (pairs, &witnesses), (&old, &new), &stake.causes, known);
+        self.comparer.keep_answers(self.before, (key, way), old);
+        changed
     }
 }
 

@@ -35,8 +35,8 @@ impl Comparer<'_> {
     /// Whether the values of other keys may change where the data of a key does and its value stays
     /// the same, or another key decides with which merge strategy the key is read.
     fn has_dependents(&self, key: &str) -> bool {
-        self.before.environments().all.iter().zip(&self.known).any(|(environment, known)| {
-            let side = ComparedSide { snapshot: self.before, environment, caches: &known.caches };
+        self.before.environments().all.iter().zip(&self.caches).any(|(environment, caches)| {
+            let side = ComparedSide { snapshot: self.before, environment, caches };
             keys::has_dependents(side, key)
                 || side.ways(key).iter().any(|way| way.deciding_parameter().is_some())
         })
@@ -53,7 +53,7 @@ impl Comparer<'_> {
     ) -> BTreeMap<Arc<str>, bool> {
         let mut kept: BTreeMap<Arc<str>, bool> =
             keys.iter().map(|key| (key.clone(), true)).collect();
-        let found = self.visit_environments((after, change), |sides, known, files| {
+        let found = self.visit_environments((after, change), |sides, files| {
             let data_sides = sides.filter(|it| !keys::has_config(it.0, it.1, files));
             let differing = data_sides.map(|it| keys::keys_that_differ(it.0, it.1, files));
             let differing = differing.filter(|differing| differing.is_subset(keys));
@@ -64,7 +64,7 @@ impl Comparer<'_> {
             let change = ComparedChange::new(sides, &differing, files);
             for (key, is_kept) in kept.iter_mut().filter(|(key, _)| differing.contains(*key)) {
                 let mut verdicts = Verdicts { ends_at_first: true, ..Verdicts::default() };
-                self.compare_key(&change, known, key, &mut verdicts);
+                self.compare_key(&change, key, &mut verdicts);
                 *is_kept &= !verdicts.are_enough();
             }
             ControlFlow::Continue(())

@@ -13,10 +13,10 @@ impl Comparer<'_> {
     /// Whether a node of which only the path of a file is known certainly gets another value of a
     /// root key, in one of the ways in which the key is read, without the file's entry.
     pub fn is_needed(&self, environment: &Environment, key: &str, path: &FilePath) -> bool {
-        let all = self.before.environments().all.iter().zip(&self.known);
+        let all = self.before.environments().all.iter().zip(&self.caches);
         let mut governing = all.filter(|(one, _)| std::ptr::eq(&***one, environment));
-        let Some((_, known)) = governing.next() else { return false };
-        let side = ComparedSide { snapshot: self.before, environment, caches: &known.caches };
+        let Some((_, caches)) = governing.next() else { return false };
+        let side = ComparedSide { snapshot: self.before, environment, caches };
         let scope = self.before.inferred_scope(environment, path);
         let cached = CachedScope::ReaderOf(path.clone());
         side.ways(key).iter().any(|way| {

@@ -23,7 +23,9 @@ fn edited(fleet: &str, texts: &[(&str, &str)]) -> (Snapshot, Snapshot) {
 fn lenses(fleet: &str, texts: &[(&str, &str)]) -> Vec<String> {
     let (before, after) = edited(fleet, texts);
     let revisions = Revisions { before: &before, after: &after };
-    let reach = revisions.find_reach(&Reach::default()).expect("not cancelled");
+    let reach = revisions
+        .find_reach(&Reach::default(), &mut KnownAnswers::default())
+        .expect("not cancelled");
     let lens = |lens: &ReachLens| format!("{}: {}", lens.key.as_deref().unwrap_or(""), lens.title);
     reach.lenses_of(&FilePath::new(texts[0].0)).iter().map(lens).collect()
 }
@@ -49,7 +51,10 @@ fn the_edits_of_all_files_are_counted_together() {
     let total = |texts: &[(&str, &str)]| {
         let (before, after) = edited(FLEET, texts);
         let revisions = Revisions { before: &before, after: &after };
-        revisions.find_reach(&Reach::default()).expect("not cancelled").total
+        revisions
+            .find_reach(&Reach::default(), &mut KnownAnswers::default())
+            .expect("not cancelled")
+            .total
     };
     let web = ("/data/roles/web.yaml", "k: 2\nsecret_key: x\n");
     let common = ("/data/common.yaml", "asks: \"%{lookup('k')}\"\nk: 3\nother: 2\n");
@@ -123,7 +128,8 @@ fn the_reach_of_a_file_that_cannot_be_read_is_not_known_and_others_have_theirs()
     let revisions = Revisions { before: &before, after: &after };
     let mut last = Reach::default();
     for expected in [None, Some("asks")] {
-        let reach = revisions.find_reach(&last).expect("not cancelled");
+        let reach =
+            revisions.find_reach(&last, &mut KnownAnswers::default()).expect("not cancelled");
         let [lens] = reach.lenses_of(&FilePath::new(texts[0].0)) else { panic!("{reach:?}") };
         assert_eq!((lens.key.as_deref(), lens.title.as_str()), (expected, UNREADABLE));
         let [lens] = reach.lenses_of(&FilePath::new(texts[1].0)) else { panic!("{reach:?}") };
@@ -133,7 +139,9 @@ fn the_reach_of_a_file_that_cannot_be_read_is_not_known_and_others_have_theirs()
     }
     let broken = edited(FLEET, &[("/hiera.yaml", "version: 5\nhierarchy: [{name: 'C\n")]);
     let revisions = Revisions { before: &broken.0, after: &broken.1 };
-    let reach = revisions.find_reach(&Reach::default()).expect("not cancelled");
+    let reach = revisions
+        .find_reach(&Reach::default(), &mut KnownAnswers::default())
+        .expect("not cancelled");
     assert_eq!(reach.lenses_of(&FilePath::new("/hiera.yaml"))[0].title, UNREADABLE);
 }
 
@@ -142,7 +150,9 @@ fn a_page_names_the_nodes_first_and_hides_secrets() {
     let (before, after) =
         edited(FLEET, &[("/data/roles/web.yaml", "k: 2\nsecret_key: y\nnew: 1\n")]);
     let revisions = Revisions { before: &before, after: &after };
-    let page = revisions.find_page(("the saved texts", "the editor")).expect("not cancelled");
+    let page = revisions
+        .find_page(("the saved texts", "the editor"), &mut KnownAnswers::default())
+        .expect("not cancelled");
     let expected = expect_test::expect![[r#"
         Effective changes from the saved texts to the editor, for 3 nodes, from scopes.jsonl
           ! now fails   - no value any more   ~ other value   + new value   ? unknown variables decide
@@ -177,7 +187,7 @@ fn a_cancelled_comparison_looks_nothing_more_up() {
         );
         work::take();
         let revisions = Revisions { before: &before, after: &after };
-        let found = revisions.find_reach(&Reach::default());
+        let found = revisions.find_reach(&Reach::default(), &mut KnownAnswers::default());
         (found.is_some(), work::take().lookups)
     };
     let (is_found, lookups) = count(usize::MAX);
@@ -185,4 +195,76 @@ fn a_cancelled_comparison_looks_nothing_more_up() {
     assert_eq!(count(0), (false, 0));
     let (is_found, some) = count(3);
     assert!(!is_found && some < lookups, "{some} of {lookups}");
+}
+
+/// Returns the reach of texts with these known answers, and the lookups that it takes.
+fn reach_with(
+    before: &Snapshot,
+    texts: &[(&str, &str)],
+    known: &mut KnownAnswers,
+) -> (Option<Reach>, usize) {
+    let mut change = SourceChange::default();
+    for (path, text) in texts {
+        let path = FilePath::new(path);
+        let file = before.file(&path).and_then(|file| file.text()).expect("a text");
+        change.push(&path, TextEdit::new(TextRange::new(0, file.len()), *text));
+    }
+    let after = before.after_change(&change).expect("it can change");
+    work::take();
+    let found = Revisions { before, after: &after }.find_reach(&Reach::default(), known);
+    (found, work::take().lookups)
+}
+
+#[test]
+fn the_next_keystroke_looks_up_what_follows_from_its_text_alone() {
+    let before = Fixture::new(FLEET).snapshot;
+    let mut known = KnownAnswers::default();
+    let common = |text: &'static str| [("/data/common.yaml", text)];
+    let first = common("asks: \"%{lookup('k')}\"\nk: 4\nother: 1\n");
+    let (found, lookups) = reach_with(&before, &first, &mut known);
+    // Two groups of nodes for each of `k` and `asks`, on each side.
+    let (again, fewer) = reach_with(&before, &first, &mut known);
+    assert_eq!((found, fewer * 2), (again, lookups));
+    let (found, next) =
+        reach_with(&before, &common("asks: \"%{lookup('k')}\"\nk: 45\nother: 1\n"), &mut known);
+    assert_eq!(next, fewer);
+    let texts = common("asks: \"%{lookup('k')}\"\nk: 45\nother: 1\n");
+    assert_eq!(found, reach_with(&before, &texts, &mut KnownAnswers::default()).0);
+    let no_room = &mut KnownAnswers::new(0);
+    reach_with(&before, &first, no_room);
+    assert_eq!(reach_with(&before, &first, no_room).1, lookups, "nothing is kept without room");
+}
+
+#[test]
+fn a_cancelled_comparison_leaves_no_wrong_answer() {
+    let before = Fixture::new(FLEET).snapshot;
+    let texts = [("/data/common.yaml", "asks: 1\nk: 4\nother: 2\n")];
+    let expected = reach_with(&before, &texts, &mut KnownAnswers::default()).0;
+    let mut ends = 0;
+    for limit in 0..300 {
+        let checks = AtomicUsize::new(0);
+        let token = CancelToken::new(move || checks.fetch_add(1, Ordering::Relaxed) >= limit);
+        let mut known = KnownAnswers::default();
+        let cancelled = before.clone().with_cancel_token(token);
+        ends += usize::from(reach_with(&cancelled, &texts, &mut known).0.is_some());
+        assert_eq!(reach_with(&before, &texts, &mut known).0, expected, "after {limit} checks");
+    }
+    assert!((1..300).contains(&ends), "{ends} of 300 were not cancelled");
+}
+
+#[test]
+fn known_answers_are_those_of_the_strategy_that_the_edited_code_asks_for() {
+    let fleet = "#- levels Role Common\n#- node a role=web\n#- /data/roles/web.yaml\nk: [1]\n#- /data/common.yaml\nk: [2]\n#- /manifests/site.pp\n$x = lookup('k', Array, 'first')\n";
+    let before = Fixture::new(fleet).snapshot;
+    let mut known = KnownAnswers::default();
+    let common = ("/data/common.yaml", "k: [3]\n");
+    for (code, keys) in
+        [("first", "changes nothing"), ("unique", "changes 1 key"), ("first", "changes nothing")]
+    {
+        let code = format!("$x = lookup('k', Array, '{code}')\n");
+        let texts = [common, ("/manifests/site.pp", &*code)];
+        let found = reach_with(&before, &texts, &mut known).0.expect("not cancelled");
+        let title = &found.lenses_of(&FilePath::new(common.0))[0].title;
+        assert!(title.contains(keys), "{code}: {title}");
+    }
 }

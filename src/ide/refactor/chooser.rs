@@ -15,6 +15,7 @@ use subjects::Subjects;
 
 use super::targets::MoveTarget;
 use super::{RefactorContext, RefactoringRequest, secrets};
+use crate::fleet::compare::KnownAnswers;
 use crate::ide::node_names::name_ranges;
 use crate::ide::reach::{Reach, Revisions};
 use crate::text::{FilePath, SourceChange, Span, TextRange};
@@ -219,7 +220,7 @@ impl<'a> RefactorContext<'a> {
         if texts.is_empty() {
             return Some(refused(secrets::MIXED));
         }
-        let mut best = None;
+        let (mut best, mut known) = (None, KnownAnswers::default());
         for Written { text, remark, .. } in texts {
             let mut change = SourceChange::default();
             self.add_to(&target, key, &text, &mut change)?;
@@ -227,7 +228,7 @@ impl<'a> RefactorContext<'a> {
                 continue;
             };
             let revisions = Revisions { before: self.snapshot, after: &after };
-            let reach = revisions.find_reach(&Reach::default())?;
+            let reach = revisions.find_reach(&Reach::default(), &mut known)?;
             let is_neutral = reach.is_neutral;
             let effect = reach.total.unwrap_or_default();
             let effect = effect.strip_prefix("this edit ").unwrap_or(&effect).to_owned();

@@ -116,7 +116,8 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
                 continue;
             }
             // Files that may be opened next are checked, for a moment at a time.
-            let (cancel, begun) = (while_nothing_changes(shared.clone()), Instant::now());
+            let cancel = shared.with(|state| state.workspace.until_next_revision());
+            let begun = Instant::now();
             let look_ahead = move || {
                 let told = findings.look_ahead(cancel, &|| begun.elapsed() < MOMENT);
                 (findings, told)
@@ -148,7 +149,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
             snapshot: state
                 .workspace
                 .snapshot()
-                .with_cancel_token(cancel_token(shared.clone(), state.workspace.revision())),
+                .with_cancel_token(cancel_token(state.workspace.until_next_revision())),
             features: state.features.clone(),
             rules: state.settings.rules.clone(),
             run: state.settings.run,
@@ -301,18 +302,10 @@ fn settle(shared: &Shared, findings: &Findings, may_look_ahead: bool) {
 
 /// Whether a round is worth going on with: nothing has changed since, or it will be done in a
 /// moment.
-fn cancel_token(shared: Arc<Shared>, revision: u64) -> CancelToken {
+fn cancel_token(until_change: CancelToken) -> CancelToken {
     const MOMENT: Duration = Duration::from_millis(10);
     let started = Instant::now();
-    CancelToken::new(move || {
-        started.elapsed() >= MOMENT && shared.with(|state| state.workspace.revision()) != revision
-    })
-}
-
-/// Returns a token that is cancelled when the workspace changes.
-fn while_nothing_changes(shared: Arc<Shared>) -> CancelToken {
-    let revision = shared.with(|state| state.workspace.revision());
-    CancelToken::new(move || shared.with(|state| state.workspace.revision()) != revision)
+    CancelToken::new(move || started.elapsed() >= MOMENT && until_change.is_cancelled())
 }
 
 /// Returns the findings of each file where they may be others than in the round before, for the

@@ -1,9 +1,10 @@
 //! The reach of the texts that the client holds, and the revision that they are compared with.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use tokio::sync::Notify;
 
+use crate::fleet::compare::KnownAnswers;
 use crate::ide::reach::{Reach, ReachPage, Revisions};
 use crate::workspace::git::GitRepository;
 use crate::workspace::scan::walk_limits;
@@ -28,12 +29,20 @@ pub(in crate::server) struct KnownReach {
     pub(in crate::server) revision: u64,
 }
 
-/// A revision of git as it was read.
+/// The room for answers of the revision that texts are compared with, in bytes: of the keys that
+/// depend on an edited value, for thousands of nodes.
+const ROOM: usize = 16 << 20;
+
+/// The revision that texts are compared with. It is the same one for many keystrokes.
+#[derive(Clone)]
 struct BaseRevision {
-    commit: String,
+    /// The commit; `None` for the texts on disk.
+    commit: Option<String>,
     /// The files on disk by then: those that git ignores count in each revision.
     saved: SavedFiles,
     snapshot: Snapshot,
+    /// The answers that comparisons have found.
+    known: Arc<Mutex<KnownAnswers>>,
 }
 
 /// The texts that the client holds, and what they are compared with.
@@ -69,9 +78,9 @@ impl ReachQuestion {
         store: &ReachStore,
         without_editors: impl FnOnce() -> Workspace,
     ) -> Result<Option<ReachPage>, String> {
-        let (before, base) = self.before(store, without_editors)?;
-        let revisions = Revisions { before: &before, after: &self.after };
-        Ok(revisions.find_page((&base, "the editor")))
+        let (base, words) = self.base_revision(store, without_editors)?;
+        let revisions = Revisions { before: &base.snapshot, after: &self.after };
+        Ok(base.with_known(|known| revisions.find_page((&words, "the editor"), known)))
     }
 
     /// Returns the reach of the edits; `None` when cancelled.
@@ -83,43 +92,89 @@ impl ReachQuestion {
         without_editors: impl FnOnce() -> Workspace,
     ) -> Result<Option<Reach>, String> {
         let last = store.known_reach();
-        let (before, _) = self.before(store, without_editors)?;
-        Ok(Revisions { before: &before, after: &self.after }.find_reach(&last.reach))
+        let (base, _) = self.base_revision(store, without_editors)?;
+        let revisions = Revisions { before: &base.snapshot, after: &self.after };
+        Ok(base.with_known(|known| revisions.find_reach(&last.reach, known)))
     }
 
-    /// Returns the revision before, and its name for people.
-    fn before(
+    /// Returns the revision that the texts are compared with, for work that is cancelled with this
+    /// question, and its name for people.
+    fn base_revision(
         &self,
         store: &ReachStore,
         without_editors: impl FnOnce() -> Workspace,
-    ) -> Result<(Snapshot, String), String> {
+    ) -> Result<(BaseRevision, String), String> {
         let Some(name) = &self.base else {
-            return Ok((self.after.as_saved(&self.saved), "the saved texts".to_owned()));
+            // Environments that are laid out anew are others, also where all is as before: data is
+            // compared within one environment.
+            let may_be_kept = |base: &Snapshot| {
+                base.has_same_environments(&self.after)
+                    || !self.after.keeps_environments_as_saved(&self.saved)
+            };
+            let read = || Ok(self.after.as_saved(&self.saved));
+            let base = self.kept_revision(store, None, may_be_kept, read)?;
+            return Ok((base, "the saved texts".to_owned()));
         };
         let folder = self.after.folders().first().ok_or("there is no folder")?;
         let repository = GitRepository::discover(folder)?;
         let revision = repository.resolve(name)?;
         let id: String = revision.commit.chars().take(SHORT_ID).collect();
         let words = format!("{name} ({id})");
-        let cancel = self.after.cancel_token().clone();
-        let mut known = store.base.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(base) = &*known
-            && base.commit == revision.commit
-            && base.saved.is_of_same_disk(&self.saved)
-            && base.snapshot.has_same_settings(&self.after)
-        {
-            return Ok((base.snapshot.clone().with_cancel_token(cancel), words));
+        let read = || {
+            let mut tree = repository.into_tree(&revision)?;
+            for folder in self.after.folders() {
+                tree.add_ignored(folder, &walk_limits(Vec::new()));
+            }
+            let snapshot = without_editors().into_revision(&tree);
+            match tree.missing().first() {
+                Some(path) => Err(format!("{path} is not in this partial clone")),
+                None => Ok(snapshot),
+            }
+        };
+        let base = self.kept_revision(store, Some(&revision.commit), |_| true, read)?;
+        Ok((base, words))
+    }
+
+    /// Returns the revision that is kept, where it is still the one, or else keeps and returns the
+    /// one that `read` reads.
+    ///
+    /// Errors: those of `read`.
+    fn kept_revision(
+        &self,
+        store: &ReachStore,
+        commit: Option<&str>,
+        may_be_kept: impl FnOnce(&Snapshot) -> bool,
+        read: impl FnOnce() -> Result<Snapshot, String>,
+    ) -> Result<BaseRevision, String> {
+        let mut kept = store.base.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_the_one = |base: &&BaseRevision| {
+            base.commit.as_deref() == commit
+                && base.saved.is_of_same_disk(&self.saved)
+                && base.snapshot.has_same_settings(&self.after)
+                && may_be_kept(&base.snapshot)
+        };
+        let base = match kept.as_ref().filter(is_the_one) {
+            Some(base) => base.clone(),
+            None => BaseRevision {
+                commit: commit.map(str::to_owned),
+                saved: self.saved.clone(),
+                snapshot: read()?,
+                known: Arc::new(Mutex::new(KnownAnswers::new(ROOM))),
+            },
+        };
+        *kept = Some(base.clone());
+        let snapshot = base.snapshot.with_cancel_token(self.after.cancel_token().clone());
+        Ok(BaseRevision { snapshot, ..base })
+    }
+}
+
+impl BaseRevision {
+    /// Calls `find` with the known answers, or with none where another thread completes them.
+    fn with_known<T>(&self, find: impl FnOnce(&mut KnownAnswers) -> T) -> T {
+        match self.known.try_lock() {
+            Ok(mut known) => find(&mut known),
+            Err(TryLockError::Poisoned(known)) => find(&mut known.into_inner()),
+            Err(TryLockError::WouldBlock) => find(&mut KnownAnswers::new(0)),
         }
-        let mut tree = repository.into_tree(&revision)?;
-        for folder in self.after.folders() {
-            tree.add_ignored(folder, &walk_limits(Vec::new()));
-        }
-        let snapshot = without_editors().into_revision(&tree);
-        if let Some(path) = tree.missing().first() {
-            return Err(format!("{path} is not in this partial clone"));
-        }
-        let (commit, saved) = (revision.commit, self.saved.clone());
-        *known = Some(BaseRevision { commit, saved, snapshot: snapshot.clone() });
-        Ok((snapshot.with_cancel_token(cancel), words))
     }
 }

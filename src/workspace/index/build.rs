@@ -71,12 +71,8 @@ impl KeyIndex {
             index.candidates = Arc::default();
         }
         for (path, new) in files {
-            let old = if new.0.is_empty() {
-                index.readings.remove(path)
-            } else {
-                index.readings.insert(path.clone(), new.clone())
-            };
-            index.replace_file(path, &old.unwrap_or_default(), &new);
+            let old = index.put_readings(path, new.clone());
+            index.replace_file(path, &old, &new);
         }
         index
     }

@@ -21,6 +21,8 @@ pub struct KeyIndex {
     pub(super) keys: Keys,
     /// The data of each file, in each way in which some level reads it.
     pub(super) readings: imbl::OrdMap<FilePath, Readings>,
+    /// The files among them that could not be read.
+    unread: imbl::OrdSet<FilePath>,
     /// Computed when a search for a cycle exceeds its bound; shared between revisions until a key
     /// asks for another one.
     pub(super) circles: Arc<OnceLock<HashMap<Arc<str>, usize>>>,
@@ -46,7 +48,7 @@ impl KeyIndex {
                 members.for_each(|key| keys.add_definition(key, path));
                 asked_keys(data).for_each(|(root, target)| keys.add_question(root, &target));
             }
-            index.readings.insert(path.clone(), readings);
+            index.put_readings(path, readings);
         }
         index.keys = keys.build();
         index
@@ -119,9 +121,26 @@ impl KeyIndex {
 
     /// Returns the files that some level reads and that could not be read, in order.
     pub fn unread_files(&self) -> impl Iterator<Item = &FilePath> {
+        self.unread.iter()
+    }
+
+    /// Whether a file is one that some level reads and that could not be read.
+    pub fn is_unread(&self, path: &FilePath) -> bool {
+        self.unread.contains(path)
+    }
+
+    /// Takes the data of a file, empty for a file that no level reads. Returns the data before.
+    pub(super) fn put_readings(&mut self, path: &FilePath, readings: Readings) -> Readings {
         let is_unread = |data: &Arc<DataFile>| data.refusal().is_some_and(FileRefusal::is_ours);
-        let unread = self.readings.iter().filter(move |(_, it)| it.0.iter().any(is_unread));
-        unread.map(|(path, _)| path)
+        match readings.0.iter().any(is_unread) {
+            true => drop(self.unread.insert(path.clone())),
+            false => drop(self.unread.remove(path)),
+        }
+        let before = match readings.0.is_empty() {
+            true => self.readings.remove(path),
+            false => self.readings.insert(path.clone(), readings),
+        };
+        before.unwrap_or_default()
     }
 
     /// Returns all root keys that some file defines, in the order of their bytes.

@@ -52,15 +52,25 @@ pub struct AskedMerges<'a> {
 }
 
 /// The strategy that a call asks for.
-#[derive(Clone, Debug, PartialEq)]
-enum CallStrategy {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CallStrategy {
     /// A literal one.
     Literal(Strategy),
     /// The value of a class parameter, which data may set under this key; else its default.
-    Parameter { key: String, default: Strategy },
+    Parameter {
+        /// The key of the parameter.
+        key: String,
+        /// The default.
+        default: Strategy,
+    },
 }
 
 impl MergingCall<'_> {
+    /// Returns the strategy that the call asks for.
+    pub fn asked(&self) -> &CallStrategy {
+        &self.asked
+    }
+
     /// Returns the strategy, where no data decides it.
     pub fn literal_strategy(&self) -> Option<&Strategy> {
         if let CallStrategy::Literal(strategy) = &self.asked { Some(strategy) } else { None }

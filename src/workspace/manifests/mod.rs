@@ -20,7 +20,7 @@ mod standing;
 mod tests;
 mod values;
 
-pub use asked::{AskedMerges, CalledMerge, MergingCall, asked_strategy};
+pub use asked::{AskedMerges, CallStrategy, CalledMerge, MergingCall, asked_strategy};
 pub use changes::CodeChanges;
 pub use files::{CodeModule, CodeModules, CodePlace};
 pub(in crate::workspace) use files::{code_files, find_modules};

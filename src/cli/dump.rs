@@ -21,6 +21,8 @@ use crate::puppet::print::{self, PrintOptions};
 use crate::text::escape::{escape_terminal, terminal_lines};
 use crate::text::similar::suggestion;
 use crate::workspace::environments::Environment;
+use crate::workspace::nodes::Node;
+use crate::workspace::parallel::write_on_all_cores;
 
 /// The arguments of `dump`.
 #[derive(Debug, Args)]
@@ -193,34 +195,46 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Writes a line of JSON for each key and node, or for each key and group of nodes, key by key:
-    /// the lines of one key alone are in memory. Keys that have no value on a node have no line.
+    /// Writes a line of JSON for each key and node, or for each key and group of nodes, key by key,
+    /// on all cores: the answers for a few keys alone are in memory. Keys that have no value on a node
+    /// have no line.
     fn write_lines(&self, choice: &str, groups: bool, out: &mut dyn Write) -> Result<(), Failure> {
         let snapshot = &self.opened.snapshot;
         let (nodes, _) = known_nodes(snapshot, self.environment)?;
         let numbers = choose_nodes(choice, self.environment, nodes)?;
         let view = snapshot.view(self.environment);
-        let values = NodeValues::new(snapshot, self.environment, &view, &numbers);
+        let values = NodeValues::new(snapshot, self.environment, &view, &numbers).for_threads();
+        let lines = |values: &mut NodeValues<'_>, key: &Arc<str>, out: &mut dyn Write| {
+            self.write_lines_of_key(values, nodes, (key, groups), out)
+        };
+        write_on_all_cores(&self.keys, out, values, lines)
+    }
+
+    fn write_lines_of_key(
+        &self,
+        values: &NodeValues<'_>,
+        nodes: &[Arc<Node>],
+        (key, groups): (&str, bool),
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
         let name = |number: &usize| &*nodes[*number].name;
-        for key in &self.keys {
-            let found = values.groups(&LookupKey::of_root(key), None);
-            let told = found.iter().filter(|group| is_told(&group.resolution));
-            let answers = join_alike(told, |group| self.printer.group_members(group));
-            if groups {
-                for answer in &answers {
-                    let names: Vec<&str> = answer.nodes.iter().map(name).collect();
-                    writeln!(out, "{}", group_line(key, &names, &answer.printed)?)?;
-                }
-                continue;
+        let found = values.groups(&LookupKey::of_root(key), None);
+        let told = found.iter().filter(|group| is_told(&group.resolution));
+        let answers = join_alike(told, |group| self.printer.group_members(group));
+        if groups {
+            for answer in &answers {
+                let names: Vec<&str> = answer.nodes.iter().map(name).collect();
+                writeln!(out, "{}", group_line(key, &names, &answer.printed)?)?;
             }
-            let lines = answers.iter().flat_map(|answer| {
-                answer.nodes.iter().map(|number| (*number, answer.printed.as_str()))
-            });
-            let mut lines: Vec<(usize, &str)> = lines.collect();
-            lines.sort_unstable();
-            for (number, members) in lines {
-                writeln!(out, "{}", node_line(name(&number), key, members))?;
-            }
+            return Ok(());
+        }
+        let lines = answers.iter().flat_map(|answer| {
+            answer.nodes.iter().map(|number| (*number, answer.printed.as_str()))
+        });
+        let mut lines: Vec<(usize, &str)> = lines.collect();
+        lines.sort_unstable();
+        for (number, members) in lines {
+            writeln!(out, "{}", node_line(name(&number), key, members))?;
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ pub struct NodeValues<'a> {
     nodes: &'a [Arc<Node>],
     are_kinds: bool,
     /// The numbers of the nodes, in classes with the same failures.
-    classes: Vec<Vec<usize>>,
+    classes: Arc<Vec<Vec<usize>>>,
     caches: NodeCaches<'a>,
 }
 
@@ -65,7 +65,23 @@ impl<'a> NodeValues<'a> {
             environment,
             nodes,
             are_kinds,
-            classes: classes.into_values().collect(),
+            classes: Arc::new(classes.into_values().collect()),
+            caches: NodeCaches::default(),
+        }
+    }
+
+    /// Returns a function that each of several threads may call for lookups of its own for the same
+    /// nodes.
+    pub fn for_threads(&self) -> impl Fn() -> NodeValues<'a> + Sync + use<'a> {
+        let NodeValues { view, snapshot, environment, nodes, are_kinds, .. } = *self;
+        let classes = self.classes.clone();
+        move || NodeValues {
+            view,
+            snapshot,
+            environment,
+            nodes,
+            are_kinds,
+            classes: classes.clone(),
             caches: NodeCaches::default(),
         }
     }
@@ -141,7 +157,7 @@ impl<'a> NodeValues<'a> {
     fn groups_of(&self, question: &FleetQuestion<'_>, numbers: Option<&[usize]>) -> Vec<Group> {
         let mut groups = Vec::new();
         let is_asked = |node: &usize| numbers.is_none_or(|all| all.binary_search(node).is_ok());
-        for class in &self.classes {
+        for class in &*self.classes {
             let class: Vec<usize> = class.iter().copied().filter(is_asked).collect();
             if class.is_empty() {
                 continue;

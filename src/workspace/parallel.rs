@@ -1,8 +1,12 @@
 //! Work on many files at once, on all cores.
 
+mod output;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
+
+pub use output::write_on_all_cores;
 
 use crate::hiera::lookup::STACK;
 

@@ -10,7 +10,7 @@ use crate::text::SourceChange;
 use crate::workspace::Snapshot;
 
 impl Comparer<'_> {
-    /// Returns keys of these, in their order, of which none decides the value of another: neither by
+    /// Returns keys of these of which none decides the value of another: neither by
     /// tokens nor by a merge strategy. A key on which other values depend beyond its own value is
     /// left out.
     pub fn independent_keys(&self, keys: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
@@ -19,7 +19,10 @@ impl Comparer<'_> {
             return BTreeSet::new();
         }
         let (mut found, mut asked) = (BTreeSet::new(), BTreeSet::new());
-        for key in keys {
+        // A key that many ask for would keep all of them out.
+        let mut sorted: Vec<&Arc<str>> = keys.iter().collect();
+        sorted.sort_by_key(|key| index.asked_by(key).len());
+        for key in sorted {
             if asked.contains(key) || self.has_dependents(key) {
                 continue;
             }

@@ -2,7 +2,7 @@
  * "Override for…": a node or a file of a level is picked, then the file that gets the entry, with the reach of the entry. Nothing is written
  * before that.
  */
-import { Disposable, QuickInputButtons, QuickPickItemKind, Range, Selection, TextEditorRevealType, Uri, window, workspace } from "vscode";
+import { Disposable, QuickInputButtons, QuickPickItemKind, Range, Uri, window, workspace } from "vscode";
 import type { QuickPickItem } from "vscode";
 import type { LanguageClient, Location, Position as SentPosition, WorkspaceEdit as SentEdit } from "vscode-languageclient/node";
 import { overrideRequest, overrideTargetsRequest } from "./protocol";
@@ -187,10 +187,9 @@ async function write(client: LanguageClient, sent: SentEdit): Promise<void> {
   const start = first.newText.startsWith("\n") ? first.range.start.line + 1 : first.range.start.line;
   // The line of the key: comments and the marker of a document stand above.
   const above = Math.max(0, lines.findIndex((line) => !/^(#|---|\s*$)/.test(line)));
-  const editor = await window.showTextDocument(document);
   const end = document.lineAt(Math.min(start + above, document.lineCount - 1)).range.end;
-  editor.selection = new Selection(end, end);
-  editor.revealRange(new Range(end, end), TextEditorRevealType.InCenterIfOutsideViewport);
+  // The cursor has its place from the beginning: the next key may be pressed at once.
+  await window.showTextDocument(document, { selection: new Range(end, end) });
 }
 
 async function open({ uri, range }: Location): Promise<void> {

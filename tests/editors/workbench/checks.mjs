@@ -605,7 +605,8 @@ const scenarios = {
       await window.picture("override", { x: box.x - 4, y: box.y - 4, width: box.width + 8, height: box.height + 8 }, "docs/pictures");
       await window.press("Enter");
       const NEW = "data/nodes/web-01.kyoto.example.net.yaml";
-      await until("the entry", async () => (await window.where())?.startsWith(`${NEW}:`) && (await window.text()).includes("company: Fjordkaffe"));
+      const behind = `${NEW}:9:${"company: Fjordkaffe".length + 1}`;
+      await until("the entry", async () => (await window.where()) === behind && (await window.text()).includes("company: Fjordkaffe"));
       check(true, "the entry is written into that file, which is shown");
       await page.keyboard.type("!");
       await until("the edited value", async () => (await window.text()).includes("company: Fjordkaffe!"));

@@ -299,7 +299,8 @@ impl RemovalCandidate {
 /// The locations of a file, with those that each of its readers reads, too.
 struct UpperLocations<'a> {
     file: &'a FilePath,
-    /// Empty where a location names the file in several ways, or a function reads the file.
+    /// Empty where a location names the file in several ways, where a function reads the file, and
+    /// where an upper location leads to the file by a detour.
     all: Vec<OwnLocation>,
 }
 
@@ -327,8 +328,16 @@ fn is_certain_location(reach: &Reach, bindings: &Bindings) -> bool {
 
 impl<'a> UpperLocations<'a> {
     fn of_file(environment: &'a Environment, file: &'a FilePath) -> UpperLocations<'a> {
-        let numbers = environment.locations_leading_to(file).into_iter();
-        let located = numbers.map(|number| {
+        let numbers = environment.locations_leading_to(file);
+        // Where a variable is empty, a location may lead to the file by a detour.
+        let is_detour = |number: &usize| {
+            !numbers.contains(number)
+                && environment.reach[*number].pattern.can_lead_to(file.as_str())
+        };
+        if (0..numbers.last().copied().unwrap_or_default()).any(|number| is_detour(&number)) {
+            return UpperLocations { file, all: Vec::new() };
+        }
+        let located = numbers.into_iter().map(|number| {
             let own = &environment.reach[number];
             let PatternMatch::Bound(bindings) = own.pattern.bind(file.as_str())? else {
                 return None;

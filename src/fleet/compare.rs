@@ -489,7 +489,7 @@ impl<'a> ComparedSide<'a> {
         ReadWay::ways_of_key(self.snapshot, self.environment, key)
     }
 
-    /// Looks a key up in a scope.
+    /// Looks a key up in a scope. The steps end with the location that answered.
     fn lookup(
         self,
         key: &str,
@@ -500,6 +500,18 @@ impl<'a> ComparedSide<'a> {
         let context = self.snapshot.lookup_context(self.environment, &view, scope);
         let resolver = self.caches.resolver(context, cached).without_unreached();
         way.lookup(&resolver, &LookupKey::of_root(key))
+    }
+
+    /// Looks a key up in a scope, with the steps below the location that answered.
+    fn lookup_whole(
+        self,
+        key: &str,
+        way: &ReadWay<'_>,
+        (scope, cached): (&Scope, &CachedScope),
+    ) -> Resolution {
+        let view = self.snapshot.view(self.environment);
+        let context = self.snapshot.lookup_context(self.environment, &view, scope);
+        way.lookup(&self.caches.resolver(context, Some(cached)), &LookupKey::of_root(key))
     }
 }
 

@@ -305,6 +305,10 @@ fn a_definition_is_shadowed_only_where_each_reader_takes_another_before() {
         let files = file(upper, "a: 1") + &file("common", "a: 2");
         assert_eq!(mapped(&files), [""; 0], "{upper}");
     }
+    let detour = "#- /hiera.yaml\nversion: 5\nhierarchy:\n  - {name: Site, path: 'roles/%{site}/common.yaml'}\n  - {name: Upper, path: upper.yaml}\n  - {name: Roles, path: roles/common.yaml}\n";
+    let files = file("upper", "a: 1") + &file("roles/common", "a: 2");
+    let found = messages("shadowed-definition", &format!("{detour}{files}"));
+    assert_eq!(found, [""; 0], "a node with an empty site reads it before");
     let module = "#- /modules/m/hiera.yaml\nversion: 5\nhierarchy: [{name: C, path: common.yaml}]\n#- /modules/m/data/common.yaml\nm::a: 2\n";
     assert_eq!(shadowed(&format!("{}{module}", file("common", "m::a: 1"))), [""; 0]);
     let same = file("common", "a: 1") + &file("defaults", "a: 1");

@@ -10,8 +10,8 @@ use crate::text::{Bounds, Budget, FilePath};
 use crate::workspace::environments::Environment;
 
 impl Comparer<'_> {
-    /// Whether a node of which only the path of a file is known certainly gets another value of a
-    /// root key, in one of the ways in which the key is read, without the file's entry.
+    /// Whether the least reader of a file, a node with the variables of the file's path alone,
+    /// certainly gets another value of a root key, in one of the ways in which the key is read, without the file's entry.
     pub fn is_needed(&self, environment: &Environment, key: &str, path: &FilePath) -> bool {
         let all = self.before.environments().all.iter().zip(&self.caches);
         let mut governing = all.filter(|(one, _)| std::ptr::eq(&***one, environment));
@@ -20,7 +20,8 @@ impl Comparer<'_> {
         let scope = self.before.inferred_scope(environment, path);
         let cached = CachedScope::ReaderOf(path.clone());
         side.ways(key).iter().any(|way| {
-            let found = self.lookup(side, key, way, (&scope, Some(&cached)));
+            self.effort.spend_shared_lookup();
+            let found = side.lookup_whole(key, way, (&scope, &cached));
             let rest = self.value_without(&found, path);
             rest.is_some_and(|rest| found.value.is_ok_and(|value| value != Some(rest)))
         })
@@ -76,7 +77,8 @@ fn is_of_data(step: &LookupStep) -> bool {
     )
 }
 
-/// Returns the raw value of a location below the one that a lookup ended at.
+/// Returns the raw value of a location below the one that a lookup ended at. A location that unknown
+/// variables decide has no value in such a lookup.
 fn shadowed_value(step: &LookupStep) -> Option<Value> {
     match &step.outcome {
         Outcome::NotReached { shadowed: Some((_, value)), is_open: false, .. } => {

@@ -1,4 +1,4 @@
-//! NodeAnswers of nodes without their places, so that those of two snapshots can be compared.
+//! Answers of nodes without their places, so that those of two snapshots can be compared.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl NodeAnswers {
         self.of.len() * size_of::<u32>() + self.all.len() * LOOKUP
     }
 
-    /// Returns answers of so many nodes none of which is known.
+    /// Returns answers of so many nodes, all unknown.
     #[cfg(test)]
     pub(super) fn with_nodes(count: usize) -> NodeAnswers {
         NodeAnswers { all: Vec::new(), of: vec![UNKNOWN; count] }
@@ -84,8 +84,7 @@ pub(super) struct ComparedAnswer {
 }
 
 impl ComparedAnswer {
-    /// Creates the answer of a lookup on one side, without some files of which the node is not known
-    /// to read them.
+    /// Creates the answer of a lookup on one side, without some files that the node may read or not.
     pub(super) fn new(
         resolution: &Resolution,
         side: ComparedSide<'_>,

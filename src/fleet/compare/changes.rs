@@ -124,6 +124,7 @@ pub fn find_changes<'a>(
     *known = comparer.known.take();
     found
 }
+
 /// Returns the files that one revision alone refuses.
 fn one_sided(mut all: Vec<RefusedFile>) -> Vec<RefusedFile> {
     let paths = |is_after: bool| -> BTreeSet<FilePath> {

@@ -19,6 +19,8 @@ pub struct KnownAnswers {
     taken: usize,
     /// The number of the comparison that is made.
     round: u64,
+    /// The comparison that made room last.
+    cleared: u64,
 }
 
 #[derive(Debug)]
@@ -39,7 +41,7 @@ impl Default for KnownAnswers {
 impl KnownAnswers {
     /// Returns an empty store with room for about so many bytes.
     pub fn new(room: usize) -> KnownAnswers {
-        KnownAnswers { answers: HashMap::new(), room, taken: 0, round: 0 }
+        KnownAnswers { answers: HashMap::new(), room, taken: 0, round: 0, cleared: 0 }
     }
 
     /// Begins another comparison: answers that no later one asks for make room for others.
@@ -59,7 +61,8 @@ impl KnownAnswers {
     /// not ask for are forgotten; these ones, where that is not enough.
     pub(super) fn put(&mut self, question: KnownQuestion, answers: NodeAnswers) {
         let (bytes, round) = (answers.bytes(), self.round);
-        if self.taken.saturating_add(bytes) > self.room {
+        if self.taken.saturating_add(bytes) > self.room && self.cleared != round {
+            self.cleared = round;
             self.answers.retain(|_, kept| kept.round == round);
             self.taken = self.answers.values().map(|kept| kept.bytes).sum();
         }

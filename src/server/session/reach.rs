@@ -51,6 +51,8 @@ pub(super) struct ReachQuestion {
     pub(super) saved: SavedFiles,
     /// The name of a git revision; `None` for the texts on disk.
     pub(super) base: Option<String>,
+    /// Whether the snapshot was the last one when the files on disk were taken.
+    pub(super) is_current: bool,
 }
 
 impl ReachStore {
@@ -162,7 +164,10 @@ impl ReachQuestion {
                 known: Arc::new(Mutex::new(KnownAnswers::new(ROOM))),
             },
         };
-        *kept = Some(base.clone());
+        // Texts of another revision than that of the files on disk are no base for later questions.
+        if self.is_current {
+            *kept = Some(base.clone());
+        }
         let snapshot = base.snapshot.with_cancel_token(self.after.cancel_token().clone());
         Ok(BaseRevision { snapshot, ..base })
     }

@@ -164,7 +164,8 @@ impl Shared {
     fn reach_question(&self, after: Snapshot) -> ReachQuestion {
         self.with(|state| {
             let (saved, base) = (state.workspace.saved_files(), state.settings.reach_base.clone());
-            ReachQuestion { after, saved, base }
+            let is_current = state.workspace.revision() == after.revision;
+            ReachQuestion { after, saved, base, is_current }
         })
     }
 

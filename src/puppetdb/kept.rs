@@ -101,7 +101,7 @@ impl KeptAnswer {
         self.folder.join(&format!("{}.failure.json", self.name))
     }
 
-    /// Records why there is no new answer. A disk that refuses the record has been told of already.
+    /// Records why there is no new answer. The caller has reported a disk that refuses the record.
     pub(super) fn record_failure(&self, reason: &str) {
         let failure = FailedRequest { reason: reason.to_owned(), time: seconds_now() };
         let Ok(text) = serde_json::to_vec(&failure) else { return };
@@ -122,9 +122,7 @@ impl KeptAnswer {
             .read(&self.failure_path(), MAX_STATEMENT)
             .ok()
             .and_then(|text| serde_json::from_slice(&text).ok());
-        let is_last =
-            |failure: &FailedRequest| known.as_ref().is_none_or(|known| known.time <= failure.time);
-        let failure = failure.filter(is_last).map(|it| (age_words(age_of(it.time)), it.reason));
+        let failure = failure.map(|it| (age_words(age_of(it.time)), it.reason));
         let answer = known.map(|known| AnswerState {
             age: age_words(age_of(known.time)),
             nodes: known.nodes,
@@ -204,6 +202,8 @@ impl RowWriter<'_> {
         };
         let text = serde_json::to_vec(&statement).map_err(|error| error.to_string())?;
         self.kept.write_private(&self.kept.statement_path(), &text)?;
+        // The failure of an earlier request is over; a clock may show it as the later one.
+        self.kept.write_private(&self.kept.failure_path(), b"null")?;
         Ok(Refreshed { nodes: self.count, is_other })
     }
 }

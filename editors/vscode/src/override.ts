@@ -38,8 +38,12 @@ export async function overrideFor(server: Server, uri?: unknown, position?: unkn
   for (;;) {
     const target = await pickTarget(client, about, first);
     if (!target) return;
-    if (!target.file || target.stated) {
-      if (target.stated) await open(target.stated);
+    if (target.stated) {
+      await open(target.stated);
+      return;
+    }
+    if (!target.file?.uri) {
+      void window.showInformationMessage(`Hiera: no file of ${target.name} can take the entry.`);
       return;
     }
     const choice = target.kind === "node" ? { node: target.name } : { file: target.file.uri };
@@ -68,9 +72,10 @@ function pickTarget(client: LanguageClient, about: About, first: OverrideTargets
   let asked = 0;
   const renew = async (filter: string) => {
     const own = ++asked;
-    const list = await client.sendRequest(overrideTargetsRequest, { ...about, filter });
+    // The server refuses a request whose text has changed: the list stays as it is.
+    const list = await client.sendRequest(overrideTargetsRequest, { ...about, filter }).catch(() => undefined);
     if (own !== asked) return;
-    pick.items = list ? items(list) : [];
+    if (list !== undefined) pick.items = list ? items(list) : [];
     pick.busy = false;
   };
   return new Promise((resolve) => {
@@ -114,7 +119,7 @@ function items(list: OverrideTargets): TargetItem[] {
     const isFile = kind === "file";
     const readers = file ? `${String(file.readers)} of ${String(list.nodes)} ${noun}` : "";
     const where = isFile ? (file?.level ?? "") : (file?.path ?? "");
-    const facts = stated || !file ? ["has the key already"] : [where, ...(isFile ? [readers] : []), ...(file.exists ? [] : ["new file"])];
+    const facts = stated ? ["has the key already"] : !file ? ["no file can take the entry"] : [where, ...(isFile ? [readers] : []), ...(file.exists ? [] : ["new file"])];
     return {
       label: `${isFile ? "$(layers)" : "$(server)"} ${name}`,
       description: [...facts, `now ${value}`].filter((fact) => fact !== "").join(" · "),

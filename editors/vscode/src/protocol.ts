@@ -128,7 +128,8 @@ export const reachRequest = new RequestType<object, Pick<Explanation, "text" | "
 /** A file that can take an entry. */
 export interface OverrideFile {
   readonly path: string;
-  readonly uri: string;
+  /** `null` for a file that has no address. */
+  readonly uri: string | null;
   readonly exists: boolean;
   readonly level: string;
   /** How many nodes certainly read it. */

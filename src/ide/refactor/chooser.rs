@@ -90,7 +90,14 @@ pub struct TargetFile {
     pub readers: usize,
 }
 
-/// A file that takes the entry for what was chosen.
+impl TargetFile {
+    fn new(target: &MoveTarget, readers: usize) -> TargetFile {
+        let MoveTarget { path, exists, level, .. } = target;
+        TargetFile { path: path.clone(), exists: *exists, level: level.name.clone(), readers }
+    }
+}
+
+/// A file that takes the entry for the chosen node or file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverridePlace {
     /// The file.
@@ -176,7 +183,7 @@ impl<'a> RefactorContext<'a> {
         found.truncate(MAX_PLACES);
         let places = found.into_iter().filter_map(|(_, it)| self.place_at(key, it, &subjects));
         let mut places: Vec<OverridePlace> = places.collect();
-        // A reason is for a user who is left without a choice.
+        // Reasons are shown only where no place has a change.
         if places.iter().any(|place| place.change.is_ok()) {
             places.retain(|place| place.change.is_ok());
         }
@@ -197,12 +204,7 @@ impl<'a> RefactorContext<'a> {
         if governed.is_empty() {
             return None;
         }
-        let file = TargetFile {
-            path: target.path.clone(),
-            exists: target.exists,
-            level: target.level.name.clone(),
-            readers: readers.len(),
-        };
+        let file = TargetFile::new(&target, readers.len());
         let governs = subjects.governs_phrase(&governed, readers.len());
         let refused = |reason: &str| OverridePlace {
             file: file.clone(),
@@ -215,7 +217,9 @@ impl<'a> RefactorContext<'a> {
             Ok(texts) => texts,
             Err(reason) => return Some(refused(reason)),
         };
-        let can_take = |one: &Written| self.can_take(&target, key, (&one.from, &one.text));
+        let can_take = |one: &Written| {
+            one.from.iter().all(|from| self.can_take(&target, key, (from, &one.text)))
+        };
         let texts: Vec<Written> = texts.into_iter().filter(can_take).collect();
         if texts.is_empty() {
             return Some(refused(secrets::MIXED));

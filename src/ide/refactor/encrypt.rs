@@ -2,7 +2,7 @@
 //! The text is in the change alone: no title, no reason and no log has it.
 
 use super::inline::{is_in_flow, value_at};
-use super::{Draft, RefactorContext, RefactoringKind};
+use super::{Draft, RefactorContext, RefactoringKind, secrets};
 use crate::hiera::config::{DataReader, Level};
 use crate::hiera::eyaml::KeySource;
 use crate::hiera::hierarchy::options_of;
@@ -25,7 +25,7 @@ fn draft_scalar(context: &RefactorContext<'_>) -> Option<Draft> {
     let (_, node) = value_at(document, offset)?;
     let node = document.tree.node(node);
     let NodeKind::Scalar { style, text } = &node.kind else { return None };
-    if text.is_empty() || text.contains("ENC[") || document.find_entry("sops").is_some() {
+    if text.is_empty() || secrets::is_encrypted(text) || document.find_entry("sops").is_some() {
         return None;
     }
     let levels = context.reading_levels();

@@ -45,7 +45,7 @@ fn draft_of_yaml(context: &RefactorContext<'_>) -> Option<Draft> {
     }
     let written = &document.text[span.as_usize()];
     let place = document.tree.node(alias).span;
-    if written.contains("ENC[") {
+    if secrets::is_encrypted(written) {
         return None;
     }
     let line = document.text[..place.start as usize].rfind('\n').map_or(0, |at| at + 1);
@@ -198,7 +198,7 @@ fn flow_value(value: &Value) -> Option<String> {
 
 fn holds_ciphertext(value: &Value) -> bool {
     match value.data() {
-        Data::String(text) => text.contains("ENC["),
+        Data::String(text) => secrets::is_encrypted(text),
         Data::Array(items) => items.iter().any(holds_ciphertext),
         Data::Hash(hash) => hash.values().any(|member| holds_ciphertext(&member.value)),
         _ => false,

@@ -163,9 +163,7 @@ impl ActionConverter<'_> {
 
     /// Returns the edit of a change; `None` for one that the gate stops.
     fn workspace_edit(&self, change: SourceChange) -> Option<lsp::WorkspaceEdit> {
-        let change = self.snapshot.allow_change(change).ok()?;
-        let ClientView { features, documents, .. } = self.client;
-        Some(to_lsp::workspace_edit(self.snapshot, &change, features, documents))
+        self.client.workspace_edit(self.snapshot, change)
     }
 }
 

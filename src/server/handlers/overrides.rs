@@ -219,12 +219,7 @@ impl<'a> AskedPlace<'a> {
     /// Returns the entry in a file; `None` for a change that the gate stops.
     fn place_item(&self, place: OverridePlace) -> Option<PlaceItem> {
         let (edit, refused) = match place.change {
-            Ok(change) => {
-                let change = self.snapshot.allow_change(change).ok()?;
-                let ClientView { features, documents, .. } = self.client;
-                let edit = to_lsp::workspace_edit(self.snapshot, &change, features, documents);
-                (Some(edit), None)
-            }
+            Ok(change) => (Some(self.client.workspace_edit(self.snapshot, change)?), None),
             Err(reason) => (None, Some(reason)),
         };
         let OverridePlace { file, governs, effect, remark, .. } = place;

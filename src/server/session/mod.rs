@@ -19,13 +19,15 @@ use std::time::Instant;
 
 use tower_lsp::Client;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
+use tower_lsp::lsp_types as lsp;
 
 use super::capabilities::Features;
 use super::documents::Documents;
+use super::to_lsp;
 use super::transport::Outlet;
 use crate::ide::evaluation::Evaluations;
 use crate::settings::Settings;
-use crate::text::FilePath;
+use crate::text::{FilePath, SourceChange};
 use crate::workspace::{Change, Snapshot};
 pub(super) use client_settings::ClientSettings;
 pub(super) use findings::FileReport;
@@ -61,6 +63,16 @@ impl ClientView {
     /// Returns the user's evaluations; `None` where functions are switched off.
     pub(super) fn evaluations(&self) -> Option<Evaluations> {
         self.evaluates.then(|| self.shared.evaluator.kept_outcomes())
+    }
+
+    /// Returns the edit of a change; `None` for one that the gate stops.
+    pub(super) fn workspace_edit(
+        &self,
+        snapshot: &Snapshot,
+        change: SourceChange,
+    ) -> Option<lsp::WorkspaceEdit> {
+        let change = snapshot.allow_change(change).ok()?;
+        Some(to_lsp::workspace_edit(snapshot, &change, &self.features, &self.documents))
     }
 }
 

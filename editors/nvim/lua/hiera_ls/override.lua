@@ -83,8 +83,10 @@ local function shown(list)
     end
     local file = given(target.file)
     local facts = { 'now ' .. target.value }
-    if given(target.stated) or not file then
+    if given(target.stated) then
       table.insert(facts, 1, 'has the key already')
+    elseif not file then
+      table.insert(facts, 1, 'no file can take the entry')
     elseif target.kind == 'file' then
       vim.list_extend(facts, { ('%d of %d %s'):format(file.readers, list.nodes, noun), file.level })
     else

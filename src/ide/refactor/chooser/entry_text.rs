@@ -13,8 +13,8 @@ const ANCHORED: &str = "the value has an anchor or an alias, which means nothing
 pub(super) struct Written {
     /// The text, a line break at its end.
     pub(super) text: String,
-    /// The file whose text it is, or whose place it takes.
-    pub(super) from: FilePath,
+    /// The files that its text comes from.
+    pub(super) from: Vec<FilePath>,
     /// The values that differ, in words; `None` where it has that of all nodes.
     pub(super) remark: Option<String>,
 }
@@ -44,13 +44,20 @@ impl RefactorContext<'_> {
         let is_same = values.windows(2).all(|two| two[0] == two[1]);
         let own = self.wanted.path;
         let first_place = first_place(&found);
-        let rendered = values.first().copied().flatten().filter(|_| is_same).and_then(|value| {
+        // The values of other keys may come from files of secrets.
+        let asks = found.iter().any(|it| it.asked_roots().next().is_some());
+        let renders = is_same && !asks;
+        let rendered = values.first().copied().flatten().filter(|_| renders).and_then(|value| {
             let text = self.rendered_entry(key, value)?;
-            Some(Written { text, from: first_place.unwrap_or(own).clone(), remark: None })
+            let mut from: Vec<FilePath> =
+                found.iter().flat_map(|it| places(it)).flatten().cloned().collect();
+            from.sort_unstable();
+            from.dedup();
+            Some(Written { text, from, remark: None })
         });
         let copied = first_place.and_then(|path| {
             let text = self.text_at(path, key)?;
-            Some(Written { text, from: path.clone(), remark: None })
+            Some(Written { text, from: vec![path.clone()], remark: None })
         });
         let is_merged = first_place.is_none() || found.iter().any(|it| places(it).count() > 1);
         let mut texts: Vec<Written> = match is_merged {
@@ -71,7 +78,7 @@ impl RefactorContext<'_> {
                     format!("the nodes have {values} now; the entry has that of {place}")
                 }
             };
-            texts.push(Written { text, from: own.clone(), remark: Some(remark) });
+            texts.push(Written { text, from: vec![own.clone()], remark: Some(remark) });
         }
         if texts.is_empty() { Err(ANCHORED) } else { Ok(texts) }
     }
@@ -92,7 +99,7 @@ impl RefactorContext<'_> {
     }
 
     /// Returns an entry with an effective value, in which no token is left; `None` for a value that
-    /// YAML has no text for, or a part of which is a secret.
+    /// YAML has no text for, or that holds a secret.
     fn rendered_entry(&self, key: &str, value: &Value) -> Option<String> {
         let entry = self.document.find_entry(key).filter(|_| !value.holds_secret())?;
         let name = &self.document.text[self.document.tree.node(entry.key).span.as_usize()];

@@ -83,20 +83,16 @@ impl RefactorContext<'_> {
         let text = self.entry_of_key().map(|entry| self.document.text_of(entry));
         let text = text.unwrap_or_default();
         let can_take = |target: &MoveTarget| self.can_take(target, key, (self.wanted.path, &text));
-        let open = subjects.open_targets(node, answer).into_iter().filter(can_take);
-        let files = open.map(|target| {
-            let readers = subjects.readers_of(&target.path).len();
-            TargetFile {
-                path: target.path,
-                exists: target.exists,
-                level: target.level.name.clone(),
-                readers,
-            }
-        });
+        let open = subjects.open_targets(node, answer);
+        let is_stated = open.is_empty();
+        let files = open
+            .into_iter()
+            .filter(can_take)
+            .map(|target| TargetFile::new(&target, subjects.readers_of(&target.path).len()));
         let file = files.min_by_key(|file| file.readers);
-        let stated = match file {
-            Some(_) => None,
-            None => answer.steps.iter().find_map(|step| match &step.outcome {
+        let stated = match is_stated {
+            false => None,
+            true => answer.steps.iter().find_map(|step| match &step.outcome {
                 Outcome::Found { key, .. } => *key,
                 Outcome::Answered { backend, .. } => backend.span,
                 _ => None,
@@ -152,11 +148,9 @@ impl RefactorContext<'_> {
                 Some(_) => "more values than are compared".to_owned(),
                 None => self.value_phrase(key, &found),
             };
-            let level = target.level.name.clone();
-            let (exists, readers) = (target.exists, readers.len());
-            let chosen = Chosen::File(path.clone());
-            let file = Some(TargetFile { path, exists, level, readers });
-            listed.push((readers, OverrideTarget { chosen, file, stated, value }));
+            let file = Some(TargetFile::new(&target, readers.len()));
+            let chosen = Chosen::File(path);
+            listed.push((readers.len(), OverrideTarget { chosen, file, stated, value }));
         }
         listed.sort_by_key(|(readers, _)| std::cmp::Reverse(*readers));
         let left_out = listed.len().saturating_sub(MAX_FILES);
@@ -180,6 +174,9 @@ impl RefactorContext<'_> {
             };
             let levels: Vec<_> = config.hierarchy.iter().filter(is_shared).cloned().collect();
             for (node, scope) in subjects.scopes.iter().enumerate() {
+                if self.snapshot.cancel_token().is_cancelled() {
+                    return files;
+                }
                 for level in self.located_levels(config, &levels, scope) {
                     for location in level.locations.iter() {
                         let LevelTarget::File { path, .. } = &location.place else { continue };

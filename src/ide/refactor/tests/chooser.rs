@@ -43,7 +43,7 @@ fn listed(fixture: &Fixture, filter: &str) -> String {
     out
 }
 
-/// Returns the places for what was chosen, with the texts that they leave.
+/// Returns the places for the chosen node or file, with the texts after each change.
 fn placed(fixture: &Fixture, chosen: &Chosen) -> String {
     let (path, offset) = request(fixture);
     let request = OverrideRequest { path: &path, offset, creates_files: true };

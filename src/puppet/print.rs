@@ -303,8 +303,8 @@ impl<'a> YamlPrinter<'a> {
         is_fit.then(|| (text, leaves[0].origin))
     }
 
-    /// Whether a value may stand within a line in flow style: a scalar of one line, of which nothing
-    /// is masked, as a mark is no text of YAML there.
+    /// Whether a value may stand within a line in flow style: a scalar of one line without a mask,
+    /// as a mark is no text of YAML there.
     fn is_flow_scalar(&self, value: &Value) -> bool {
         match value.data() {
             _ if self.options.is_hidden(value) => false,
@@ -639,7 +639,6 @@ mod tests {
         assert_eq!(printed, "- a\n- ENC[encrypted]\n");
         let secret = Secrecy { sensitive: true, ..Secrecy::default() };
         let items = vec![Value::from("a"), Value::from("b").into_secret(secret)];
-
         let list = Value::array_of(items, None);
         let printed = print_compact(&list, &PrintOptions::default());
         assert_eq!(printed, "- a\n- Sensitive [value redacted]\n");

@@ -218,9 +218,7 @@ impl Settings {
     pub fn asked_puppetdb(&self, folders: &[FilePath]) -> Option<Puppetdb> {
         self.puppetdb.source(folders)?.ok()
     }
-}
 
-impl Settings {
     /// Returns the page about the PuppetDB that nodes of these folders come from, behind an empty
     /// line; empty where there is none.
     pub fn puppetdb_page(&self, folders: &[FilePath]) -> String {

@@ -75,7 +75,7 @@ pub struct Workspace {
     reconfigured: bool,
     selected: Option<Arc<str>>,
     current: Mutex<Current>,
-    /// The number of the current revision, for those who must not wait for the workspace.
+    /// The number of the current revision, for threads that must not wait for the workspace.
     revision: Arc<AtomicU64>,
 }
 

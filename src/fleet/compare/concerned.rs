@@ -20,8 +20,8 @@ pub(super) struct ComparedChange<'a> {
     pub(super) files: &'a [&'a FilePath],
     /// Whether it concerns data alone: no levels, environments or `lookup_options`.
     is_of_data: bool,
-    /// The scopes of a node of which only the path of one of the files is known, and of a node
-    /// without any known variable.
+    /// The scopes of the least reader of each file, which has the variables of the file's path alone,
+    /// and of a node without any known variable.
     unknown: OnceCell<Vec<(Arc<Scope>, CachedScope)>>,
     /// The nodes that read a file are found only if the unknown ones get the same values.
     concerned: OnceCell<(ConcernedNodes<'a>, Option<EditedFiles<'a>>)>,

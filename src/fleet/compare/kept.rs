@@ -10,9 +10,8 @@ use crate::text::SourceChange;
 use crate::workspace::Snapshot;
 
 impl Comparer<'_> {
-    /// Returns keys of these of which none decides the value of another: neither by
-    /// tokens nor by a merge strategy. A key on which other values depend beyond its own value is
-    /// left out.
+    /// Returns a subset of the keys in which no key decides the value of another, neither by tokens nor
+    /// by a merge strategy. A key on which other values depend beyond its own value is left out.
     pub fn independent_keys(&self, keys: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
         let index = self.before.keys();
         if index.has_live_options() {

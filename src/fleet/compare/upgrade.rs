@@ -351,12 +351,8 @@ fn silent_templates(change: &KeyChange) -> Vec<Span> {
 }
 
 /// Returns the root keys that an answer needs: its own, and those of tokens.
-fn keys_read(change: &KeyChange) -> BTreeSet<String> {
+fn keys_read(change: &KeyChange) -> BTreeSet<Arc<str>> {
     let sides = [&change.before, &change.after];
-    let asked = sides.into_iter().flat_map(|side| &side.reads.keys);
-    let root = |key: &String| match LookupKey::parse(key) {
-        Ok(key) => key.root_text().to_string(),
-        Err(_) => key.clone(),
-    };
-    asked.map(root).chain([change.key.to_string()]).collect()
+    let asked = sides.into_iter().flat_map(|side| side.asked_roots());
+    asked.chain([change.key.clone()]).collect()
 }

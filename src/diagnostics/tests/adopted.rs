@@ -110,6 +110,9 @@ fn the_proof_of_an_entry_ends_at_the_first_difference() {
     let cost = lookups(&["redundant-override"], &text) - lookups(&[], &text);
     // Two entries, each in two scopes before and after: an unknown node gets another value.
     assert!(cost <= 8, "{cost}");
+    let between = "#- /hiera.yaml\nversion: 5\nhierarchy:\n  - {name: A, path: a.yaml}\n  - {name: B, path: b.yaml}\n  - {name: C, path: c.yaml}\n#- node web01\n#- /data/a.yaml\nk: 1\n#- /data/b.yaml\nk: 2\n#- /data/c.yaml\nk: 1\n";
+    let cost = lookups(&["redundant-override"], between) - lookups(&[], between);
+    assert_eq!(cost, 1, "a reader needs the first one, and the order of levels proves the others");
     let nodes: String = (0..40)
         .map(|n| format!("#- node n{n} trusted.certname=n{n} role=web\n#- /data/nodes/n{n}.yaml\nmotd: {{own: {n}}}\n"))
         .collect();

@@ -265,6 +265,19 @@ fn text_of_secrets_stays_in_its_file() {
 }
 
 #[test]
+fn a_merged_value_leaves_no_file_of_secrets() {
+    let text = |lower: &str| {
+        let fixture = Fixture::new(&format!(
+            "#- /hiera.yaml\nversion: 5\nhierarchy:\n- {{name: Node, path: 'nodes/%{{trusted.certname}}.yaml'}}\n- {{name: Common, path: common.yaml}}\n- {{name: Lower, path: {lower}.yaml}}\n#- node web01 trusted.certname=web01\n#- /data/common.yaml\n$0k: [open]\nlookup_options: {{k: {{merge: unique}}}}\n#- /data/{lower}.yaml\nk: [closed]\n"
+        ));
+        placed(&fixture, &Chosen::Node("web01".into()))
+    };
+    assert!(text("defaults").contains("closed"), "{}", text("defaults"));
+    let found = text("all.secrets");
+    assert!(found.contains("open") && !found.contains("closed"), "{found}");
+}
+
+#[test]
 fn text_with_an_anchor_is_replaced_by_its_value() {
     let text = "#- /data/common.yaml\nx: &a [1]\n$0k: *a\n";
     check_node(

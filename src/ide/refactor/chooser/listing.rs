@@ -84,15 +84,14 @@ impl RefactorContext<'_> {
         let text = text.unwrap_or_default();
         let can_take = |target: &MoveTarget| self.can_take(target, key, (self.wanted.path, &text));
         let open = subjects.open_targets(node, answer);
-        let is_stated = open.is_empty();
         let files = open
             .into_iter()
             .filter(can_take)
             .map(|target| TargetFile::new(&target, subjects.readers_of(&target.path).len()));
         let file = files.min_by_key(|file| file.readers);
-        let stated = match is_stated {
-            false => None,
-            true => answer.steps.iter().find_map(|step| match &step.outcome {
+        let stated = match file {
+            Some(_) => None,
+            None => answer.steps.iter().find_map(|step| match &step.outcome {
                 Outcome::Found { key, .. } => *key,
                 Outcome::Answered { backend, .. } => backend.span,
                 _ => None,

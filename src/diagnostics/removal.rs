@@ -177,7 +177,7 @@ impl<'a> RemovalProofs<'a> {
         let may_go = match may_merge {
             true => definitions.iter().any(is_other),
             false => {
-                // Most files are read above this one, and need not be read for it.
+                // The data of files that no reader reads below this one is not compared.
                 let replaces =
                     |path: &FilePath| self.may_replace(path) && has_same(path) && is_other(path);
                 definitions.iter().any(replaces) || shadow.is_some()
@@ -228,7 +228,7 @@ impl<'a> RemovalProofs<'a> {
         data.get(key)?.key_origin
     }
 
-    /// Whether no other environment reads the file.
+    /// Whether one environment alone governs the file.
     fn is_governed_once(&self) -> bool {
         let environments = self.file.snapshot.environments();
         environments.governing_environments(&self.file.file.path).count() == 1

@@ -77,7 +77,7 @@ impl<'a> ReadWay<'a> {
     pub(super) fn identity(&self) -> WayIdentity {
         match &self.strategy {
             ReadStrategy::Options => None,
-            ReadStrategy::Call(call) => Some(call.asked().clone()),
+            ReadStrategy::Call(call) => Some(call.call_strategy().clone()),
             ReadStrategy::Strategy(strategy) => Some(CallStrategy::Literal(strategy.clone())),
         }
     }

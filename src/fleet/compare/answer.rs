@@ -44,7 +44,7 @@ impl NodeAnswers {
     /// Returns how many bytes the answers take, about: a value shares most of its parts with the
     /// data.
     pub(super) fn bytes(&self) -> usize {
-        /// What a lookup takes without its steps: names, dependencies, a small value.
+        /// The bytes of a lookup without its steps: names, dependencies, a small value.
         const LOOKUP: usize = 2048;
         self.of.len() * size_of::<u32>() + self.all.len() * LOOKUP
     }

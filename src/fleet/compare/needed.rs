@@ -11,7 +11,8 @@ use crate::workspace::environments::Environment;
 
 impl Comparer<'_> {
     /// Whether the least reader of a file, a node with the variables of the file's path alone,
-    /// certainly gets another value of a root key, in one of the ways in which the key is read, without the file's entry.
+    /// certainly gets another value of a root key without the file's entry, in one of the ways in
+    /// which the key is read.
     pub fn is_needed(&self, environment: &Environment, key: &str, path: &FilePath) -> bool {
         let all = self.before.environments().all.iter().zip(&self.caches);
         let mut governing = all.filter(|(one, _)| std::ptr::eq(&***one, environment));

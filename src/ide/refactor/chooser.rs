@@ -171,7 +171,7 @@ impl<'a> RefactorContext<'a> {
             Chosen::Node(name) => {
                 let node = subjects.number_of(name)?;
                 let answers = subjects.answers_of(key, &[node], 1);
-                subjects.open_targets(node, answers.of(node)?)
+                subjects.open_targets(node, answers.lookup_of(node)?)
             }
             Chosen::File(path) => subjects.targets_at(path),
         };

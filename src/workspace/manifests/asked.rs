@@ -67,7 +67,7 @@ pub enum CallStrategy {
 
 impl MergingCall<'_> {
     /// Returns the strategy that the call asks for.
-    pub fn asked(&self) -> &CallStrategy {
+    pub fn call_strategy(&self) -> &CallStrategy {
         &self.asked
     }
 

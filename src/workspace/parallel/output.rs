@@ -235,7 +235,11 @@ mod tests {
     use super::*;
 
     /// Writes the lines of some items, each of as many bytes as the item says.
-    fn written(items: &[usize], out: &mut dyn Write, bad: Option<usize>) -> Result<(), io::Error> {
+    fn write_items(
+        items: &[usize],
+        out: &mut dyn Write,
+        bad: Option<usize>,
+    ) -> Result<(), io::Error> {
         let lines = |_: &mut (), item: &usize, out: &mut dyn Write| {
             for _ in 0..item.div_ceil(100) {
                 out.write_all(format!("{item:>99}\n").as_bytes())?;
@@ -258,13 +262,13 @@ mod tests {
         for count in [0, 1, 3, 200] {
             let items: Vec<usize> = (0..count).map(|n| (n * 7919) % 300_000).collect();
             let mut out = Vec::new();
-            written(&items, &mut out, None).expect("nothing fails");
+            write_items(&items, &mut out, None).expect("nothing fails");
             assert_eq!(String::from_utf8(out).expect("it is ASCII"), expected(&items));
         }
         // One item is longer than all that may wait.
         let items = [100, WAITING * 3, 100];
         let mut out = Vec::new();
-        written(&items, &mut out, None).expect("nothing fails");
+        write_items(&items, &mut out, None).expect("nothing fails");
         assert!(String::from_utf8(out).expect("it is ASCII") == expected(&items));
     }
 
@@ -272,7 +276,7 @@ mod tests {
     fn the_first_item_with_an_error_ends_the_text() {
         let items: Vec<usize> = (0..100).map(|n| n * 1000).collect();
         let mut out = Vec::new();
-        let error = written(&items, &mut out, Some(50_000)).expect_err("one item is bad");
+        let error = write_items(&items, &mut out, Some(50_000)).expect_err("one item is bad");
         assert_eq!(error.to_string(), "bad");
         assert!(String::from_utf8(out).expect("it is ASCII") == expected(&items[..=50]));
     }
@@ -294,7 +298,8 @@ mod tests {
     #[test]
     fn no_thread_waits_for_a_disk_that_is_full() {
         let items = vec![WAITING; 20];
-        let error = written(&items, &mut Full(WAITING * 2), None).expect_err("the disk is full");
+        let error =
+            write_items(&items, &mut Full(WAITING * 2), None).expect_err("the disk is full");
         assert_eq!(error.kind(), ErrorKind::StorageFull);
     }
 }

@@ -31,12 +31,7 @@ impl RefactorContext<'_> {
         nodes: &[usize],
         answers: &Answers,
     ) -> Result<Vec<Written>, &'static str> {
-        let mut groups: Vec<usize> =
-            nodes.iter().filter_map(|node| answers.group_of(*node)).collect();
-        groups.sort_unstable();
-        groups.dedup();
-        let found: Vec<&Resolution> =
-            groups.iter().map(|group| &answers.groups[*group].resolution).collect();
+        let found = answers.resolutions_of(nodes);
         if found.iter().any(|it| it.is_secret()) {
             return Err(secrets::REASON);
         }

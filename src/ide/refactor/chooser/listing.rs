@@ -64,10 +64,10 @@ impl RefactorContext<'_> {
         fitting.truncate(MAX_NODES);
         let mut nodes: Vec<usize> = fitting.iter().map(|(_, node)| *node).collect();
         nodes.sort_unstable();
-        nodes.retain(|node| answers.of(*node).is_none());
+        nodes.retain(|node| answers.lookup_of(*node).is_none());
         let others = subjects.answers_of(key, &nodes, MAX_NODES);
         let listed = fitting.into_iter().filter_map(|(_, node)| {
-            let answer = answers.of(node).or_else(|| others.of(node))?;
+            let answer = answers.lookup_of(node).or_else(|| others.lookup_of(node))?;
             Some(self.node_target(key, node, answer, subjects))
         });
         (listed.collect(), left_out)
@@ -137,12 +137,7 @@ impl RefactorContext<'_> {
             if shown.is_empty() && !open.is_some_and(governs_open) {
                 continue;
             }
-            let mut groups: Vec<usize> =
-                shown.iter().filter_map(|node| answers.group_of(*node)).collect();
-            groups.sort_unstable();
-            groups.dedup();
-            let found: Vec<&Resolution> =
-                groups.iter().map(|group| &answers.groups[*group].resolution).collect();
+            let found = answers.resolutions_of(shown);
             let value = match open {
                 Some(_) => "more values than are compared".to_owned(),
                 None => self.value_phrase(key, &found),

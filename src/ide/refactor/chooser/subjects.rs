@@ -35,13 +35,21 @@ pub(super) struct Answers {
 
 impl Answers {
     /// Returns the lookup of a node; `None` where there were too many others.
-    pub(super) fn of(&self, node: usize) -> Option<&Resolution> {
+    pub(super) fn lookup_of(&self, node: usize) -> Option<&Resolution> {
         self.group_of(node).map(|group| &self.groups[group].resolution)
     }
 
     /// Returns the number of a node's group; `None` where there were too many others.
     pub(super) fn group_of(&self, node: usize) -> Option<usize> {
         self.group_of.get(&node).copied()
+    }
+
+    /// Returns the lookups of nodes, each group's once, without those of groups beyond the limit.
+    pub(super) fn resolutions_of(&self, nodes: &[usize]) -> Vec<&Resolution> {
+        let mut groups: Vec<usize> = nodes.iter().filter_map(|node| self.group_of(*node)).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        groups.iter().map(|group| &self.groups[*group].resolution).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an entry can be overridden for, and the entries that are written.
+//! The nodes and files that an entry can be overridden for, and the changes that write it.
 
 use std::fmt::Write as _;
 

@@ -83,11 +83,10 @@ impl<'a> FixDrafter<'a> {
 
     /// Whether the fix of a finding removes whole members, and no comment stands in them.
     fn has_none_to_drop(&mut self, finding: &Finding, change: &SourceChange) -> bool {
-        let is_removal = |edit: &FixEdit| matches!(edit, FixEdit::RemoveMember(_));
         let file = finding.span.file;
         let edits = self.snapshot.path_of(file).and_then(|path| change.edits.get(path));
         let (Some(edits), Some(document)) = (edits, self.document(file)) else { return false };
-        finding.fix.as_ref().is_some_and(|fix| fix.edits.iter().all(is_removal))
+        finding.fix.as_ref().is_some_and(Fix::only_removes)
             && !edits.iter().any(|edit| document.has_comment_in(edit.range))
     }
 

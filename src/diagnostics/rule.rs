@@ -345,6 +345,11 @@ impl Fix {
             safety: Safety::KeepsValues,
         }
     }
+
+    /// Whether the fix removes members of hashes and does nothing else.
+    pub fn only_removes(&self) -> bool {
+        self.edits.iter().all(|edit| matches!(edit, FixEdit::RemoveMember(_)))
+    }
 }
 
 /// An edit of a fix.

@@ -121,6 +121,27 @@ fn dead_keys_are_removed_only_on_demand_and_never_with_a_comment() {
 }
 
 #[test]
+fn a_dead_key_with_the_name_of_a_read_one_nearly_is_left_alone() {
+    let data = "lookup_options: {ports: {convert_to: Sensitive}}\nfirst: \"%{lookup('second')}\"\nsecond: 1\nports: open-sesame\n";
+    let root = repo(
+        "simplify-misnamed",
+        &[
+            ("hiera.yaml", CONFIG),
+            (".hiera-ls.yaml", "nodes: {sources: [fleet.jsonl]}\n"),
+            ("fleet.jsonl", "{\"clientcert\": \"a1\", \"role\": \"web\"}\n"),
+            ("manifests/site.pp", "$x = lookup('port')\nclass nothing { }\n"),
+            ("data/common.yaml", data),
+        ],
+    );
+    let (_, out, _) = at(&root, &["simplify", "--steps", "dead-keys"], "");
+    assert!(out.contains("# 2. remove 1 entry that nothing reads"), "{out}");
+    assert!(!out.contains("open-sesame"), "{out}");
+    at(&root, &["simplify", "--steps", "dead-keys", "--write"], "");
+    let (options, _) = data.split_once("first").unwrap();
+    assert_eq!(read(&root, "data/common.yaml"), format!("{options}ports: open-sesame\n"));
+}
+
+#[test]
 fn each_step_is_a_commit_and_other_changes_are_no_part_of_it() {
     if !require("git") {
         return;

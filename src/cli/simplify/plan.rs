@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::arguments::StepKind;
-use crate::diagnostics::fix::{Safety, choose_fixes};
+use crate::diagnostics::fix::{Fix, Safety, choose_fixes};
 use crate::diagnostics::{Finding, RulesConfig, Severity, catalogue, check_all};
 use crate::fleet::proof::dropped_comments;
 use crate::hiera::data::DataFormat;
@@ -187,7 +187,8 @@ impl Plan<'_> {
     }
 }
 
-/// Returns the findings of these rules that have a fix; all other rules are off.
+/// Returns the findings of these rules whose fix removes an entry; all other rules are off. The key
+/// that was probably meant gets another value by a fix that renames a key.
 fn find_entries(snapshot: &Snapshot, rules: &[&str], settings: &RulesConfig) -> Vec<Finding> {
     let severity = |code: &str| match rules.contains(&code) {
         true => Severity::Warning,
@@ -200,7 +201,8 @@ fn find_entries(snapshot: &Snapshot, rules: &[&str], settings: &RulesConfig) -> 
         ..settings.clone()
     };
     let mut findings = check_all(snapshot, &config);
-    findings.retain(|finding| finding.fix.is_some() && finding.cause.is_none());
+    let removes = |finding: &Finding| finding.fix.as_ref().is_some_and(Fix::only_removes);
+    findings.retain(|finding| removes(finding) && finding.cause.is_none());
     findings
 }
 

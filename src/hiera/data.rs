@@ -39,6 +39,8 @@ pub struct DataFile {
     syntax: Syntax,
     /// The first part with a value for which Puppet refuses the file.
     refused: Option<PartId>,
+    /// The first part with a root that is no hash.
+    other_root: Option<PartId>,
     /// The parts that no YAML reader accepts, in order.
     broken: Vec<(PartId, Refused)>,
     /// Puppet's verdict on the first of them.
@@ -222,6 +224,7 @@ impl DataFile {
             roots,
             anchors,
             refused: first_refused(parts.iter()),
+            other_root: first_other_root(parts.iter()),
             added_parts: added_parts(parts.iter()),
             parts,
             ..DataFile::default()
@@ -349,7 +352,7 @@ impl DataFile {
     /// Returns whether its root is no hash, so that Puppet finds no key in it; the text behind a
     /// lone scalar is kept for editors.
     pub fn is_no_hash(&self) -> bool {
-        self.problems_of_parts().any(|problem| matches!(problem.kind, ProblemKind::NotAHash { .. }))
+        self.other_root.is_some()
     }
 
     /// Returns where the root key `key` is written.
@@ -360,6 +363,11 @@ impl DataFile {
 
 fn first_refused<'a>(mut parts: impl Iterator<Item = &'a Part>) -> Option<PartId> {
     parts.find(|part| part.data.refused.is_some()).map(|part| part.id)
+}
+
+fn first_other_root<'a>(mut parts: impl Iterator<Item = &'a Part>) -> Option<PartId> {
+    let is_other = |problem: &Problem| matches!(problem.kind, ProblemKind::NotAHash { .. });
+    parts.find(|part| part.data.problems.iter().any(is_other)).map(|part| part.id)
 }
 
 fn added_parts<'a>(parts: impl Iterator<Item = &'a Part>) -> u64 {

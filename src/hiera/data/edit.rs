@@ -9,7 +9,7 @@ use super::parts::PartOffset;
 use super::roots::Roots;
 use super::{
     DataFile, DataFormat, EntryData, FileRefusal, Part, Parts, added_parts, documents,
-    first_refused, load, message,
+    first_other_root, first_refused, load, message,
 };
 use crate::text::budget::MAX_FILE_PARTS;
 use crate::text::{Budget, FileId, PartId, Span, Text, TextRange};
@@ -309,8 +309,22 @@ impl DataFile {
         broken.sort_by_key(|(id, _)| parts.start(*id));
         let roots = roots.unwrap_or_else(|| Arc::new(Roots::new(&parts)));
         let syntax = self.syntax;
+        let other_root = match self.other_root {
+            None => first_other_root(new.iter()),
+            Some(_) => first_other_root(parts.iter()),
+        };
         let verdict = None;
-        Some(DataFile { roots, anchors, parts, syntax, refused, broken, verdict, added_parts })
+        Some(DataFile {
+            roots,
+            anchors,
+            parts,
+            syntax,
+            refused,
+            other_root,
+            broken,
+            verdict,
+            added_parts,
+        })
     }
 
     /// Returns the anchor of this name that an alias in the part at a place stands for, and the
@@ -360,7 +374,8 @@ impl DataFile {
         let parts = parts.with_data(read);
         let roots = roots.unwrap_or_else(|| Arc::new(Roots::new(&parts)));
         let refused = first_refused(parts.iter());
-        Some(DataFile { parts, roots, refused, added_parts, ..self })
+        let other_root = first_other_root(parts.iter());
+        Some(DataFile { parts, roots, refused, other_root, added_parts, ..self })
     }
 
     /// Returns the place of the anchor that an alias of this name in a part stands for, if the

@@ -293,6 +293,9 @@ impl Resolver<'_> {
             let marks = if is_secret { Secrecy::SENSITIVE } else { Secrecy::NONE };
             return refused.map_err(|error| error.into_secret(marks));
         }
+        if !data.is_no_hash() {
+            return Ok(());
+        }
         for problem in data.problems_of_parts() {
             let ProblemKind::NotAHash { found, empty, .. } = &problem.kind else { continue };
             if reader == DataReader::Json {

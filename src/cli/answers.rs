@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use indexmap::IndexMap;
 
-use super::{Failure, Status};
+use super::Status;
 use crate::fleet::groups::{Case, Group};
 use crate::hiera::resolution::{Outcome, Resolution};
 use crate::ide::phrases::{PlaceNames, level_names, open_levels};
@@ -76,14 +76,17 @@ pub(super) fn join_alike<'a, T: Eq + Hash>(
     answers
 }
 
-/// Returns a line of JSON for nodes with one answer, without its end. `members` has a comma before
-/// each member.
-pub(super) fn group_line(key: &str, nodes: &[&str], members: &str) -> Result<String, Failure> {
+/// Returns a line of JSON for nodes with one answer, without its end. `nodes` are the names of the
+/// nodes as texts of JSON; `members` has a comma before each member.
+pub(super) fn group_line(key: &str, nodes: &[&str], members: &str) -> String {
     let mut line = String::from("{\"key\":");
     print::json_string(key, &mut line);
-    let names = serde_json::to_string(nodes)?;
-    write!(line, ",\"count\":{},\"nodes\":{names}{members}}}", nodes.len())?;
-    Ok(line)
+    write!(line, ",\"count\":{},\"nodes\":[", nodes.len()).expect("writing to a string");
+    for (number, node) in nodes.iter().enumerate() {
+        line.push_str(if number > 0 { "," } else { "" });
+        line.push_str(node);
+    }
+    line + "]" + members + "}"
 }
 
 /// Prints answers.

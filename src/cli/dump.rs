@@ -21,7 +21,6 @@ use crate::puppet::print::{self, PrintOptions};
 use crate::text::escape::{escape_terminal, terminal_lines};
 use crate::text::similar::suggestion;
 use crate::workspace::environments::Environment;
-use crate::workspace::nodes::Node;
 use crate::workspace::parallel::write_on_all_cores;
 
 /// The arguments of `dump`.
@@ -170,10 +169,11 @@ impl Dump<'_> {
         let snapshot = &self.opened.snapshot;
         let view = snapshot.view(self.environment);
         let values = NodeValues::new(snapshot, self.environment, &view, &[]);
+        let node = serde_json::to_string(name)?;
         self.look_up_all(scope, |key, resolution| {
             if is_told(&resolution) {
                 let group = values.group_of_scope(&LookupKey::of_root(key), scope, resolution);
-                writeln!(out, "{}", node_line(name, key, &self.printer.group_members(&group)))?;
+                writeln!(out, "{}", node_line(&node, key, &self.printer.group_members(&group)))?;
             }
             Ok(())
         })
@@ -204,8 +204,12 @@ impl Dump<'_> {
         let numbers = choose_nodes(choice, self.environment, nodes)?;
         let view = snapshot.view(self.environment);
         let values = NodeValues::new(snapshot, self.environment, &view, &numbers).for_threads();
+        let names: Vec<String> = nodes
+            .iter()
+            .map(|node| serde_json::to_string(&*node.name))
+            .collect::<Result<_, _>>()?;
         let lines = |values: &mut NodeValues<'_>, key: &Arc<str>, out: &mut dyn Write| {
-            self.write_lines_of_key(values, nodes, (key, groups), out)
+            self.write_lines_of_key(values, &names, (key, groups), out)
         };
         write_on_all_cores(&self.keys, out, values, lines)
     }
@@ -213,18 +217,18 @@ impl Dump<'_> {
     fn write_lines_of_key(
         &self,
         values: &NodeValues<'_>,
-        nodes: &[Arc<Node>],
+        names: &[String],
         (key, groups): (&str, bool),
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let name = |number: &usize| &*nodes[*number].name;
+        let name = |number: &usize| names[*number].as_str();
         let found = values.groups(&LookupKey::of_root(key), None);
         let told = found.iter().filter(|group| is_told(&group.resolution));
         let answers = join_alike(told, |group| self.printer.group_members(group));
         if groups {
             for answer in &answers {
                 let names: Vec<&str> = answer.nodes.iter().map(name).collect();
-                writeln!(out, "{}", group_line(key, &names, &answer.printed)?)?;
+                writeln!(out, "{}", group_line(key, &names, &answer.printed))?;
             }
             return Ok(());
         }
@@ -245,12 +249,11 @@ fn is_told(resolution: &Resolution) -> bool {
     !matches!(resolution.value, Ok(None)) || !resolution.unsettled_levels.is_empty()
 }
 
+/// Returns a line of JSON for a node, whose name is a text of JSON, without its end.
 fn node_line(node: &str, key: &str, members: &str) -> String {
-    let mut line = String::from("{\"node\":");
-    print::json_string(node, &mut line);
-    line.push_str(",\"key\":");
+    let mut line = format!("{{\"node\":{node},\"key\":");
     print::json_string(key, &mut line);
-    format!("{line}{members}}}")
+    line + members + "}"
 }
 
 fn one_line(text: &str) -> String {

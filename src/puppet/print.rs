@@ -546,7 +546,7 @@ fn write_tagged(kind: &str, text: &str, out: &mut String) {
 
 /// Writes a string as JSON.
 pub fn json_string(text: &str, out: &mut String) {
-    out.push_str(&serde_json::Value::String(text.to_owned()).to_string());
+    out.push_str(&serde_json::to_string(text).expect("a text has a form in JSON"));
 }
 
 #[cfg(test)]

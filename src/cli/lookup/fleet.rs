@@ -167,7 +167,12 @@ impl FleetReport<'_> {
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let (_, members) = &answer.printed;
-        writeln!(out, "{}", group_line(self.key, &self.names_of(answer), members)?)?;
+        let mut names = Vec::new();
+        for name in self.names_of(answer) {
+            names.push(serde_json::to_string(name)?);
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        writeln!(out, "{}", group_line(self.key, &names, members))?;
         Ok(())
     }
 }

@@ -110,6 +110,7 @@ impl<'a> FileAudience<'a> {
             environment: self.environment,
             root: &name,
             lookup: &lookup,
+            ends_at_first: false, // The part of a place in a group depends on the places behind the value.
             is_enough: &|made| made >= limits.groups,
         };
         let mut found = if self.readers().is_empty() {

@@ -442,6 +442,7 @@ impl<'a> Comparer<'a> {
             environment,
             root: key,
             lookup: &lookup,
+            ends_at_first: way.ends_at_first(snapshot, key),
             is_enough: &|_| is_over(),
         };
         visit_groups(&question, numbers, |Group { nodes, resolution, .. }| {

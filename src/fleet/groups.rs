@@ -4,7 +4,8 @@
 //! have the same values of the variables that the data use. So one lookup serves a group of any
 //! size.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::questions::Questions;
@@ -74,6 +75,9 @@ pub struct FleetQuestion<'a> {
     /// Looks the root key up in a scope: in that of the node with this number, or in one with
     /// assumptions.
     pub lookup: &'a dyn Fn(&Scope, Option<usize>) -> Resolution,
+    /// Whether each lookup ends at the first value, and the caller needs nothing of the locations
+    /// behind it: nodes with other files there share a group.
+    pub ends_at_first: bool,
     /// Whether no lookup is to be made beyond so many.
     pub is_enough: &'a dyn Fn(usize) -> bool,
 }
@@ -93,36 +97,49 @@ pub fn visit_groups(
     nodes: &[usize],
     mut visit: impl FnMut(Group),
 ) -> Vec<usize> {
-    let asked = Questions::of_key(question.snapshot, question.environment, question.root);
-    let mut waiting = asked.split_nodes(nodes);
+    let FleetQuestion { snapshot, environment, root, ends_at_first, .. } = *question;
+    let asked = Questions::of_key(snapshot, environment, root, ends_at_first);
+    let mut waiting: BinaryHeap<WaitingClass> =
+        asked.split_nodes(nodes).into_iter().map(WaitingClass).collect();
     let (mut made, mut rest) = (0, Vec::new());
-    while let Some(class) = take_largest(&mut waiting) {
-        if (question.is_enough)(made) || question.snapshot.cancel_token().is_cancelled() {
+    while let Some(WaitingClass(class)) = waiting.pop() {
+        if (question.is_enough)(made) || snapshot.cancel_token().is_cancelled() {
             rest.extend(class);
             continue;
         }
         let (group, others) = answer_class(question, class);
         made += 1;
         visit(group);
-        waiting.push(others);
+        waiting.extend(others.into_iter().map(WaitingClass));
     }
     rest.sort_unstable();
     rest
 }
 
-fn take_largest(waiting: &mut Vec<Vec<usize>>) -> Option<Vec<usize>> {
-    let (number, _) = waiting.iter().enumerate().max_by_key(|(_, class)| class.len())?;
-    let class = waiting.swap_remove(number);
-    if class.is_empty() { None } else { Some(class) }
+/// Nodes that no lookup was made for yet. Those of the largest class come first.
+#[derive(PartialEq, Eq)]
+struct WaitingClass(Vec<usize>);
+
+impl Ord for WaitingClass {
+    fn cmp(&self, other: &WaitingClass) -> Ordering {
+        let (WaitingClass(one), WaitingClass(other)) = (self, other);
+        one.len().cmp(&other.len()).then_with(|| other.cmp(one))
+    }
 }
 
-/// Returns the group of the first node of a class, and the nodes of the class that are not in it.
-fn answer_class(question: &FleetQuestion<'_>, class: Vec<usize>) -> (Group, Vec<usize>) {
+impl PartialOrd for WaitingClass {
+    fn partial_cmp(&self, other: &WaitingClass) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Returns the group of the first node of a class, and the classes of the nodes that are not in it.
+fn answer_class(question: &FleetQuestion<'_>, class: Vec<usize>) -> (Group, Vec<Vec<usize>>) {
     let FleetQuestion { snapshot, environment, .. } = *question;
     let first = class[0];
     let scope = snapshot.nodes_of(environment)[first].scope.clone();
     let resolution = (question.lookup)(&scope, Some(first));
     let asked = Questions::of_open_lookup(snapshot, environment, &resolution);
-    let (nodes, others) = class.into_iter().partition(|node| asked.have_same_answers(first, *node));
+    let (nodes, others) = asked.split_off(first, class);
     (Group { nodes, scope, resolution, cases: Vec::new() }, others)
 }

@@ -14,7 +14,8 @@ pub(super) struct NodeCaches<'a> {
     base: Option<&'a NodeCaches<'a>>,
 }
 
-/// A scope that many keys are looked up in. All contexts with one of these scopes are equal.
+/// A scope that many keys are looked up in. All contexts with one of these scopes lead to the same
+/// files, and give `lookup_options` the same values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CachedScope {
     /// That of the node, or of the kind of nodes, with this number.

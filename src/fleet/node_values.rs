@@ -4,13 +4,14 @@
 //! nodes concerned fail, whichever key is asked for. So only nodes with the same failures share a
 //! lookup ([`super::groups`] distinguishes nodes by the definitions of the key alone).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::alternatives::add_group_cases;
 use super::audience::ValueLimits;
 use super::groups::{FleetQuestion, Group, group_by_answer};
 use super::node_caches::{CachedScope, NodeCaches};
+use super::ways::ReadWay;
 use crate::hiera::hierarchy::locate_levels;
 use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::key::LookupKey;
@@ -32,8 +33,12 @@ pub struct NodeValues<'a> {
     environment: &'a Environment,
     nodes: &'a [Arc<Node>],
     are_kinds: bool,
+    /// Whether no file can make lookups fail.
+    are_files_accepted: bool,
     /// The numbers of the nodes, in classes with the same failures.
     classes: Arc<Vec<Vec<usize>>>,
+    /// For each node the first one whose levels lead to the same files: the two share a cache.
+    cached_as: Arc<Vec<usize>>,
     caches: NodeCaches<'a>,
 }
 
@@ -52,12 +57,18 @@ impl<'a> NodeValues<'a> {
     ) -> NodeValues<'a> {
         let (nodes, are_kinds) = NodeValues::all_nodes(snapshot, environment);
         let broken = broken_files(snapshot, environment, view);
-        let failures = on_all_cores(numbers, |number| {
-            failures_of(&nodes[*number].scope, snapshot, environment, view, &broken)
+        let located = on_all_cores(numbers, |number| {
+            LocatedFiles::locate(&nodes[*number].scope, snapshot, environment, view, &broken)
         });
         let mut classes: BTreeMap<Failures, Vec<usize>> = BTreeMap::new();
-        for (number, failures) in numbers.iter().zip(failures) {
+        let may_share = snapshot.are_sources_listed() && !snapshot.keys().has_live_options();
+        let mut alike: HashMap<String, usize> = HashMap::new();
+        let mut cached_as: Vec<usize> = (0..nodes.len()).collect();
+        for (number, LocatedFiles { failures, files }) in numbers.iter().zip(located) {
             classes.entry(failures).or_default().push(*number);
+            if let Some(files) = files.filter(|_| may_share) {
+                cached_as[*number] = *alike.entry(files).or_insert(*number);
+            }
         }
         NodeValues {
             view,
@@ -65,7 +76,9 @@ impl<'a> NodeValues<'a> {
             environment,
             nodes,
             are_kinds,
+            are_files_accepted: broken.is_empty(),
             classes: Arc::new(classes.into_values().collect()),
+            cached_as: Arc::new(cached_as),
             caches: NodeCaches::default(),
         }
     }
@@ -73,15 +86,19 @@ impl<'a> NodeValues<'a> {
     /// Returns a function that each of several threads may call for lookups of its own for the same
     /// nodes.
     pub fn for_threads(&self) -> impl Fn() -> NodeValues<'a> + Sync + use<'a> {
-        let NodeValues { view, snapshot, environment, nodes, are_kinds, .. } = *self;
-        let classes = self.classes.clone();
+        let NodeValues {
+            view, snapshot, environment, nodes, are_kinds, are_files_accepted, ..
+        } = *self;
+        let (classes, cached_as) = (self.classes.clone(), self.cached_as.clone());
         move || NodeValues {
             view,
             snapshot,
             environment,
             nodes,
             are_kinds,
+            are_files_accepted,
             classes: classes.clone(),
+            cached_as: cached_as.clone(),
             caches: NodeCaches::default(),
         }
     }
@@ -96,13 +113,18 @@ impl<'a> NodeValues<'a> {
     }
 
     /// Returns the answers to one lookup, those of most nodes first. Nodes with other files or
-    /// variables are in groups of their own, also where their values are equal. Each group has the
-    /// cases that follow from its unknown variables.
+    /// variables are in groups of their own, also where their values are equal; not those with other
+    /// files behind the one that the first value ends the lookup at. Each group has the cases that
+    /// follow from its unknown variables.
     pub fn groups(&self, key: &LookupKey, merge: Option<&Strategy>) -> Vec<Group> {
         let root = key.root_text();
         let ask = |resolver: &Resolver<'_>| resolver.lookup(key, merge);
         let lookup = |scope: &Scope, node: Option<usize>| self.look_up(&ask, (scope, node));
-        let question = self.question(&root, &lookup);
+        let ends_at_first = match merge {
+            Some(merge) => merge.stops_at_first(),
+            None => !self.snapshot.keys().may_be_merged(&root),
+        };
+        let question = FleetQuestion { ends_at_first, ..self.question(&root, &lookup) };
         let mut groups = self.groups_of(&question, None);
         let mut number = 0;
         while let Some(group) = groups.get_mut(number) {
@@ -132,16 +154,19 @@ impl<'a> NodeValues<'a> {
         group
     }
 
-    /// Returns the answers of the nodes with these numbers, in order, to a lookup of a root key,
-    /// without the cases of unknown variables.
+    /// Returns the answers of the nodes with these numbers, in order, to a lookup in a way, without
+    /// the cases of unknown variables. Nodes of one group may have other files behind the value.
     pub(super) fn answers(
         &self,
-        root: &str,
+        (key, way): (&LookupKey, &ReadWay<'_>),
         numbers: &[usize],
-        ask: &dyn Fn(&Resolver<'_>) -> Resolution,
     ) -> Vec<Group> {
-        let lookup = |scope: &Scope, node: Option<usize>| self.look_up(ask, (scope, node));
-        self.groups_of(&self.question(root, &lookup), Some(numbers))
+        let root = key.root_text();
+        let ask = |resolver: &Resolver<'_>| way.lookup(resolver, key);
+        let lookup = |scope: &Scope, node: Option<usize>| self.look_up(&ask, (scope, node));
+        let ends_at_first = way.ends_at_first(self.snapshot, &root);
+        let question = FleetQuestion { ends_at_first, ..self.question(&root, &lookup) };
+        self.groups_of(&question, Some(numbers))
     }
 
     fn question<'q>(
@@ -150,7 +175,8 @@ impl<'a> NodeValues<'a> {
         lookup: &'q dyn Fn(&Scope, Option<usize>) -> Resolution,
     ) -> FleetQuestion<'q> {
         let NodeValues { snapshot, environment, .. } = *self;
-        FleetQuestion { snapshot, environment, root, lookup, is_enough: &|_| false }
+        let is_enough = &|_| false;
+        FleetQuestion { snapshot, environment, root, lookup, ends_at_first: false, is_enough }
     }
 
     /// Returns the groups of the nodes with these numbers, in order, or of all.
@@ -175,15 +201,18 @@ impl<'a> NodeValues<'a> {
     }
 
     /// Looks a key up in a scope as Puppet does: broken files fail. Nothing is decrypted. The number
-    /// is that of the node with this scope.
+    /// is that of the node with this scope. The steps end with the location that answered, and those
+    /// that name no file may name that of another node.
     fn look_up(
         &self,
         ask: &dyn Fn(&Resolver<'_>) -> Resolution,
         (scope, node): (&Scope, Option<usize>),
     ) -> Resolution {
         let context = self.snapshot.lookup_context(self.environment, self.view, scope);
-        let context = Context { tolerant: false, ..context };
-        ask(&self.caches.resolver(context, node.map(CachedScope::Node).as_ref()))
+        let context =
+            Context { tolerant: false, are_files_accepted: self.are_files_accepted, ..context };
+        let cached = node.map(|number| CachedScope::Node(self.cached_as[number]));
+        ask(&self.caches.resolver(context, cached.as_ref()).without_unreached())
     }
 }
 
@@ -212,39 +241,58 @@ fn broken_files(
     files.filter(|path| environment.reaches_file(path)).filter(is_broken).cloned().collect()
 }
 
-fn failures_of(
-    scope: &Scope,
-    snapshot: &Snapshot,
-    environment: &Environment,
-    view: &EnvironmentView<'_>,
-    broken: &HashSet<FilePath>,
-) -> Failures {
-    let mut failures = Failures::new();
-    let puppet = snapshot.config_of(environment).puppet;
-    for (_, config) in environment.all_configs() {
-        let levels: Vec<_> = config.levels().cloned().collect();
-        let located = match locate_levels(config, &levels, scope, view, Some(puppet)) {
-            Ok(located) => located,
-            Err(error) => {
-                failures.push(format!("{}: {error}", config.path));
-                continue;
-            }
-        };
-        for level in located {
-            for location in level.locations.iter() {
-                match &location.place {
-                    LevelTarget::File { exists: false, .. } | LevelTarget::NoMatch { .. } => {}
-                    place => {
-                        failures.extend(level.level.call_error());
-                        if let LevelTarget::File { path, .. } = place
-                            && (broken.contains(path) || view.is_folder(path))
-                        {
-                            failures.push(path.to_string());
+/// The files that the levels of a node lead to.
+struct LocatedFiles {
+    failures: Failures,
+    /// The existing files in their order, with their levels, as a text; `None` where an error or an
+    /// unknown variable hides a location.
+    files: Option<String>,
+}
+
+impl LocatedFiles {
+    fn locate(
+        scope: &Scope,
+        snapshot: &Snapshot,
+        environment: &Environment,
+        view: &EnvironmentView<'_>,
+        broken: &HashSet<FilePath>,
+    ) -> LocatedFiles {
+        let mut failures = Failures::new();
+        let mut files = Some(String::new());
+        let puppet = snapshot.config_of(environment).puppet;
+        for (_, config) in environment.all_configs() {
+            let levels: Vec<_> = config.levels().cloned().collect();
+            let located = match locate_levels(config, &levels, scope, view, Some(puppet)) {
+                Ok(located) => located,
+                Err(error) => {
+                    failures.push(format!("{}: {error}", config.path));
+                    files = None;
+                    continue;
+                }
+            };
+            for level in located {
+                files.iter_mut().for_each(|files| files.push('\n'));
+                for location in level.locations.iter() {
+                    match &location.place {
+                        LevelTarget::File { exists: false, .. } | LevelTarget::NoMatch { .. } => {
+                            continue;
                         }
+                        LevelTarget::File { path, .. } => {
+                            if broken.contains(path) || view.is_folder(path) {
+                                failures.push(path.to_string());
+                            }
+                            if let Some(files) = &mut files {
+                                files.push_str(path.as_str());
+                                files.push('\0');
+                            }
+                        }
+                        LevelTarget::Uri(_) | LevelTarget::Nowhere => {}
+                        LevelTarget::Undetermined(_) => files = None,
                     }
+                    failures.extend(level.level.call_error());
                 }
             }
         }
+        LocatedFiles { failures, files }
     }
-    failures
 }

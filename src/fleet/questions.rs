@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use foldhash::HashMap;
+use indexmap::IndexMap;
 
 use crate::hiera::data::Reference;
 use crate::hiera::key::LookupKey;
@@ -22,6 +23,8 @@ use crate::workspace::readers::{NodeColumn, NodesReading};
 pub(super) struct Questions {
     /// Of a file: by which location a node reads the file, if it does.
     files: Vec<Arc<NodesReading>>,
+    /// Of lookups that end at the first value: by which locations a node reads the files of a key.
+    searches: Vec<FirstSearch>,
     /// Of a variable: its value.
     values: Vec<Arc<NodeColumn>>,
     /// Of a variable: whether it is unknown.
@@ -29,10 +32,20 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Returns the questions of each lookup of a root key.
-    pub(super) fn of_key(snapshot: &Snapshot, environment: &Environment, root: &str) -> Questions {
+    /// Returns the questions of each lookup of a root key. Where `ends_at_first`, each lookup ends at
+    /// the first value, and files behind the one that certainly gives a node the value are no
+    /// question about the node: only its value is the same as that of other nodes, not the rest.
+    pub(super) fn of_key(
+        snapshot: &Snapshot,
+        environment: &Environment,
+        root: &str,
+        ends_at_first: bool,
+    ) -> Questions {
         let mut asked = Questions::default();
-        asked.add_definitions(snapshot, environment, root);
+        match ends_at_first {
+            true => asked.add_search(snapshot, environment, root),
+            false => asked.add_definitions(snapshot, environment, root),
+        }
         asked.add_definitions(snapshot, environment, LOOKUP_OPTIONS);
         // A lookup does not record which variables and keys its options depend on.
         for token in snapshot.keys().tokens_of_options() {
@@ -57,7 +70,11 @@ impl Questions {
         let mut asked = Questions::default();
         for key in &resolution.reads.keys {
             let root = LookupKey::parse(key).map(|key| key.root_text().to_string());
-            asked.add_definitions(snapshot, environment, root.as_deref().unwrap_or(key));
+            let root = root.as_deref().unwrap_or(key);
+            match snapshot.keys().may_be_merged(root) {
+                true => asked.add_definitions(snapshot, environment, root),
+                false => asked.add_search(snapshot, environment, root),
+            }
         }
         for name in &resolution.reads.variables {
             let column = snapshot.node_column(environment, name);
@@ -65,6 +82,7 @@ impl Questions {
                 asked.values.push(column);
             }
         }
+        asked.values.sort_by_key(|column| column.value_count());
         asked
     }
 
@@ -105,9 +123,37 @@ impl Questions {
     ) {
         let readers = snapshot.readers_of(environment, path);
         let is_known = || self.files.iter().any(|known| Arc::ptr_eq(known, &readers));
-        let count = snapshot.nodes_of(environment).len();
-        if readers.all_nodes().len() > 0 && !is_known() && readers.tells_nodes_apart(count) {
+        if readers.all_nodes().len() > 0 && !is_known() && readers.tells_nodes_apart() {
             self.files.push(readers);
+        }
+    }
+
+    /// Asks how a node reads the files that define a root key, as far as lookups that end at the
+    /// first value come to them.
+    fn add_search(&mut self, snapshot: &Snapshot, environment: &Environment, root: &str) {
+        let view = snapshot.view(environment);
+        let mut search = FirstSearch::default();
+        for path in snapshot.keys().definitions(root) {
+            if !environment.reaches_file(path) {
+                continue;
+            }
+            let readers = snapshot.readers_of(environment, path);
+            if readers.turn.location.is_none() {
+                self.add_file(snapshot, environment, path);
+                continue;
+            }
+            if readers.all_nodes().len() == 0 {
+                continue;
+            }
+            // The file may have the key where other environments read it in another format.
+            let ends_lookup = readers.turn.may_end_lookup
+                && !snapshot.keys().is_unread(path)
+                && view.data_of(path).is_some_and(|data| data.get(root).is_some());
+            search.files.push(SearchedFile { readers, ends_lookup });
+        }
+        search.files.sort_by_key(|file| file.readers.turn.location);
+        if search.files.iter().any(|file| file.readers.tells_nodes_apart()) {
+            self.searches.push(search);
         }
     }
 
@@ -127,17 +173,42 @@ impl Questions {
 
     /// Returns the answers of a node.
     pub(super) fn answers_of(&self, node: usize) -> Vec<u32> {
-        let ways = self.files.iter().map(|file| file.way_of(node).map_or(0, |way| way + 1));
-        let values = self.values.iter().map(|column| column.number_of(node));
-        let unknown = self.unknown.iter().map(|column| u32::from(column.is_unknown(node)));
-        ways.chain(values).chain(unknown).collect()
+        self.asked_about(node).map(|question| question.answer_of(node)).collect()
     }
 
     /// Whether two nodes give the same answers.
     pub(super) fn have_same_answers(&self, one: usize, other: usize) -> bool {
-        self.files.iter().all(|file| file.way_of(one) == file.way_of(other))
-            && self.values.iter().all(|it| it.number_of(one) == it.number_of(other))
-            && self.unknown.iter().all(|it| it.is_unknown(one) == it.is_unknown(other))
+        self.asked_about(one).all(|question| question.answer_of(one) == question.answer_of(other))
+    }
+
+    /// Returns the nodes that give the same answers as one of them, and the others in classes: nodes of
+    /// a class give one answer to the first question to which the one node gives another, and to
+    /// all questions before it.
+    pub(super) fn split_off(&self, one: usize, nodes: Vec<usize>) -> (Vec<usize>, Vec<Vec<usize>>) {
+        let asked: Vec<(NodeQuestion<'_>, u32)> =
+            self.asked_about(one).map(|question| (question, question.answer_of(one))).collect();
+        let (mut same, mut others) = (Vec::new(), IndexMap::<_, Vec<usize>>::new());
+        for node in nodes {
+            let other = asked.iter().enumerate().find_map(|(number, (question, known))| {
+                let answer = question.answer_of(node);
+                (answer != *known).then_some((number, answer))
+            });
+            match other {
+                Some(other) => others.entry(other).or_default().push(node),
+                None => same.push(node),
+            }
+        }
+        (same, others.into_values().collect())
+    }
+
+    /// Returns the questions that a lookup for a node asks. Those with few answers come first: which
+    /// of the others are asked mostly depends on them.
+    fn asked_about(&self, node: usize) -> impl Iterator<Item = NodeQuestion<'_>> {
+        let searched = self.searches.iter().flat_map(move |search| search.files_before_end(node));
+        let files = self.files.iter().chain(searched).map(|file| NodeQuestion::File(file));
+        let unknown = self.unknown.iter().map(|column| NodeQuestion::Unknown(column));
+        let values = self.values.iter().map(|column| NodeQuestion::Value(column));
+        files.chain(unknown).chain(values)
     }
 
     /// Returns the nodes in classes with the same answers, in order. The cost depends on the numbers
@@ -154,13 +225,27 @@ impl Questions {
                 count - 1
             })
         };
-        for file in &self.files {
+        let mut split_by_file = |readers: &NodesReading, is_over: &[bool]| {
             let mut renamed = HashMap::default();
-            for (node, way) in file.all_nodes() {
+            for (node, way) in readers.all_nodes() {
                 let Some(class) = class_of.get_mut(node).filter(|class| **class != NONE) else {
                     continue;
                 };
-                *class = new_class(&mut renamed, *class, way);
+                if !is_over.get(node).is_some_and(|is_over| *is_over) {
+                    *class = new_class(&mut renamed, *class, way);
+                }
+            }
+        };
+        self.files.iter().for_each(|readers| split_by_file(readers, &[]));
+        for search in &self.searches {
+            // Whether the lookup for a node is over.
+            let mut is_over = vec![false; most];
+            for files in search.locations() {
+                files.iter().for_each(|file| split_by_file(&file.readers, &is_over));
+                for file in files.iter().filter(|file| file.ends_lookup) {
+                    let ended = file.readers.certainly.iter();
+                    ended.filter(|node| **node < most).for_each(|node| is_over[*node] = true);
+                }
             }
         }
         let values = self.values.iter().map(|column| (column, false));
@@ -176,15 +261,71 @@ impl Questions {
             }
         }
         let mut classes: Vec<Vec<usize>> = Vec::new();
-        let mut places: HashMap<u32, usize> = HashMap::default();
+        let mut places = vec![NONE; count as usize];
         for node in nodes {
-            let place = *places.entry(class_of[*node]).or_insert_with(|| {
+            let place = &mut places[class_of[*node] as usize];
+            if *place == NONE {
+                *place = classes.len() as u32;
                 classes.push(Vec::new());
-                classes.len() - 1
-            });
-            classes[place].push(*node);
+            }
+            classes[*place as usize].push(*node);
         }
         classes
+    }
+}
+
+/// A question about a node.
+#[derive(Clone, Copy)]
+enum NodeQuestion<'a> {
+    /// By which locations the node reads a file.
+    File(&'a NodesReading),
+    /// The value of a variable.
+    Value(&'a NodeColumn),
+    /// Whether a variable is unknown.
+    Unknown(&'a NodeColumn),
+}
+
+impl NodeQuestion<'_> {
+    /// Returns the answer of a node. Equal answers have equal numbers.
+    fn answer_of(self, node: usize) -> u32 {
+        match self {
+            NodeQuestion::File(file) => file.way_of(node).map_or(0, |way| way + 1),
+            NodeQuestion::Value(column) => column.number_of(node),
+            NodeQuestion::Unknown(column) => u32::from(column.is_unknown(node)),
+        }
+    }
+}
+
+/// The files that define a root key, for lookups that end at the first value.
+#[derive(Debug, Default)]
+struct FirstSearch {
+    /// In the order of their locations.
+    files: Vec<SearchedFile>,
+}
+
+#[derive(Debug)]
+struct SearchedFile {
+    readers: Arc<NodesReading>,
+    /// Whether the lookup for a node that certainly reads the file comes to no later location.
+    ends_lookup: bool,
+}
+
+impl FirstSearch {
+    /// Returns the files of each location. One location may name several files for a node, so that
+    /// a lookup ends behind a location.
+    fn locations(&self) -> impl Iterator<Item = &[SearchedFile]> {
+        self.files.chunk_by(|one, next| one.readers.turn.location == next.readers.turn.location)
+    }
+
+    /// Returns the files that the lookup for a node may come to, whether the node reads them or not.
+    fn files_before_end(&self, node: usize) -> impl Iterator<Item = &Arc<NodesReading>> {
+        let mut is_over = false;
+        let reached = self.locations().take_while(move |files| {
+            let was_over = is_over;
+            is_over |= files.iter().any(|it| it.ends_lookup && it.readers.is_certain(node));
+            !was_over
+        });
+        reached.flatten().map(|file| &file.readers)
     }
 }
 

@@ -82,6 +82,16 @@ impl<'a> ReadWay<'a> {
         }
     }
 
+    /// Whether each lookup of a root key in this way ends at the first value.
+    pub fn ends_at_first(&self, snapshot: &Snapshot, key: &str) -> bool {
+        let named = match &self.strategy {
+            ReadStrategy::Options => return !snapshot.keys().may_be_merged(key),
+            ReadStrategy::Strategy(strategy) => Some(strategy),
+            ReadStrategy::Call(call) => call.literal_strategy(),
+        };
+        named.is_some_and(Strategy::stops_at_first)
+    }
+
     /// Looks a key up in this way.
     pub fn lookup(&self, resolver: &Resolver<'_>, key: &LookupKey) -> Resolution {
         match &self.strategy {

@@ -66,6 +66,9 @@ pub struct Context<'a> {
     /// Whether lookups use the readable parts of broken files, as for editors; Puppet fails every
     /// lookup for a broken file.
     pub tolerant: bool,
+    /// Whether Puppet is known to accept each file that the levels can read: lookups do not read the
+    /// files without the key, which could do nothing but fail them.
+    pub are_files_accepted: bool,
     /// Cancels lookups.
     pub cancel: &'a CancelToken,
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use foldhash::HashMap;
-pub use nodes::{NodeColumn, NodesReading, Reads};
+pub use nodes::{FileTurn, NodeColumn, NodesReading, Reads};
 use nodes::{NodesByValue, Step, most_certain, plain_value};
 
 use super::cache::LevelMemo;
@@ -15,7 +15,7 @@ use super::environments::{Environment, Reach};
 use super::nodes::node::Node;
 use super::snapshot::Snapshot;
 use super::view::EnvironmentView;
-use crate::hiera::config::{ConfigVersion, HieraConfig, Level, Locations};
+use crate::hiera::config::{ConfigVersion, HieraConfig, Layer, Level, Locations};
 use crate::hiera::hierarchy::located::{LevelTarget, Location};
 use crate::hiera::hierarchy::{locate_levels, write_value};
 use crate::hiera::key::LookupKey;
@@ -171,6 +171,26 @@ fn rank_of(level: &Level, location: &Location, position: usize) -> usize {
     number.filter(|_| !has_braces).unwrap_or(templates.len() + position)
 }
 
+/// Returns the turn of a file in the lookups of an environment.
+fn file_turn(environment: &Environment, path: &FilePath) -> FileTurn {
+    let mut leading = (0..environment.reach.len())
+        .filter(|n| environment.reach[*n].pattern.can_lead_to(path.as_str()));
+    let Some(location) = leading.next() else { return FileTurn::default() };
+    let reach = &environment.reach[location];
+    // Locations that are too large come last among those of the environment.
+    if reach.layer != Layer::Environment || environment.reach.iter().any(|it| it.is_too_large) {
+        return FileTurn::default();
+    }
+    // A function that the settings describe passes over keys. Puppet refuses a default hierarchy here.
+    let is_of_keys = matches!(reach.level.locations, Locations::ByKey(..));
+    let is_asked = environment.config.as_ref().is_some_and(|config| {
+        config.hierarchy.iter().any(|level| Arc::ptr_eq(level, &reach.level))
+    });
+    let is_plain = !reach.is_of_function() && !is_of_keys && is_asked;
+    let may_end_lookup = is_plain && leading.next().is_none();
+    FileTurn { location: Some(location), may_end_lookup }
+}
+
 impl Route {
     /// Whether no variable speaks against it.
     fn may_be_taken(&self, scope: &Scope) -> bool {
@@ -230,7 +250,8 @@ impl Snapshot {
             let (view, readers) =
                 (self.view(environment), FileReaders::new_readers(environment, path));
             let nodes = self.nodes_of(environment);
-            let mut found = NodesReading::default();
+            let turn = file_turn(environment, path);
+            let mut found = NodesReading::new_readers(turn);
             let levels = readers.level_memos();
             let classes: Vec<&NodeColumn> =
                 levels.iter().map(|level| self.node_classes(environment, level)).collect();
@@ -254,6 +275,7 @@ impl Snapshot {
                     found.add_node(number, reads, way);
                 }
             }
+            found.end_nodes(nodes.len());
             environment.cache.share_readers(found)
         })
     }

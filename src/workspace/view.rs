@@ -45,6 +45,7 @@ impl Snapshot {
             decryptor: None,
             backends: None,
             tolerant: true,
+            are_files_accepted: false,
             cancel: &self.cancel,
         }
     }

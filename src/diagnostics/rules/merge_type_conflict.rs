@@ -147,6 +147,7 @@ fn misses_alias(context: &EntryContext<'_>, root: &LookupKey, resolution: &Resol
             let context = snapshot.lookup_context(environment, file.view, scope);
             snapshot.lookup_as_called(environment, &Resolver::new(context), root)
         },
+        ends_at_first: false,
         is_enough: &|made| made >= MAX_OTHERS,
     };
     let readers = snapshot.readers_of(environment, &file.file.path);

@@ -17,8 +17,14 @@ fn check(text: &str, known: &[(&str, &str)], mut lookups: usize, expect: Expect)
         Resolver::new(snapshot.lookup_context(environment, &view, scope))
             .lookup(&LookupKey::of_root("k"), None)
     };
-    let question =
-        FleetQuestion { snapshot, environment, root: "k", lookup: &lookup, is_enough: &|_| false };
+    let question = FleetQuestion {
+        snapshot,
+        environment,
+        root: "k",
+        lookup: &lookup,
+        ends_at_first: false,
+        is_enough: &|_| false,
+    };
     let mut scope = Scope::open("test");
     scope.assume_values(
         &known.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
@@ -243,6 +249,7 @@ fn the_first_case_that_holds_is_the_answer_of_each_node() {
             environment,
             root: "k",
             lookup: &lookup,
+            ends_at_first: false,
             is_enough: &|_| false,
         };
         let unknown = Scope::open("test");
@@ -308,8 +315,14 @@ fn the_locations_of_a_case_are_open_for_the_files_that_it_leaves_open() {
         Resolver::new(snapshot.lookup_context(environment, &view, scope))
             .lookup(&LookupKey::of_root("k"), None)
     };
-    let question =
-        FleetQuestion { snapshot, environment, root: "k", lookup: &lookup, is_enough: &|_| false };
+    let question = FleetQuestion {
+        snapshot,
+        environment,
+        root: "k",
+        lookup: &lookup,
+        ends_at_first: false,
+        is_enough: &|_| false,
+    };
     let scope = Scope::open("test");
     let open_after = |mut lookups: usize| {
         let first = lookup(&scope, None);

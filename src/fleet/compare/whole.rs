@@ -54,8 +54,7 @@ pub(super) fn find_whole_changes<'a>(
         for way in ReadWay::certain_ways(after.0, after.1, &root) {
             let answers = |values: &NodeValues<'_>, side: Side<'_>, numbers: &[usize]| {
                 let mut answers = NodeAnswers::default();
-                let ask = |resolver: &Resolver<'_>| way.lookup(resolver, key);
-                for group in values.answers(&root, numbers, &ask) {
+                for group in values.answers((key, &way), numbers) {
                     answers.add(group.nodes, compared_answer(group.resolution, side));
                 }
                 answers
@@ -88,8 +87,7 @@ pub(super) fn find_one_sided_changes<'a>(
     let mut changes = Vec::new();
     for way in ReadWay::certain_ways(side.0, side.1, &root) {
         let (mut found, mut missing) = (NodeAnswers::default(), NodeAnswers::default());
-        let ask = |resolver: &Resolver<'_>| way.lookup(resolver, key);
-        for group in values.answers(&root, &nodes.compared, &ask) {
+        for group in values.answers((key, &way), &nodes.compared) {
             let context = side.0.lookup_context(side.1, &view, &group.scope);
             // There are no configs, and so no levels.
             let nothing = Context { global: None, environment: None, ..context };

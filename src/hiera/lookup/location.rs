@@ -21,7 +21,8 @@ impl Resolver<'_> {
     pub(super) fn files_defining(&self, inv: &Invocation, root: &str) -> Option<&[FilePath]> {
         let sources = self.ctx.sources;
         // A backend may refuse an empty key.
-        let are_enough = self.ctx.tolerant && !root.is_empty() && inv.explainer.is_none();
+        let can_fail = !self.ctx.tolerant && !self.ctx.are_files_accepted;
+        let are_enough = !can_fail && !root.is_empty() && inv.explainer.is_none();
         are_enough.then(|| sources.files_defining(root))
     }
 

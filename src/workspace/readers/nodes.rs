@@ -46,9 +46,31 @@ pub struct NodesReading {
     /// All of them with a number for the way in which each reads it: by which locations, and which
     /// of these are certain.
     ways: Vec<(u32, u32)>,
+    /// Whether all nodes of the environment read the file in the same way.
+    is_read_alike: bool,
+    /// The turn of the file in the lookups of the environment.
+    pub turn: FileTurn,
+}
+
+/// The turn of a file in lookups: they ask the locations of an environment one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileTurn {
+    /// The number, among the locations of the environment, of the first one that can lead to the
+    /// file; `None` for a file of another layer than the environment's, which is asked in an order of
+    /// its own.
+    pub location: Option<usize>,
+    /// Whether no other location can lead to the file, and Puppet's own function reads the file
+    /// there: a lookup that ends at the first value ends at this file, for each node that certainly
+    /// reads it, if it has the key.
+    pub may_end_lookup: bool,
 }
 
 impl NodesReading {
+    /// Returns no node, for a file that has this turn in lookups.
+    pub(super) fn new_readers(turn: FileTurn) -> NodesReading {
+        NodesReading { turn, ..NodesReading::default() }
+    }
+
     /// Returns all nodes that read the file, or may read it, in order, each with a number. Two
     /// nodes with equal numbers read it in the same way.
     pub fn all_nodes(&self) -> impl ExactSizeIterator<Item = (usize, u32)> {
@@ -62,10 +84,21 @@ impl NodesReading {
         Some(self.ways[at].1)
     }
 
-    /// Whether some of `count` nodes read the file in another way than others, or not at all.
-    pub fn tells_nodes_apart(&self, count: usize) -> bool {
+    /// Whether a node reads the file whatever the unknown variables are.
+    pub fn is_certain(&self, node: usize) -> bool {
+        self.certainly.binary_search(&node).is_ok()
+    }
+
+    /// Whether some nodes read the file in another way than others, or not at all.
+    pub fn tells_nodes_apart(&self) -> bool {
+        !self.is_read_alike
+    }
+
+    /// Notes that all nodes, of which there are `count`, are added.
+    pub(super) fn end_nodes(&mut self, count: usize) {
         let first = self.ways.first().map(|(_, way)| *way);
-        self.ways.len() != count || self.ways.iter().any(|(_, way)| Some(*way) != first)
+        self.is_read_alike =
+            self.ways.len() == count && self.ways.iter().all(|(_, way)| Some(*way) == first);
     }
 
     /// Adds a node behind all others, with the number of the way in which it reads the file.
@@ -83,6 +116,9 @@ impl NodesReading {
 #[derive(Debug)]
 pub struct NodeColumn {
     numbers: Vec<u32>,
+    /// The number that the next value would have.
+    count: u32,
+    are_equal: bool,
 }
 
 impl NodeColumn {
@@ -106,7 +142,9 @@ impl NodeColumn {
             Some(text) => *known.entry(text).or_insert_with(&mut new_number),
             None => new_number(),
         });
-        NodeColumn { numbers: numbers.collect() }
+        let numbers: Vec<u32> = numbers.collect();
+        let are_equal = numbers.iter().all(|number| Some(number) == numbers.first());
+        NodeColumn { numbers, count: next, are_equal }
     }
 
     /// Returns the number of a node's value.
@@ -119,9 +157,14 @@ impl NodeColumn {
         self.numbers[node] == NodeColumn::UNKNOWN
     }
 
+    /// Returns the number of different values, unknown ones included.
+    pub fn value_count(&self) -> u32 {
+        self.count
+    }
+
     /// Whether two nodes have other values.
     pub fn tells_nodes_apart(&self) -> bool {
-        self.numbers.iter().any(|number| Some(number) != self.numbers.first())
+        !self.are_equal
     }
 }
 

@@ -115,6 +115,7 @@ impl<'c> Subjects<'c> {
                 environment,
                 root: key,
                 lookup: &lookup,
+                ends_at_first: false,
                 is_enough: &|made| made >= most,
             };
             group_by_answer(&question, nodes).groups

@@ -120,10 +120,7 @@ impl<W: Write> Write for WhileRead<W> {
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        match self.is_read {
-            true => self.inner.flush(),
-            false => Err(ErrorKind::BrokenPipe.into()),
-        }
+        if self.is_read { self.inner.flush() } else { Err(ErrorKind::BrokenPipe.into()) }
     }
 }
 

@@ -307,9 +307,10 @@ impl Session<'_> {
                 BackendKind::Hiera3 => is_secret_backend(&name),
                 _ => is_secret_store(&name),
             };
-            let marks = match is_secret {
-                true => functions.given.get().union(Secrecy::DECRYPTED),
-                false => functions.given.get(),
+            let marks = if is_secret {
+                functions.given.get().union(Secrecy::DECRYPTED)
+            } else {
+                functions.given.get()
             };
             let from = Value::new_null(call.origin).into_secret(marks).provenance();
             let decoder = Decoder { from };

@@ -71,9 +71,10 @@ impl Permit {
         functions.retain(|function| is_named(&function.name));
         let mut found: BTreeSet<FilePath> = more.clone();
         for function in &functions {
-            found.extend(match function.is_hiera3 {
-                true => snapshot.hiera3_files(environment, &function.name),
-                false => snapshot.function_files(environment, &plain_name(&function.name)),
+            found.extend(if function.is_hiera3 {
+                snapshot.hiera3_files(environment, &function.name)
+            } else {
+                snapshot.function_files(environment, &plain_name(&function.name))
             });
         }
         let mut waiting: Vec<FilePath> = found.iter().cloned().collect();

@@ -208,9 +208,10 @@ impl Process {
             match self.child.try_wait() {
                 Ok(Some(status)) => {
                     let lacks_memory = self.last_error().contains("failed to allocate memory");
-                    let bound = match lacks_memory {
-                        true => format!(", which has at most {MAX_MEMORY} MiB of memory,"),
-                        false => String::new(),
+                    let bound = if lacks_memory {
+                        format!(", which has at most {MAX_MEMORY} MiB of memory,")
+                    } else {
+                        String::new()
                     };
                     return format!("Ruby{bound} ended ({status})");
                 }

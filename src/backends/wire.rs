@@ -253,9 +253,10 @@ fn decode_failure(error: &Json, asked: &[(u64, LookupError)]) -> LookupError {
         return error.clone();
     }
     if let Some(path) = error["refused"].as_str() {
-        let reason = match error["changed"] == true {
-            true => "it has changed since it was let run",
-            false => "it is not among the files that may run",
+        let reason = if error["changed"] == true {
+            "it has changed since it was let run"
+        } else {
+            "it is not among the files that may run"
         };
         return LookupError::function_failed(
             format!("{path} was not loaded: {reason}"),

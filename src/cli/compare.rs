@@ -72,9 +72,10 @@ pub(super) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<S
                 continue;
             }
             differs = true;
-            match is_human {
-                true => report.write_difference(key, &way, &a, &b, out)?,
-                false => report.write_json(key, &way, &a, &b, out)?,
+            if is_human {
+                report.write_difference(key, &way, &a, &b, out)?;
+            } else {
+                report.write_json(key, &way, &a, &b, out)?;
             }
         }
         differing += usize::from(differs);

@@ -90,12 +90,11 @@ fn answer(
     let backends = session.as_ref().map(|session| session as &dyn Backends);
     let context = new_context(opened, &environment, &view, keys.as_ref(), scope);
     let resolver = Resolver::new(Context { backends, ..context });
-    let status = match arguments.explain || arguments.explain_options {
-        true => {
-            let options = print_options(arguments);
-            explain::run(arguments, opened, &resolver, request, &options, out)
-        }
-        false => print_single(arguments, opened, &resolver, request, out),
+    let status = if arguments.explain || arguments.explain_options {
+        let options = print_options(arguments);
+        explain::run(arguments, opened, &resolver, request, &options, out)
+    } else {
+        print_single(arguments, opened, &resolver, request, out)
     };
     note_other_version(functions.as_ref(), resolver.context().puppet);
     note_refused(functions.as_ref());

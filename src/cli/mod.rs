@@ -219,9 +219,10 @@ impl PuppetVersions {
             return PuppetVersions::parse_one(text);
         };
         let (from, to) = (PuppetVersions::parse_one(from)?.to, PuppetVersions::parse_one(to)?.to);
-        match from == to {
-            true => Err("must be two versions".to_owned()),
-            false => Ok(PuppetVersions { from: Some(from), to }),
+        if from == to {
+            Err("must be two versions".to_owned())
+        } else {
+            Ok(PuppetVersions { from: Some(from), to })
         }
     }
 }

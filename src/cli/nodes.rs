@@ -54,9 +54,10 @@ fn write_names(
     for node in nodes {
         let source = relative_path(&node.source, &opened.root);
         let name = escape_terminal(&node.name);
-        match node.is_kind() {
-            true => writeln!(out, "{name}")?,
-            false => writeln!(out, "{name:width$}  {}", escape_terminal(source))?,
+        if node.is_kind() {
+            writeln!(out, "{name}")?;
+        } else {
+            writeln!(out, "{name:width$}  {}", escape_terminal(source))?;
         }
     }
     for (variable, count) in &opened.snapshot.kinds_of(environment).open {
@@ -84,9 +85,10 @@ fn write_variables(
         let source = relative_path(&node.source, &opened.root);
         let of_environment = environment;
         let (name, environment) = (escape_terminal(&node.name), escape_terminal(&environment.name));
-        match node.is_kind() {
-            true => writeln!(out, "nodes with {name} in {environment}")?,
-            false => writeln!(out, "{name} in {environment}, from {}", escape_terminal(source))?,
+        if node.is_kind() {
+            writeln!(out, "nodes with {name} in {environment}")?;
+        } else {
+            writeln!(out, "{name} in {environment}, from {}", escape_terminal(source))?;
         }
         for (name, value, source) in by_importance(node, of_environment, &opened.root) {
             let text = print::print_inline(

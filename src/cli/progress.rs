@@ -29,10 +29,7 @@ pub(super) fn while_working<T>(name: &str, work: impl FnOnce() -> T) -> T {
 /// Runs `work`, which prints as it goes, and reports as [`while_working`] does. Where standard output
 /// is a terminal, too, the printed lines show that work goes on.
 pub(super) fn while_printing<T>(name: &str, work: impl FnOnce() -> T) -> T {
-    match std::io::stdout().is_terminal() {
-        true => work(),
-        false => while_working(name, work),
-    }
+    if std::io::stdout().is_terminal() { work() } else { while_working(name, work) }
 }
 
 /// Does `work`, and calls `tell` with the seconds since its start after `first`, twice that, and so

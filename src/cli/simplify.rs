@@ -33,14 +33,13 @@ pub(super) fn run(arguments: &SimplifyArguments, out: &mut dyn Write) -> Result<
     }
     for (number, step) in steps.iter().enumerate() {
         let title = format!("{}. {}", number + 1, step.title);
-        match arguments.write {
-            true => {
-                write_step(step, &opened)?;
-                let id = repository.as_ref().map(|it| commit_step(it, step)).transpose()?;
-                let commit = id.map(|id| format!(" ({id})")).unwrap_or_default();
-                writeln!(out, "{}", escape_terminal(&format!("{title}{commit}")))?;
-            }
-            false => write_step_diff(&title, step, &opened, out)?,
+        if arguments.write {
+            write_step(step, &opened)?;
+            let id = repository.as_ref().map(|it| commit_step(it, step)).transpose()?;
+            let commit = id.map(|id| format!(" ({id})")).unwrap_or_default();
+            writeln!(out, "{}", escape_terminal(&format!("{title}{commit}")))?;
+        } else {
+            write_step_diff(&title, step, &opened, out)?;
         }
     }
     print_note(&summarize(&steps, arguments.write));

@@ -174,14 +174,13 @@ impl<'a> RemovalProofs<'a> {
         let may_merge = !strategy.stops_at_first()
             || ReadWay::ways_of_key(snapshot, environment, key).iter().any(|way| !way.is_plain());
         let shadow = LazyCell::new(|| self.shadow(key));
-        let may_go = match may_merge {
-            true => definitions.iter().any(is_other),
-            false => {
-                // The data of files that no reader reads below this one is not compared.
-                let replaces =
-                    |path: &FilePath| self.may_replace(path) && has_same(path) && is_other(path);
-                definitions.iter().any(replaces) || shadow.is_some()
-            }
+        let may_go = if may_merge {
+            definitions.iter().any(is_other)
+        } else {
+            // The data of files that no reader reads below this one is not compared.
+            let replaces =
+                |path: &FilePath| self.may_replace(path) && has_same(path) && is_other(path);
+            definitions.iter().any(replaces) || shadow.is_some()
         };
         if !may_go {
             return None;

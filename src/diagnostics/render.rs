@@ -79,9 +79,10 @@ impl<'a> LineSpans<'a> {
         let line = text.line_of(range.start);
         let line_range = text.line_range(line).unwrap_or_default();
         let start = text.column_in(line_range, range.start, encoding);
-        let end = match range.end <= line_range.end {
-            true => LineCol { line, column: text.column_in(line_range, range.end, encoding) },
-            false => text.line_col(range.end, encoding),
+        let end = if range.end <= line_range.end {
+            LineCol { line, column: text.column_in(line_range, range.end, encoding) }
+        } else {
+            text.line_col(range.end, encoding)
         };
         LineSpan {
             path: shown,
@@ -137,9 +138,10 @@ fn place_text(
     (span, LineSpan { path, line, column, .. }): (Span, &LineSpan),
     has_heading: bool,
 ) -> String {
-    let place = match has_heading {
-        true => format!("{line}:{column}"),
-        false => format!("{}:{line}:{column}", escape_terminal(path)),
+    let place = if has_heading {
+        format!("{line}:{column}")
+    } else {
+        format!("{}:{line}:{column}", escape_terminal(path))
     };
     let file = spans.snapshot.path_of(span.file).map_or("", FilePath::as_str);
     spans.paint.link(file, &spans.paint.color(Ink::Bold, &place))
@@ -188,9 +190,10 @@ fn write_line(span: &LineSpan, (paint, ink): (Paint, Ink), out: &mut dyn Write) 
         return Ok(());
     }
     let margin = span.line.to_string();
-    let width = match span.line == span.end_line {
-        true => span.end_column.saturating_sub(span.column).max(1),
-        false => 1,
+    let width = if span.line == span.end_line {
+        span.end_column.saturating_sub(span.column).max(1)
+    } else {
+        1
     };
     let column = span.column as usize - 1;
     // The part of a long line around the span.
@@ -201,10 +204,7 @@ fn write_line(span: &LineSpan, (paint, ink): (Paint, Ink), out: &mut dyn Write) 
     };
     let marked_end = column + (width as usize).min(MARK_WIDTH);
     let (before, marked) = (part(start, column), part(column, marked_end));
-    let after = match width as usize > MARK_WIDTH {
-        true => "…".to_owned(),
-        false => part(marked_end, end),
-    };
+    let after = if width as usize > MARK_WIDTH { "…".to_owned() } else { part(marked_end, end) };
     let carets = "^".repeat(marked.chars().count().max(1));
     let indent = " ".repeat(before.chars().count());
     let carets = paint.color(ink, &carets);

@@ -58,13 +58,14 @@ impl Watcher {
     pub fn wait(&self, is_meant: impl Fn(&FilePath) -> bool) -> Option<BTreeSet<FilePath>> {
         let mut changed = BTreeSet::new();
         loop {
-            let event = match changed.is_empty() {
-                true => self.events.recv().ok()?,
-                false => match self.events.recv_timeout(QUIET) {
+            let event = if changed.is_empty() {
+                self.events.recv().ok()?
+            } else {
+                match self.events.recv_timeout(QUIET) {
                     Ok(event) => event,
                     Err(RecvTimeoutError::Timeout) => return Some(changed),
                     Err(RecvTimeoutError::Disconnected) => return None,
-                },
+                }
             };
             let paths = event.map(changed_paths).unwrap_or_default();
             changed.extend(paths.iter().filter_map(|path| path.to_str()).map(FilePath::new));

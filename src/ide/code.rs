@@ -28,9 +28,10 @@ pub(super) fn in_code(snapshot: &Snapshot, position: FilePosition) -> Option<Sub
     };
     let is_called = index.file(path)?.manifest.readers.iter().any(touches);
     let is_parameter = !is_called && part.subkeys.is_empty();
-    let kind = match is_parameter && index.asking_parameter(&part.root).is_some() {
-        true => SubjectKind::Parameter(key),
-        false => SubjectKind::Reference(key),
+    let kind = if is_parameter && index.asking_parameter(&part.root).is_some() {
+        SubjectKind::Parameter(key)
+    } else {
+        SubjectKind::Reference(key)
     };
     Some(Subject { environment, path: path.clone(), range: named.range, kind })
 }

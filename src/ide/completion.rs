@@ -80,9 +80,10 @@ pub fn complete_at(
     if let Some(token) = typed_token::token_at_cursor(&place) {
         tokens::complete(&ctx, &token, is_config, &mut items);
     } else if is_wanted(config.trigger, &place) {
-        match is_config {
-            true => hierarchy::complete(&ctx, &mut items),
-            false => complete_data(&ctx, &mut items),
+        if is_config {
+            hierarchy::complete(&ctx, &mut items)
+        } else {
+            complete_data(&ctx, &mut items)
         }
     }
     items.into_completions(snapshot)

@@ -147,9 +147,10 @@ impl Outline<'_> {
     /// Returns the symbol of an entry that is nested `depth` deep.
     fn entry_symbol(&self, key: NodeId, value: NodeId, depth: usize) -> Symbol {
         let key_span = self.tree.whole_span(key);
-        let span = match self.is_copy(value) {
-            true => key_span,
-            false => key_span.cover(self.tree.whole_span(value)),
+        let span = if self.is_copy(value) {
+            key_span
+        } else {
+            key_span.cover(self.tree.whole_span(value))
         };
         self.new_symbol(self.key_name(key), value, (span, self.tree.node(key).span), depth)
     }

@@ -44,10 +44,8 @@ pub fn node_data(snapshot: &Snapshot, name: &str) -> Option<EffectiveData> {
     });
     let (environment, node, is_node) = found.find(|(_, node, _)| &*node.name == name)?;
     let (name, reads) = (node.name.to_string(), true);
-    let audience = match is_node {
-        true => Audience::Node { name, reads },
-        false => Audience::Kind { name, reads },
-    };
+    let audience =
+        if is_node { Audience::Node { name, reads } } else { Audience::Kind { name, reads } };
     data_of_scope(snapshot, environment, &node.scope, audience)
 }
 

@@ -81,9 +81,10 @@ fn edit_config(
         let Locations::Paths(templates) = &level.locations else { continue };
         for template in templates.iter().filter(|template| is_literal(&template.text)) {
             let Some(new) = renamed_path(renames, &datadir.join(&template.text)) else { continue };
-            let path = match template.text.starts_with('/') {
-                true => new.as_str().to_owned(),
-                false => relative_path(&new, folder),
+            let path = if template.text.starts_with('/') {
+                new.as_str().to_owned()
+            } else {
+                relative_path(&new, folder)
             };
             if path != *template.text {
                 edit_template(snapshot, config, template, &path, &mut edited, change);

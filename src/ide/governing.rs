@@ -187,9 +187,10 @@ impl GoverningConfig {
     pub fn page(&self, snapshot: &Snapshot) -> String {
         let mut out = String::new();
         let shown = |path: &FilePath| snapshot.shown_path(path).to_owned();
-        let folder = match snapshot.folders().contains(&self.root) {
-            true => "this folder".to_owned(),
-            false => shown(&self.root),
+        let folder = if snapshot.folders().contains(&self.root) {
+            "this folder".to_owned()
+        } else {
+            shown(&self.root)
         };
         let files = count_phrase(self.data_files, "data file");
         let _ = match self.config.as_ref().map(shown) {
@@ -204,9 +205,10 @@ impl GoverningConfig {
             out.push_str("  datadirs that are elsewhere:\n");
         }
         for place in &self.datadirs {
-            let how = match place.is_mapped {
-                true => "by pathMappings",
-                false => "found by the end of its path; pathMappings states another place",
+            let how = if place.is_mapped {
+                "by pathMappings"
+            } else {
+                "found by the end of its path; pathMappings states another place"
             };
             let _ = writeln!(out, "    {} is {} ({how})", place.written, shown(&place.found));
         }

@@ -251,10 +251,8 @@ impl HoverWriter<'_> {
             },
             narrow: &|value, key| path.find_within(self.snapshot, value, key),
         });
-        let code = match path.steps.is_empty() {
-            true => self.code_of(&path.root),
-            false => self.render_member(path),
-        };
+        let code =
+            if path.steps.is_empty() { self.code_of(&path.root) } else { self.render_member(path) };
         answers + &self.passed_over(&path.root) + &code
     }
 

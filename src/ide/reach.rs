@@ -292,10 +292,8 @@ impl FileReach {
     /// Returns the words for so many edits.
     fn title(&self, edits: usize, counts: &Counts) -> String {
         let count: usize = self.environments.values().sum();
-        let nouns = match self.are_kinds {
-            true => ["kind of nodes", "kinds of nodes"],
-            false => ["node", "nodes"],
-        };
+        let nouns =
+            if self.are_kinds { ["kind of nodes", "kinds of nodes"] } else { ["node", "nodes"] };
         let nodes = (count, if count == 1 { nouns[0] } else { nouns[1] });
         let subject = match edits {
             1 => "this edit".to_owned(),

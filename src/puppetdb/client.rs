@@ -116,9 +116,10 @@ fn agent(url: &str, config: &PuppetdbConfig) -> Result<Agent, String> {
 
 fn client_certificate(config: &PuppetdbConfig) -> Result<Option<ClientCert>, String> {
     let (Some(cert), Some(key)) = (&config.cert, &config.key) else {
-        return match config.cert.is_some() || config.key.is_some() {
-            true => Err("a certificate needs its key, and a key its certificate".into()),
-            false => Ok(None),
+        return if config.cert.is_some() || config.key.is_some() {
+            Err("a certificate needs its key, and a key its certificate".into())
+        } else {
+            Ok(None)
         };
     };
     let chain = certificates(cert)?;
@@ -134,10 +135,7 @@ fn certificates(path: &FilePath) -> Result<Vec<Certificate<'static>>, String> {
             _ => None,
         })
         .collect();
-    match found.is_empty() {
-        true => Err(format!("there is no certificate in {path}")),
-        false => Ok(found),
-    }
+    if found.is_empty() { Err(format!("there is no certificate in {path}")) } else { Ok(found) }
 }
 
 fn private_key(path: &FilePath) -> Result<PrivateKey<'static>, String> {

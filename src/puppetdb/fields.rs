@@ -37,10 +37,8 @@ pub fn fields_for<'a>(variables: impl IntoIterator<Item = &'a [String]>) -> Vec<
 
 /// Writes a path as PuppetDB reads it: quotes hide the dots of a name.
 fn field(path: &[String]) -> String {
-    let name = |name: &String| match name.contains('.') {
-        true => format!("\"{name}\""),
-        false => name.clone(),
-    };
+    let name =
+        |name: &String| if name.contains('.') { format!("\"{name}\"") } else { name.clone() };
     path.iter().map(name).collect::<Vec<_>>().join(".")
 }
 

@@ -399,12 +399,13 @@ fn known_capabilities(features: &Features, evaluates: bool) -> lsp::ServerCapabi
                 ..lsp::CodeActionOptions::default()
             })
         }),
-        rename_provider: Some(match features.prepares_renames {
-            true => lsp::OneOf::Right(lsp::RenameOptions {
+        rename_provider: Some(if features.prepares_renames {
+            lsp::OneOf::Right(lsp::RenameOptions {
                 prepare_provider: Some(true),
                 work_done_progress_options: progress_options(),
-            }),
-            false => lsp::OneOf::Left(true),
+            })
+        } else {
+            lsp::OneOf::Left(true)
         }),
         diagnostic_provider: features.pulls_findings.then(|| {
             lsp::DiagnosticServerCapabilities::Options(lsp::DiagnosticOptions {

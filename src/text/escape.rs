@@ -130,9 +130,10 @@ fn longest_run(text: &str) -> usize {
 pub fn percent_encode(text: &str, kept: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
-        match byte.is_ascii_alphanumeric() || kept.as_bytes().contains(&byte) {
-            true => encoded.push(char::from(byte)),
-            false => encoded.push_str(&format!("%{byte:02X}")),
+        if byte.is_ascii_alphanumeric() || kept.as_bytes().contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
         }
     }
     encoded

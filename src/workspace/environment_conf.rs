@@ -80,9 +80,12 @@ impl EnvironmentConf {
         }
         let is_ours = |folder: &&str| !folder.contains('$') && !folder.starts_with('~');
         let named = written.split(':').filter(is_ours).map(|folder| root.join(folder));
-        let folders = named.flat_map(|folder| match folder.as_str().contains(GLOB) {
-            true => names.glob_folders(folder.as_str()),
-            false => vec![folder],
+        let folders = named.flat_map(|folder| {
+            if folder.as_str().contains(GLOB) {
+                names.glob_folders(folder.as_str())
+            } else {
+                vec![folder]
+            }
         });
         Some(folders.collect())
     }

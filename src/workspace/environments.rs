@@ -231,9 +231,10 @@ impl Environment {
             (0..self.reach.len()).filter(|number| fits(&self.reach[*number])).collect()
         };
         let named = that(&|reach| reach.pattern.can_name(path.as_str()));
-        match named.is_empty() {
-            true => that(&|reach| reach.pattern.can_lead_to(path.as_str())),
-            false => named,
+        if named.is_empty() {
+            that(&|reach| reach.pattern.can_lead_to(path.as_str()))
+        } else {
+            named
         }
     }
 
@@ -296,9 +297,10 @@ impl Environment {
     /// readers about it do not matter.
     pub fn is_read_by_functions(&self, path: &FilePath) -> bool {
         let matches: Vec<&Reach> = self.path_matches(path).map(|(reach, _)| reach).collect();
-        match matches.is_empty() {
-            true => self.probable_function(path).is_some(),
-            false => matches.iter().all(|reach| reach.is_of_function()),
+        if matches.is_empty() {
+            self.probable_function(path).is_some()
+        } else {
+            matches.iter().all(|reach| reach.is_of_function())
         }
     }
 
@@ -374,9 +376,10 @@ impl Environment {
         let has_no_file = |reach: &&Reach| {
             let named = |path: &&&FilePath| reach.pattern.bind(path.as_str()).is_some();
             let mut named = files.iter().filter(named);
-            match is_by_name(reach) {
-                true => named.all(|path| is_own_name(reach, path) == Some(false)),
-                false => named.next().is_none(),
+            if is_by_name(reach) {
+                named.all(|path| is_own_name(reach, path) == Some(false))
+            } else {
+                named.next().is_none()
             }
         };
         // Without a config of its own, the environment's data is that of the global layer.

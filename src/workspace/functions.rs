@@ -135,13 +135,14 @@ impl Snapshot {
         for backend in levels.map(|level| &level.backend).filter(|one| one.data_reader().is_none())
         {
             let is_hiera3 = backend.kind == BackendKind::Hiera3;
-            let file = match is_hiera3 {
-                true => self.hiera3_files(environment, &backend.name).into_iter().next(),
-                false => match self.function_source(environment, &backend.name) {
+            let file = if is_hiera3 {
+                self.hiera3_files(environment, &backend.name).into_iter().next()
+            } else {
+                match self.function_source(environment, &backend.name) {
                     FunctionSource::BuiltIn => continue, // Of another kind: its call fails.
                     FunctionSource::File(path) => Some(path),
                     _ => None,
-                },
+                }
             };
             let code = LevelCode { name: backend.name.clone(), is_hiera3, file };
             if !all.contains(&code) {

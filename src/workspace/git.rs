@@ -119,13 +119,10 @@ impl GitRepository {
     ) -> Result<GitRevision, String> {
         let id = |revision: &GitRevision| Oid::from_str(&revision.commit);
         let base = id(one).and_then(|one| self.inner.merge_base(one, id(other)?));
-        let base = base.map_err(|error| match self.inner.is_shallow() {
-            true => format!(
+        let base = base.map_err(|error| if self.inner.is_shallow() { format!(
                 "the common ancestor of {} and {} is not in this shallow clone: git fetch --unshallow",
                 one.name, other.name
-            ),
-            false => error.message().to_owned(),
-        })?;
+            ) } else { error.message().to_owned() })?;
         self.resolve(&base.to_string())
     }
 
@@ -357,9 +354,10 @@ impl FileSystem for TreeFs {
             return OsFs.read(path, max_size);
         }
         let Some(blob) = self.files.get(path) else {
-            return Err(match self.folders.contains_key(path) {
-                true => ReadError::IsFolder,
-                false => ReadError::Other("no such file".into()),
+            return Err(if self.folders.contains_key(path) {
+                ReadError::IsFolder
+            } else {
+                ReadError::Other("no such file".into())
             });
         };
         if blob.size > max_size {
@@ -394,9 +392,10 @@ impl FileSystem for TreeFs {
     }
 
     fn real_path(&self, path: &FilePath) -> Option<FilePath> {
-        match path.is_within(&self.mount) {
-            true => self.entry(path).map(|_| path.clone()),
-            false => OsFs.real_path(path),
+        if path.is_within(&self.mount) {
+            self.entry(path).map(|_| path.clone())
+        } else {
+            OsFs.real_path(path)
         }
     }
 }
@@ -503,9 +502,10 @@ impl FileSystem for ReplacedFs {
     }
 
     fn real_path(&self, path: &FilePath) -> Option<FilePath> {
-        match *path == self.path {
-            true => self.own_entry().map(|_| path.clone()),
-            false => OsFs.real_path(path),
+        if *path == self.path {
+            self.own_entry().map(|_| path.clone())
+        } else {
+            OsFs.real_path(path)
         }
     }
 }

@@ -362,9 +362,10 @@ impl Workspace {
                 Some(file) => snapshot.files.insert(path.clone(), file.clone()),
                 None => snapshot.files.remove(path),
             };
-            match self.overlay.contains_key(path) {
-                true => drop(snapshot.open.insert(path.clone())),
-                false => drop(snapshot.open.remove(path)),
+            if self.overlay.contains_key(path) {
+                drop(snapshot.open.insert(path.clone()));
+            } else {
+                drop(snapshot.open.remove(path));
             }
             if before.is_some() != now.is_some() {
                 *stale = Stale::Names.max(*stale);

@@ -32,9 +32,10 @@ impl Snapshot {
             }
             let text = TextEdit::apply_all(edits, &file.text()?.to_str());
             is_shaping |= shapes_environments(file, &self.config);
-            let later = match is_shaping {
-                true => File::new(file.id, path.clone(), Content::Text(Text::new(&text)), None),
-                false => file.changed_to(&text),
+            let later = if is_shaping {
+                File::new(file.id, path.clone(), Content::Text(Text::new(&text)), None)
+            } else {
+                file.changed_to(&text)
             };
             is_shaping |= shapes_environments(&later, &self.config);
             after.files.insert(path.clone(), Arc::new(later));

@@ -155,9 +155,10 @@ impl Baseline {
             format!("    {}", json!(entry))
         };
         let entries: Vec<String> = self.counts.iter().map(entry).collect();
-        let findings = match entries.is_empty() {
-            true => "[]".to_owned(),
-            false => format!("[\n{}\n  ]", entries.join(",\n")),
+        let findings = if entries.is_empty() {
+            "[]".to_owned()
+        } else {
+            format!("[\n{}\n  ]", entries.join(",\n"))
         };
         let text = format!("{{\n  \"version\": 1,\n  \"findings\": {findings}\n}}\n");
         write_text(&self.path, &text)

@@ -75,14 +75,18 @@ type PrintedText = (String, String);
 impl FleetReport<'_> {
     fn write(&self, groups: &[Group], out: &mut dyn Write) -> Result<Status, Failure> {
         let is_json = self.arguments.render_as == Some(Render::Json);
-        let answers = join_alike(groups, |group| match is_json {
-            true => (String::new(), self.printer.group_members(group)),
-            false => self.group_text(group),
+        let answers = join_alike(groups, |group| {
+            if is_json {
+                (String::new(), self.printer.group_members(group))
+            } else {
+                self.group_text(group)
+            }
         });
         for answer in &answers {
-            match is_json {
-                true => self.write_json(answer, out)?,
-                false => self.write_text(answer, out)?,
+            if is_json {
+                self.write_json(answer, out)?;
+            } else {
+                self.write_text(answer, out)?;
             }
         }
         let worst = answers.iter().map(|answer| answer.verdict).max();
@@ -155,10 +159,7 @@ impl FleetReport<'_> {
 
     fn names_text(&self, answer: &PrintedAnswer<PrintedText>) -> String {
         let names = self.names_of(answer);
-        match self.are_kinds {
-            true => names.join("; "),
-            false => name_ranges(&names, names.len()),
-        }
+        if self.are_kinds { names.join("; ") } else { name_ranges(&names, names.len()) }
     }
 
     fn write_json(

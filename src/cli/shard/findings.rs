@@ -202,10 +202,8 @@ impl RecordedFiles<'_> {
                 EditRecord::RemoveIgnore(place) => FixEdit::RemoveIgnore(self.span(place)?),
             })
         };
-        let safety = match record.changes_values {
-            true => Safety::ChangesValues,
-            false => Safety::KeepsValues,
-        };
+        let safety =
+            if record.changes_values { Safety::ChangesValues } else { Safety::KeepsValues };
         let edits = record.edits.iter().map(edit).collect::<Option<_>>()?;
         Some(Fix { title: record.title.clone(), edits, safety })
     }

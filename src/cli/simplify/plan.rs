@@ -190,10 +190,8 @@ impl Plan<'_> {
 /// Returns the findings of these rules whose fix removes an entry; all other rules are off. The key
 /// that was probably meant gets another value by a fix that renames a key.
 fn find_entries(snapshot: &Snapshot, rules: &[&str], settings: &RulesConfig) -> Vec<Finding> {
-    let severity = |code: &str| match rules.contains(&code) {
-        true => Severity::Warning,
-        false => Severity::Off,
-    };
+    let severity =
+        |code: &str| if rules.contains(&code) { Severity::Warning } else { Severity::Off };
     let severities = catalogue::RULES.iter().map(|rule| (rule.code.into(), severity(rule.code)));
     let config = RulesConfig {
         severities: severities.collect(),

@@ -109,9 +109,10 @@ fn declared_signature(
     let parameter = |(at, one): (usize, &FunctionParameter)| {
         let text = one.data_type.as_deref().unwrap_or("Any");
         let is_context = plain_name(text.trim()) == CONTEXT_TYPE.to_ascii_lowercase();
-        let data_type = match is_context {
-            true => context_type(),
-            false => index.judged_type(text).map_or(DataType::Any, |one| (*one).clone()),
+        let data_type = if is_context {
+            context_type()
+        } else {
+            index.judged_type(text).map_or(DataType::Any, |one| (*one).clone())
         };
         let last = declared.repeats.then(|| arguments.get(at..)).flatten();
         let takes_some = match last.or(arguments.get(at).map(std::slice::from_ref)) {

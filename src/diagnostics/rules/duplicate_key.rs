@@ -22,19 +22,20 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::DuplicateKey { key, is_equal } = &problem.kind else { return };
-    let (severity, message, first) = match is_equal {
-        true => (
+    let (severity, message, first) = if *is_equal {
+        (
             Severity::Warning,
             format!("duplicate key '{key}' in this hash, with the same value"),
             "the same value, which Puppet ignores",
-        ),
-        false => (
+        )
+    } else {
+        (
             RULE.severity,
             format!(
                 "duplicate key '{key}' in this hash: Puppet keeps this value and silently loses the one before"
             ),
             "the value that is lost",
-        ),
+        )
     };
     let finding = Finding::new(&RULE, problem.span, message).with_quoted(problem.related, first);
     let finding = Finding { severity, ..finding };

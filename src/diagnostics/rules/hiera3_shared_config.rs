@@ -26,15 +26,16 @@ fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>)
     let Some(first) = levels.next() else { return };
     for level in levels {
         let Some(span) = level.backend.span else { continue };
-        let message = match level.backend.name == first.backend.name {
-            true => format!(
+        let message = if level.backend.name == first.backend.name {
+            format!(
                 "the backend '{}' has one configuration for all levels: this level is read with the datadir and the options of the level '{}', and each of both sees the paths of both",
                 level.backend.name, first.name
-            ),
-            false => format!(
+            )
+        } else {
+            format!(
                 "backends of Hiera 3 share one hierarchy: this level and the level '{}' each see the paths of both",
                 first.name
-            ),
+            )
         };
         let finding = Finding::new(&RULE, span, message);
         findings.push(finding.with_related(first.backend.span, "the first one"));

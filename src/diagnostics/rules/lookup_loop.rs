@@ -103,10 +103,7 @@ fn of_scope<'a>(
         let way = circles.way_round(token, MAX_HOPS);
         let is_short = circles.comes_back(token, &way);
         // The resolver's own words, as long as it comes round itself.
-        let ask = || match is_short {
-            true => circle_of(&resolver, &token.root),
-            false => None,
-        };
+        let ask = || if is_short { circle_of(&resolver, &token.root) } else { None };
         findings.push(match told.entry(token.root.clone()).or_insert_with(ask) {
             Some(circle) if is_short => cycle_finding(context, token, circle),
             _ => long_finding(token, &way, is_short),

@@ -36,9 +36,10 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
                 if index.has_puppetfile() || meant.is_some() =>
             {
                 let module = key.split("::").next().unwrap_or_default();
-                let place = match index.has_puppetfile() {
-                    true => "neither in the workspace nor in a Puppetfile",
-                    false => "not in the workspace",
+                let place = if index.has_puppetfile() {
+                    "neither in the workspace nor in a Puppetfile"
+                } else {
+                    "not in the workspace"
                 };
                 let fact = format!("the module '{module}' is {place}");
                 cause = Some(fact.clone()).filter(|_| meant.is_none());

@@ -70,9 +70,10 @@ impl FileFindings {
         rules: &RulesConfig,
     ) -> Vec<Arc<Finding>> {
         let findings = in_order(snapshot, self.each_finding().cloned().collect());
-        match self.is_clean() {
-            true => accept_findings(snapshot, path, rules, findings),
-            false => drop_accepted(snapshot, path, rules, findings),
+        if self.is_clean() {
+            accept_findings(snapshot, path, rules, findings)
+        } else {
+            drop_accepted(snapshot, path, rules, findings)
         }
     }
 
@@ -253,9 +254,10 @@ impl FileFindings {
 
     /// Puts the findings of an entry in the place of those that it had.
     fn put_findings(&mut self, id: PartId, found: Vec<Finding>) {
-        match found.is_empty() {
-            true => drop(self.of_entries.remove(&id)),
-            false => drop(self.of_entries.insert(id, share_findings(found))),
+        if found.is_empty() {
+            drop(self.of_entries.remove(&id))
+        } else {
+            drop(self.of_entries.insert(id, share_findings(found)))
         }
     }
 

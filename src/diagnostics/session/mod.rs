@@ -250,9 +250,10 @@ impl Findings {
                 file.into_inner().expect("no holder panics").map(|file| (path.clone(), file)),
             );
             let (is_done, findings) = told;
-            match is_done {
-                true => drop(self.deferred.remove(&path)),
-                false => drop(self.deferred.insert(path.clone())),
+            if is_done {
+                self.deferred.remove(&path);
+            } else {
+                self.deferred.insert(path.clone());
             }
             updates.extend(findings.map(|findings| (path, findings)));
         }

@@ -66,9 +66,10 @@ impl Level {
             let value = DataType::String(StringType::Length(Range { from: Some(1), to: None }));
             members.push(StructMember { name: location.into(), optional: false, value });
         }
-        Some(match members.is_empty() {
-            true => DataType::hash(DataType::Unit, DataType::Unit, NO_MEMBERS),
-            false => DataType::Struct(members),
+        Some(if members.is_empty() {
+            DataType::hash(DataType::Unit, DataType::Unit, NO_MEMBERS)
+        } else {
+            DataType::Struct(members)
         })
     }
 }

@@ -387,9 +387,10 @@ impl DataFile {
     /// Returns Puppet's refusal of the first entry that is refused, if one is.
     fn verdict_of(&self, text: &Text) -> Option<FileRefusal> {
         let (part, refused) = self.broken.first()?;
-        let at = match refused.is_of_root {
-            true => self.parts.start_at(self.parts.first_place()?),
-            false => self.parts.start(*part)? + message::blamed_offset(&refused.verdict),
+        let at = if refused.is_of_root {
+            self.parts.start_at(self.parts.first_place()?)
+        } else {
+            self.parts.start(*part)? + message::blamed_offset(&refused.verdict)
         };
         if self.syntax == Syntax::Json {
             let before = text.slice(TextRange::new(0, at));
@@ -449,12 +450,13 @@ fn read_part(
         Syntax::Json => DataFormat::Json,
     };
     let is_behind_document = entry.is_behind_document;
-    let data = match is_behind_document && entry.refused.is_none() {
-        true => documents::read_ignored(&entry.tree, text, (file, id)),
-        false => EntryData {
+    let data = if is_behind_document && entry.refused.is_none() {
+        documents::read_ignored(&entry.tree, text, (file, id))
+    } else {
+        EntryData {
             is_behind_document,
             ..load::load_entry(&entry.tree, text, (file, id), format, above, budget)
-        },
+        }
     };
     Part::new(id, entry.range.start, data)
 }

@@ -235,9 +235,10 @@ impl Parts {
         let touched: Vec<Part> = before.chain(new).chain(behind).collect();
         let mut made = Vec::with_capacity(self.runs.len() + 1);
         made.extend_from_slice(&self.runs[..first_run]);
-        match touched.len() <= LONGEST {
-            true => made.extend(run(&touched)),
-            false => made.extend(split_runs(&touched)),
+        if touched.len() <= LONGEST {
+            made.extend(run(&touched));
+        } else {
+            made.extend(split_runs(&touched));
         }
         made.extend(
             self.runs[last_run + 1..]

@@ -147,11 +147,10 @@ impl JsonWriter<'_> {
     }
 
     fn write_value(&mut self, value: &Value) {
-        match self.hidden {
-            true => json_string(REDACTED, &mut self.out),
-            false => {
-                self.out.push_str(&print::print_json(value, &self.shown.print_options()));
-            }
+        if self.hidden {
+            json_string(REDACTED, &mut self.out)
+        } else {
+            self.out.push_str(&print::print_json(value, &self.shown.print_options()));
         }
     }
 

@@ -398,9 +398,12 @@ impl<'m> DeepMerge<'m> {
             parts.pop();
         }
         let from = Provenance::of_all(&items);
-        let origin_of = |n: usize| match items.len() == parts.len() {
-            true => items[n].origin,
-            false => from.origin().or_else(|| items.get(n)?.origin),
+        let origin_of = |n: usize| {
+            if items.len() == parts.len() {
+                items[n].origin
+            } else {
+                from.origin().or_else(|| items.get(n)?.origin)
+            }
         };
         let part =
             |(n, part): (usize, &&str)| Value::new_string(part, from.with_origin(origin_of(n)));

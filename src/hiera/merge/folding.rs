@@ -115,9 +115,12 @@ impl<'s> MergeFold<'s> {
             Memo::Hashes(hashes, from) => {
                 // As Ruby's `lower.merge(higher)`, again and again: the lowest keys come first.
                 let mut merged = Hash::default();
-                hashes.into_iter().rev().for_each(|hash| match merged.is_empty() {
-                    true => merged = into_hash(hash),
-                    false => merged.extend(into_hash(hash)),
+                hashes.into_iter().rev().for_each(|hash| {
+                    if merged.is_empty() {
+                        merged = into_hash(hash)
+                    } else {
+                        merged.extend(into_hash(hash))
+                    }
                 });
                 check_size(Value::hash(merged, from)).map(Some)
             }
@@ -126,8 +129,9 @@ impl<'s> MergeFold<'s> {
 }
 
 fn check_size(value: Value) -> Result<Value, MergeError> {
-    match value.weight() > MAX_VALUE_PARTS {
-        true => Err(MergeError::Exhausted(Limit::ValueParts)),
-        false => Ok(value),
+    if value.weight() > MAX_VALUE_PARTS {
+        Err(MergeError::Exhausted(Limit::ValueParts))
+    } else {
+        Ok(value)
     }
 }

@@ -162,10 +162,9 @@ impl EnvironmentReport<'_> {
     /// Returns the kind of each change, those of refused files among them.
     pub(crate) fn change_kinds(&self) -> impl Iterator<Item = ChangeKind> {
         self.sections.iter().flat_map(|section| {
-            let of_file = self.refused_file(section).map(|file| match file.is_after {
-                true => ChangeKind::Error,
-                false => ChangeKind::Mended,
-            });
+            let of_file = self
+                .refused_file(section)
+                .map(|file| if file.is_after { ChangeKind::Error } else { ChangeKind::Mended });
             section.keys.iter().map(|key| key.kind).chain(of_file)
         })
     }
@@ -278,9 +277,10 @@ impl<'a> Reporter<'a> {
     ) -> Vec<ChangedKey> {
         let mut by_key: IndexMap<ChangeIdentity, Vec<&KeyChange>> = IndexMap::new();
         for change in all {
-            let strategies = match change.strategies.contains(&None) {
-                true => Vec::new(),
-                false => change.strategies.iter().flatten().cloned().collect(),
+            let strategies = if change.strategies.contains(&None) {
+                Vec::new()
+            } else {
+                change.strategies.iter().flatten().cloned().collect()
             };
             let kind = ChangeKind::of_change(change);
             by_key.entry((change.key.clone(), strategies, kind)).or_default().push(change);

@@ -88,9 +88,10 @@ pub(crate) fn write_keys(
                 let line = format!("{title}    {}", nodes(&key.nodes));
                 writeln!(out, "  {} {}", key.kind.sign(), escape_terminal(&line))?;
                 for part in parts.iter().take(SHOWN_PARTS) {
-                    let whose = match part.nodes == key.nodes {
-                        true => String::new(),
-                        false => format!("    {}", one.nodes_phrase(&part.nodes)),
+                    let whose = if part.nodes == key.nodes {
+                        String::new()
+                    } else {
+                        format!("    {}", one.nodes_phrase(&part.nodes))
                     };
                     let line = format!("{}{whose}", part.change());
                     writeln!(out, "      {}", escape_terminal(&line))?;

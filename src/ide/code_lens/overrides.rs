@@ -215,9 +215,10 @@ fn describe_overrides(
     let mut phrases = Vec::new();
     if !found.above.is_empty() {
         let (nodes, overridden) = found.overridden;
-        let for_whom = match overridden == answers {
-            true => String::new(),
-            false => format!(" for {nodes} of {} nodes", audience.readers().len()),
+        let for_whom = if overridden == answers {
+            String::new()
+        } else {
+            format!(" for {nodes} of {} nodes", audience.readers().len())
         };
         phrases.push(format!("overridden by {}{for_whom}", list(&found.above)));
     }

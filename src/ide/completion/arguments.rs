@@ -97,9 +97,8 @@ fn complete_parts(
     let mut segments = outer.split('.');
     let Some(root) = segments.next() else { return };
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let step = |segment: &str| match is_number(segment) {
-        true => CursorStep::Item(0),
-        false => CursorStep::Key(segment.to_owned()),
+    let step = |segment: &str| {
+        if is_number(segment) { CursorStep::Item(0) } else { CursorStep::Key(segment.to_owned()) }
     };
     let path: Vec<CursorStep> = segments.map(step).collect();
     for (file, member) in ctx.root_definitions(root) {

@@ -103,9 +103,10 @@ impl CompletionContext<'_> {
         let end = word + usize::from(is_closed);
         let has_colon = ends_key(place.behind[end..].trim_start_matches(' '));
         let written = self.written_key(key);
-        let (plain, snippet) = match has_colon {
-            true => (String::new(), String::new()),
-            false => shape.shape_text(self.is_json, place.in_flow, place.column),
+        let (plain, snippet) = if has_colon {
+            (String::new(), String::new())
+        } else {
+            shape.shape_text(self.is_json, place.in_flow, place.column)
         };
         let colon = if has_colon { "" } else { ":" };
         let edit = TextEdit::new(place.typed_range(end), format!("{written}{colon}{plain}"));
@@ -134,9 +135,10 @@ impl CompletionContext<'_> {
             return written;
         }
         let is_double = text.contains('\'') && !text.contains(['"', '\\']);
-        match is_double || !text.contains('"') && self.prefers_double_quotes() {
-            true => json_text(text),
-            false => format!("'{}'", text.replace('\'', "''")),
+        if is_double || !text.contains('"') && self.prefers_double_quotes() {
+            json_text(text)
+        } else {
+            format!("'{}'", text.replace('\'', "''"))
         }
     }
 

@@ -52,9 +52,10 @@ pub(super) fn of_all(
             }
             let module = file.place.module_name().cloned().unwrap_or_default();
             let third_party = || ctx.snapshot.is_third_party(ctx.environment, &file.path);
-            match *is_installed.entry(module).or_insert_with(third_party) {
-                true => installed.push(class),
-                false => of_class(class, is_wanted, items, item),
+            if *is_installed.entry(module).or_insert_with(third_party) {
+                installed.push(class);
+            } else {
+                of_class(class, is_wanted, items, item);
             }
         }
     }

@@ -203,9 +203,10 @@ impl CursorContext {
             }
             (None, _) => {
                 let end = text.find(" #").unwrap_or(text.len());
-                let end = match self.in_flow {
-                    true => text[..end].find([',', ']', '}']).unwrap_or(end),
-                    false => end,
+                let end = if self.in_flow {
+                    text[..end].find([',', ']', '}']).unwrap_or(end)
+                } else {
+                    end
                 };
                 text[..end].trim_end().len()
             }

@@ -30,9 +30,10 @@ pub fn resolve(
             let key = LookupKey::parse(text).ok()?;
             let index = snapshot.manifests(environment);
             let is_parameter = index.asking_parameter(&key.root_text()).is_some();
-            match is_parameter && key.subkeys.is_empty() {
-                true => SubjectKind::Parameter(key),
-                false => SubjectKind::Reference(key),
+            if is_parameter && key.subkeys.is_empty() {
+                SubjectKind::Parameter(key)
+            } else {
+                SubjectKind::Reference(key)
             }
         }
     };

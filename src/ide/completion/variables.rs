@@ -76,9 +76,10 @@ pub(super) fn complete(
 /// Returns the nodes that read the file; all nodes of the environment, or else its kinds of nodes,
 /// where none is known to.
 fn reading_nodes<'a>(ctx: &CompletionContext<'a>) -> Vec<&'a Node> {
-    let reading = match ctx.environment.reaches_file(&ctx.file.path) {
-        true => ctx.snapshot.nodes_reading(ctx.environment, &ctx.file.path),
-        false => Vec::new(),
+    let reading = if ctx.environment.reaches_file(&ctx.file.path) {
+        ctx.snapshot.nodes_reading(ctx.environment, &ctx.file.path)
+    } else {
+        Vec::new()
     };
     if !reading.is_empty() {
         return reading.into_iter().map(|node| &**node).collect();

@@ -60,9 +60,10 @@ fn candidate_rows(candidates: &[CandidateView], names: &PlaceNames<'_>) -> Vec<R
     let row = |candidate: &CandidateView| Row {
         level: String::new(),
         place: format!("  {}", place_of(&candidate.name, candidate.key, names)),
-        note: match candidate.when.is_empty() {
-            true => String::new(),
-            false => format!("where {}", condition_phrase(&candidate.when)),
+        note: if candidate.when.is_empty() {
+            String::new()
+        } else {
+            format!("where {}", condition_phrase(&candidate.when))
         },
     };
     let all = with_key.into_iter().chain(without_key);

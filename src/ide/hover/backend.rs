@@ -18,9 +18,10 @@ impl HoverWriter<'_> {
         );
         let service = level.backend.service.as_deref().map(|phrase| {
             let others =
-                match level.may_be_confined() && level.option_value("confine_to_keys").is_some() {
-                    true => ", and has nothing for other keys",
-                    false => "",
+                if level.may_be_confined() && level.option_value("confine_to_keys").is_some() {
+                    ", and has nothing for other keys"
+                } else {
+                    ""
                 };
             format!("{}{others}; hiera-ls does not ask\n", self.markup.render_text(phrase))
         });

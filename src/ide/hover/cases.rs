@@ -47,9 +47,12 @@ impl HoverWriter<'_> {
     ) -> Vec<Row<'g>> {
         // Values of variables that are names of known nodes are those of other nodes.
         let others = |found: &Resolution| {
-            let is_own = |file: &&Unsettled| match group.scope.is_node {
-                true => !self.audience.is_file_of_known_node(file),
-                false => !self.audience.is_foreign_file(file),
+            let is_own = |file: &&Unsettled| {
+                if group.scope.is_node {
+                    !self.audience.is_file_of_known_node(file)
+                } else {
+                    !self.audience.is_foreign_file(file)
+                }
             };
             found.unsettled.iter().filter(is_own).count()
         };

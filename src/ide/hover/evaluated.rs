@@ -55,13 +55,12 @@ impl HoverWriter<'_> {
                 continue;
             }
             let node = self.markup.render_code(&one.scope.name);
-            lines.push(match one.is_current(self.snapshot) {
-                true => {
-                    let shown = self.short_phrase(&self.shown_part(&one.resolution, asked.narrow));
-                    let place = self.other_source(&[&one.resolution], asked);
-                    format!("{shown} in {node}{place}, {}", as_evaluated(one))
-                }
-                false => format!("{node}: evaluated at {}: {SINCE}", one.at),
+            lines.push(if one.is_current(self.snapshot) {
+                let shown = self.short_phrase(&self.shown_part(&one.resolution, asked.narrow));
+                let place = self.other_source(&[&one.resolution], asked);
+                format!("{shown} in {node}{place}, {}", as_evaluated(one))
+            } else {
+                format!("{node}: evaluated at {}: {SINCE}", one.at)
             });
         }
         let lines: String = lines.into_iter().map(|line| format!("- {line}\n")).collect();
@@ -88,8 +87,9 @@ impl HoverWriter<'_> {
 const SINCE: &str = "files have changed since, evaluate it again";
 
 fn as_evaluated(one: &Evaluation) -> String {
-    match one.scope.open {
-        true => format!("as evaluated at {}, with the variables that are known", one.at),
-        false => format!("as evaluated at {}", one.at),
+    if one.scope.open {
+        format!("as evaluated at {}, with the variables that are known", one.at)
+    } else {
+        format!("as evaluated at {}", one.at)
     }
 }

@@ -304,9 +304,12 @@ impl HoverWriter<'_> {
         if !is_told {
             return String::new();
         }
-        let name = |source: &ValueSource| match is_here(&source.path) {
-            true => "this file".to_owned(),
-            false => self.source_with_path(source),
+        let name = |source: &ValueSource| {
+            if is_here(&source.path) {
+                "this file".to_owned()
+            } else {
+                self.source_with_path(source)
+            }
         };
         let names: Vec<String> = sources.iter().take(shown).map(name).collect();
         match sources.len().saturating_sub(shown) {

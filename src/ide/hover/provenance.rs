@@ -65,9 +65,12 @@ impl HoverWriter<'_> {
                 let mut names: Vec<String> = several
                     .iter()
                     .take(MAX_SOURCES)
-                    .map(|source| match has_own_level(source, several) {
-                        true => self.render_source(source),
-                        false => self.source_with_path(source),
+                    .map(|source| {
+                        if has_own_level(source, several) {
+                            self.render_source(source)
+                        } else {
+                            self.source_with_path(source)
+                        }
                     })
                     .collect();
                 if several.len() > MAX_SOURCES {

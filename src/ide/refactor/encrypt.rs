@@ -47,10 +47,8 @@ fn draft_scalar(context: &RefactorContext<'_>) -> Option<Draft> {
             Ok(encrypted) => encrypted,
             Err(reason) => return refused(&reason),
         };
-    let written = match is_in_flow(document, node.span.start) {
-        true => format!("'{encrypted}'"),
-        false => encrypted,
-    };
+    let written =
+        if is_in_flow(document, node.span.start) { format!("'{encrypted}'") } else { encrypted };
     let mut change = SourceChange::default();
     change.push(context.wanted.path, TextEdit::new(node.span, written));
     let mut draft = Draft::new(RefactoringKind::Rewrite, title, change, [entry.name.clone()]);

@@ -29,10 +29,7 @@ pub(super) fn draft_extraction(context: &RefactorContext<'_>, drafts: &mut Vec<D
     if !context.may_extract_from(entry) || document.find_entry("sops").is_some() {
         return;
     }
-    let draft = match range.is_empty() {
-        true => whole_value(context, entry),
-        false => selected_text(context),
-    };
+    let draft = if range.is_empty() { whole_value(context, entry) } else { selected_text(context) };
     drafts.extend(draft);
 }
 

@@ -50,18 +50,17 @@ fn draft_of_yaml(context: &RefactorContext<'_>) -> Option<Draft> {
     }
     let line = document.text[..place.start as usize].rfind('\n').map_or(0, |at| at + 1);
     let indent = document.text[line..].bytes().take_while(|byte| matches!(byte, b' ' | b'-'));
-    let (start, text) = match is_in_flow(document, place.start) {
-        true => (place.start, flow_text(document, *target)?),
-        false => {
-            // The members of an element begin on its own line.
-            let indent = indent.count() + if key.is_some() { 2 } else { 0 };
-            let text = document.as_value(*target, indent);
-            let start = key.map_or(place.start - 1, |key| document.tree.node(key).span.end + 1);
-            let text = text.strip_suffix('\n').unwrap_or(&text);
-            match text.strip_prefix('\n').filter(|_| key.is_none()) {
-                Some(members) => (start, format!(" {}", members.trim_start())),
-                None => (start, text.to_owned()),
-            }
+    let (start, text) = if is_in_flow(document, place.start) {
+        (place.start, flow_text(document, *target)?)
+    } else {
+        // The members of an element begin on its own line.
+        let indent = indent.count() + if key.is_some() { 2 } else { 0 };
+        let text = document.as_value(*target, indent);
+        let start = key.map_or(place.start - 1, |key| document.tree.node(key).span.end + 1);
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        match text.strip_prefix('\n').filter(|_| key.is_none()) {
+            Some(members) => (start, format!(" {}", members.trim_start())),
+            None => (start, text.to_owned()),
         }
     };
     if !document.text[start as usize..place.start as usize].trim().is_empty() {
@@ -113,10 +112,8 @@ fn draft_alias(context: &RefactorContext<'_>) -> Option<Draft> {
     let is_flow = is_in_flow(document, node.span.start);
     let line = document.text[..node.span.start as usize].rfind('\n').map_or(0, |at| at + 1);
     let indent = document.text[line..].bytes().take_while(|byte| matches!(byte, b' ' | b'-'));
-    let text = match is_flow {
-        true => flow_value(&found)?,
-        false => value::render_value(&found, indent.count() + 2),
-    };
+    let text =
+        if is_flow { flow_value(&found)? } else { value::render_value(&found, indent.count() + 2) };
     let start = match key {
         _ if is_flow => node.span.start,
         Some(key) => document.tree.node(key).span.end + 1,
@@ -223,9 +220,6 @@ impl RefactorContext<'_> {
             return None;
         }
         let raw = view.data_of(path)?.get(&key.root_text())?.value.clone();
-        match key.subkeys.is_empty() {
-            true => Some(raw),
-            false => Some(part_of(key, &raw)?.1),
-        }
+        if key.subkeys.is_empty() { Some(raw) } else { Some(part_of(key, &raw)?.1) }
     }
 }

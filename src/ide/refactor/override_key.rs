@@ -27,9 +27,10 @@ pub(super) fn draft_overrides(context: &RefactorContext<'_>, drafts: &mut Vec<Dr
         if context.add_to(&target, &entry.name, &text, &mut change).is_none() {
             continue;
         }
-        let place = match target.exists {
-            true => context.short_path(&target.path).to_owned(),
-            false => format!("the new file {}", context.short_path(&target.path)),
+        let place = if target.exists {
+            context.short_path(&target.path).to_owned()
+        } else {
+            format!("the new file {}", context.short_path(&target.path))
         };
         let title = format!("Override `{}` in {place}{}", entry.name, context.reach_of(&target));
         let keys = [entry.name.clone()];

@@ -44,9 +44,10 @@ impl RefactorContext<'_> {
         let mut files = change.edits.keys();
         let is_refused = files
             .any(|path| file_data(self.snapshot, path).is_some_and(|it| it.refusal().is_some()));
-        let (effect, is_neutral) = match is_refused {
-            true => (" (Puppet refuses the file as it is)".to_owned(), false),
-            false => (found.effect_phrase(), found.is_neutral()),
+        let (effect, is_neutral) = if is_refused {
+            (" (Puppet refuses the file as it is)".to_owned(), false)
+        } else {
+            (found.effect_phrase(), found.is_neutral())
         };
         let dropped = match dropped_comments(self.snapshot, &after, &change) {
             0 => String::new(),

@@ -35,9 +35,10 @@ pub(super) fn draft_pull(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>)
         count => (count, "files"),
     };
     let to = context.short_path(&target.path);
-    let title = match has_it {
-        true => format!("Remove `{}` from {count} {noun}: {to} has the same value", entry.name),
-        false => format!("Move `{}`, the same in {count} {noun}, to {to}", entry.name),
+    let title = if has_it {
+        format!("Remove `{}` from {count} {noun}: {to} has the same value", entry.name)
+    } else {
+        format!("Move `{}`, the same in {count} {noun}, to {to}", entry.name)
     };
     // The title would reveal that secrets are equal.
     if context.is_encrypted(entry) || context.is_sensitive(&entry.name) {

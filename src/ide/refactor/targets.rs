@@ -218,9 +218,10 @@ impl RefactorContext<'_> {
         if data.is_some_and(|data| data.get(key).is_some()) {
             return false;
         }
-        match secrets::is_encrypted(text) {
-            true => self.is_read_alike(target, from),
-            false => self.is_as_open(target, from),
+        if secrets::is_encrypted(text) {
+            self.is_read_alike(target, from)
+        } else {
+            self.is_as_open(target, from)
         }
     }
 

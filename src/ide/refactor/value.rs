@@ -63,9 +63,10 @@ impl Document {
         let line = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
         let column = if is_block { start - line } else { self.line_indent(line) };
         let mut lines = text.lines();
-        let mut out = match is_block {
-            true => format!("\n{}{}\n", " ".repeat(indent), lines.next().unwrap_or_default()),
-            false => format!(" {}\n", lines.next().unwrap_or_default()),
+        let mut out = if is_block {
+            format!("\n{}{}\n", " ".repeat(indent), lines.next().unwrap_or_default())
+        } else {
+            format!(" {}\n", lines.next().unwrap_or_default())
         };
         for line in lines {
             let own = line.len() - line.trim_start_matches(' ').len();

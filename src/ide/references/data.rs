@@ -25,9 +25,12 @@ impl ReferenceSearch<'_> {
             let parts = data.parts_with(&part.root);
             let members = parts.flat_map(|entry| &entry.data.members);
             let members = members.filter(|(name, _)| name.as_str() == Some(&*part.root));
-            spans.extend(members.filter_map(|(_, member)| match key.subkeys.is_empty() {
-                true => member.key_origin,
-                false => part_of(&key, &member.value)?.0,
+            spans.extend(members.filter_map(|(_, member)| {
+                if key.subkeys.is_empty() {
+                    member.key_origin
+                } else {
+                    part_of(&key, &member.value)?.0
+                }
             }));
         }
         spans.into_iter().for_each(|span| self.add_span(Role::Definition, span));

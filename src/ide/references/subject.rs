@@ -130,9 +130,10 @@ fn name_of_path(path: &KeyPath) -> Name {
     if let (LOOKUP_OPTIONS, [KeyStep::Member(key)]) = (&*path.root, path.steps.as_slice())
         && let Some(key) = key.as_arc()
     {
-        return match key.starts_with('^') {
-            true => Name::Pattern(key.clone()),
-            false => Name::Key(KeyPart::of_root(key)),
+        return if key.starts_with('^') {
+            Name::Pattern(key.clone())
+        } else {
+            Name::Key(KeyPart::of_root(key))
         };
     }
     Name::Key(KeyPart::of_path(path))

@@ -62,9 +62,10 @@ impl Renaming<'_> {
             return Err(RenameError::AbsentModule(module.to_owned()));
         }
         let is_present = index.module_origin(module) == ModuleOrigin::Present;
-        match is_present && !index.is_module_read(module) {
-            true => Err(RenameError::UnreadModule(module.to_owned())),
-            false => Ok(()),
+        if is_present && !index.is_module_read(module) {
+            Err(RenameError::UnreadModule(module.to_owned()))
+        } else {
+            Ok(())
         }
     }
 

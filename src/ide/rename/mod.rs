@@ -157,9 +157,10 @@ impl<'a> Renaming<'a> {
     }
 
     fn is_cancelled(&self) -> Result<(), RenameError> {
-        match self.snapshot.cancel_token().is_cancelled() {
-            true => Err(RenameError::Cancelled),
-            false => Ok(()),
+        if self.snapshot.cancel_token().is_cancelled() {
+            Err(RenameError::Cancelled)
+        } else {
+            Ok(())
         }
     }
 

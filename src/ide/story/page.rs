@@ -115,9 +115,10 @@ impl<'a> Page<'a> {
     /// Returns the strategy, and the place that chose it; empty where the first value found counts.
     fn strategy_phrase(&mut self, resolution: &Resolution) -> String {
         let merge = &resolution.merge;
-        let how = match merge.stops_at_first() {
-            true => "the first value found counts".to_owned(),
-            false => format!("merged {}{}", merge.name(), option_phrase(merge)),
+        let how = if merge.stops_at_first() {
+            "the first value found counts".to_owned()
+        } else {
+            format!("merged {}{}", merge.name(), option_phrase(merge))
         };
         let chosen = match &resolution.merge_source {
             MergeSource::Options(entry) => entry.span,

@@ -210,9 +210,10 @@ fn read_method(code: &[Token]) -> Option<(String, FunctionSignature)> {
 /// Returns the arguments of a method's head, which stand in brackets or up to the end of the line.
 fn split_arguments(code: &[Token]) -> Vec<Range<usize>> {
     let is_bracketed = code.get(1) == Some(&Token::Mark('('));
-    let (mut at, end) = match is_bracketed {
-        true => (2, end_of(code, 1).unwrap_or(code.len())),
-        false => (1, line_end(code, 1)),
+    let (mut at, end) = if is_bracketed {
+        (2, end_of(code, 1).unwrap_or(code.len()))
+    } else {
+        (1, line_end(code, 1))
     };
     let mut all = Vec::new();
     let mut start = at;

@@ -327,9 +327,10 @@ impl Formats {
             out.push_str(&indentation.padding_text());
         }
         let children = indentation.indent_more(false);
-        let (separator, line_end, padding) = match format.is_alternative() {
-            true => (",\n", "\n", children.padding_text()),
-            false => (", ", "", String::new()),
+        let (separator, line_end, padding) = if format.is_alternative() {
+            (",\n", "\n", children.padding_text())
+        } else {
+            (", ", "", String::new())
         };
         out.push_str(open);
         out.push_str(line_end);

@@ -203,9 +203,12 @@ fn general_text(number: f64, precision: usize, keep_zeros: bool) -> String {
     let rounded = format!("{number:.*e}", precision - 1);
     let exponent: i64 =
         rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
-    let trimmed = |text: &str| match text.contains('.') && !keep_zeros {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
+    let trimmed = |text: &str| {
+        if text.contains('.') && !keep_zeros {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
     };
     if exponent < -4 || exponent >= signed_len(precision) {
         let text = exponential_text(number, precision - 1, keep_zeros);

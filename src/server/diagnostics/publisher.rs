@@ -100,12 +100,11 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
     let pace = Arc::new(LatencyTracker::default());
     let (mut idle_after, mut may_look_ahead) = (IDLE_AFTER, true);
     loop {
-        let is_idle = match may_look_ahead && findings.has_more_ahead() {
-            true => timeout(idle_after, shared.changed.notified()).await.is_err(),
-            false => {
-                shared.changed.notified().await;
-                false
-            }
+        let is_idle = if may_look_ahead && findings.has_more_ahead() {
+            timeout(idle_after, shared.changed.notified()).await.is_err()
+        } else {
+            shared.changed.notified().await;
+            false
         };
         if is_idle {
             // Closed files wait while requests arrive, too.
@@ -435,8 +434,5 @@ async fn send(
     let are_many = messages.len() > FEW;
     // One by one, each would wait until the one before it is written.
     let all = async move { drop(join_all(messages).await) };
-    match are_many {
-        true => *sending = Some(tokio::spawn(all)),
-        false => all.await,
-    }
+    if are_many { *sending = Some(tokio::spawn(all)) } else { all.await }
 }

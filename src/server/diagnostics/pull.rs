@@ -141,19 +141,20 @@ fn document_report(
     };
     let result_id = report.id.to_string();
     let is_same = previous.as_ref() == Some(&result_id);
-    let report: lsp::DocumentDiagnosticReport = match is_same {
-        true => lsp::RelatedUnchangedDocumentDiagnosticReport {
+    let report: lsp::DocumentDiagnosticReport = if is_same {
+        lsp::RelatedUnchangedDocumentDiagnosticReport {
             related_documents,
             unchanged_document_diagnostic_report: lsp::UnchangedDocumentDiagnosticReport {
                 result_id,
             },
         }
-        .into(),
-        false => lsp::RelatedFullDocumentDiagnosticReport {
+        .into()
+    } else {
+        lsp::RelatedFullDocumentDiagnosticReport {
             related_documents,
             full_document_diagnostic_report: report.full_report(),
         }
-        .into(),
+        .into()
     };
     report.into()
 }

@@ -305,9 +305,10 @@ async fn send_progress(client: &Client, token: &lsp::ProgressToken, value: lsp::
 
 /// Returns the words for an outcome. They hold no value.
 fn outcome_message(key: &str, evaluation: &Evaluation) -> std::result::Result<String, String> {
-    let of = match evaluation.scope.is_node {
-        true => format!(" for {}", evaluation.scope.name),
-        false => String::new(),
+    let of = if evaluation.scope.is_node {
+        format!(" for {}", evaluation.scope.name)
+    } else {
+        String::new()
     };
     match &evaluation.resolution.value {
         Ok(_) => Ok(format!("'{key}' is evaluated{of}; its hover has the value")),

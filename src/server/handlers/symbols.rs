@@ -153,10 +153,8 @@ fn key_symbol(
 ) -> Option<lsp::SymbolInformation> {
     let range = to_lsp::convert_span(snapshot, symbol.place, features.encoding);
     let location = lsp::Location { uri: to_lsp::document_uri(&symbol.path, documents)?, range };
-    let kind = match features.new_symbol_kinds {
-        true => lsp::SymbolKind::KEY,
-        false => lsp::SymbolKind::PROPERTY,
-    };
+    let kind =
+        if features.new_symbol_kinds { lsp::SymbolKind::KEY } else { lsp::SymbolKind::PROPERTY };
     Some(new_information(symbol.key.to_string(), kind, location, Some(symbol.container)))
 }
 

@@ -69,9 +69,10 @@ pub(in crate::server) async fn run(client: Client, shared: Arc<Shared>) {
                 last = Some(LastAsked { source, failed: Some(Instant::now()) });
                 checked = None;
                 let text = escape_notification(&format!("hiera-ls: PuppetDB: {reason}"));
-                match is_first {
-                    true => client.show_message(lsp::MessageType::WARNING, text).await,
-                    false => client.log_message(lsp::MessageType::WARNING, text).await,
+                if is_first {
+                    client.show_message(lsp::MessageType::WARNING, text).await
+                } else {
+                    client.log_message(lsp::MessageType::WARNING, text).await
                 }
             }
         }

@@ -152,10 +152,7 @@ pub(in crate::server) async fn pull_settings(
 ) {
     let (can_ask, folders) =
         shared.with(|state| (state.features.configuration, state.folders.setting_scopes()));
-    let answer = match can_ask {
-        true => ask_settings(client, folders).await,
-        false => None,
-    };
+    let answer = if can_ask { ask_settings(client, folders).await } else { None };
     shared.take_settings(pushed.as_ref(), answer);
 }
 

@@ -311,10 +311,7 @@ fn parse_headers(bytes: &[u8]) -> Headers {
             why = Some("Content-Type names an encoding other than UTF-8");
         }
     }
-    match could_be_header(&bytes[at..]) {
-        true => Headers::Partial,
-        false => Headers::None,
-    }
+    if could_be_header(&bytes[at..]) { Headers::Partial } else { Headers::None }
 }
 
 /// Returns a header's name and value.
@@ -327,9 +324,10 @@ fn parse_header(line: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Whether a line whose end has not arrived may become a header.
 fn could_be_header(line: &[u8]) -> bool {
-    match line.contains(&b':') {
-        true => parse_header(line).is_some(),
-        false => line.trim_ascii().iter().all(|byte| is_token(*byte)),
+    if line.contains(&b':') {
+        parse_header(line).is_some()
+    } else {
+        line.trim_ascii().iter().all(|byte| is_token(*byte))
     }
 }
 

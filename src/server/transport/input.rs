@@ -84,9 +84,10 @@ impl Input {
                 Ok(0) => codec.unfinished_reason().map_or(Ok(()), |why| Err(why.to_owned())),
                 Ok(count) => {
                     self.decode(&mut codec, &chunk[..count]);
-                    match codec.is_lost() {
-                        true => Err("no message can be found in standard input".to_owned()),
-                        false => continue,
+                    if codec.is_lost() {
+                        Err("no message can be found in standard input".to_owned())
+                    } else {
+                        continue;
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -111,15 +112,12 @@ impl Input {
         queue.is_decoding = false;
         queue.bytes += each * decoded.len();
         queue.messages.extend(decoded.drain(..).map(|message| (message, each)));
-        let mut queue = match queue.messages.is_empty() {
-            true => {
-                self.notify_if_settled(&queue);
-                return;
-            }
-            false => {
-                wake(queue);
-                self.lock_queue()
-            }
+        let mut queue = if queue.messages.is_empty() {
+            self.notify_if_settled(&queue);
+            return;
+        } else {
+            wake(queue);
+            self.lock_queue()
         };
         while queue.bytes > QUEUE_LIMIT {
             queue = self.0.room.wait(queue).unwrap_or_else(PoisonError::into_inner);

@@ -85,12 +85,13 @@ fn parse_batch(messages: Vec<&RawValue>) -> Incoming {
         Ok(members) => parse_single(members),
         Err(_) => no_object(),
     };
-    match messages.is_empty() {
-        true => Incoming::Refused(MessageRefusal::invalid_request(
+    if messages.is_empty() {
+        Incoming::Refused(MessageRefusal::invalid_request(
             "null",
             "a batch holds at least one message",
-        )),
-        false => Incoming::Batch(messages.into_iter().map(message).collect()),
+        ))
+    } else {
+        Incoming::Batch(messages.into_iter().map(message).collect())
     }
 }
 

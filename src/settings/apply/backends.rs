@@ -34,9 +34,10 @@ pub(super) fn read_backends(
 
 fn described_file(reader: &mut SettingsReader, function: &str, file: &Value) -> Option<String> {
     let text = reader.read_text("backends", file)?;
-    let problem = match leaves_workspace(&text) || text.split('/').any(|part| part == "..") {
-        true => Some("must lie below the datadir of the level"),
-        false => why_not_described(&text),
+    let problem = if leaves_workspace(&text) || text.split('/').any(|part| part == "..") {
+        Some("must lie below the datadir of the level")
+    } else {
+        why_not_described(&text)
     };
     if let Some(problem) = problem {
         reader.report_part("backends", Some(function), &format!("'{text}': {problem}"));

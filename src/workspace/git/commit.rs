@@ -51,11 +51,8 @@ impl GitRepository {
             let below = file.relative_to(&self.mount);
             let below = below.ok_or_else(|| format!("{file} lies outside the git repository"))?;
             let path = Path::new(below);
-            match OsFs.entry(file).is_some() {
-                true => index.add_path(path),
-                false => index.remove_path(path),
-            }
-            .map_err(message_of)?;
+            if OsFs.entry(file).is_some() { index.add_path(path) } else { index.remove_path(path) }
+                .map_err(message_of)?;
         }
         let mut commit = || -> Result<String, git2::Error> {
             index.write()?;

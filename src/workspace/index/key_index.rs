@@ -132,13 +132,15 @@ impl KeyIndex {
     /// Takes the data of a file, empty for a file that no level reads. Returns the data before.
     pub(super) fn put_readings(&mut self, path: &FilePath, readings: Readings) -> Readings {
         let is_unread = |data: &Arc<DataFile>| data.refusal().is_some_and(FileRefusal::is_ours);
-        match readings.0.iter().any(is_unread) {
-            true => drop(self.unread.insert(path.clone())),
-            false => drop(self.unread.remove(path)),
+        if readings.0.iter().any(is_unread) {
+            drop(self.unread.insert(path.clone()));
+        } else {
+            drop(self.unread.remove(path));
         }
-        let before = match readings.0.is_empty() {
-            true => self.readings.remove(path),
-            false => self.readings.insert(path.clone(), readings),
+        let before = if readings.0.is_empty() {
+            self.readings.remove(path)
+        } else {
+            self.readings.insert(path.clone(), readings)
         };
         before.unwrap_or_default()
     }

@@ -133,9 +133,10 @@ impl Keys {
             Ok(place) if !is_defined => drop(definitions.remove(place)),
             _ => {}
         }
-        match definitions.is_empty() {
-            true => self.defined.remove(key),
-            false => self.defined.insert(key.into()),
+        if definitions.is_empty() {
+            self.defined.remove(key);
+        } else {
+            self.defined.insert(key.into());
         };
     }
 

@@ -59,9 +59,10 @@ impl OptionsPlaces {
             let (Some(key), Some(span)) = (key.as_arc(), member.key_origin) else { continue };
             let is_pattern = key.starts_with('^');
             let place = OptionsPlace { span, key: key.clone(), is_pattern };
-            match is_pattern {
-                true => found.patterns.extend(RubyRegex::new(key).ok().map(|regex| (regex, place))),
-                false => found.literal.entry(key.clone()).or_default().push(place),
+            if is_pattern {
+                found.patterns.extend(RubyRegex::new(key).ok().map(|regex| (regex, place)));
+            } else {
+                found.literal.entry(key.clone()).or_default().push(place);
             }
         }
         found

@@ -44,9 +44,10 @@ impl Node {
     /// Returns the node with the scope that it has in the environment of this name.
     pub(super) fn in_environment(self: Arc<Node>, environment: &str) -> Arc<Node> {
         let scope = self.scope_in(environment);
-        match Arc::ptr_eq(&scope, &self.scope) {
-            true => self,
-            false => Arc::new(Node { scope, ..(*self).clone() }),
+        if Arc::ptr_eq(&scope, &self.scope) {
+            self
+        } else {
+            Arc::new(Node { scope, ..(*self).clone() })
         }
     }
 

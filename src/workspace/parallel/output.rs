@@ -223,9 +223,10 @@ impl<E: From<io::Error>> Write for ItemWriter<'_, E> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self.chunk.is_empty() {
-            true => Ok(()),
-            false => self.queue.put_chunk(self.number, std::mem::take(&mut self.chunk)),
+        if self.chunk.is_empty() {
+            Ok(())
+        } else {
+            self.queue.put_chunk(self.number, std::mem::take(&mut self.chunk))
         }
     }
 }

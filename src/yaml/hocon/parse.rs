@@ -513,15 +513,16 @@ impl<'a> Parser<'a> {
                 || self.peek().is_mark(b'{')
                 || self.peek().is_mark(b'[');
             if !is_value {
-                let (words, culprit) = match items.is_empty() {
-                    true => (
+                let (words, culprit) = if items.is_empty() {
+                    (
                         "List should have ] or a first element after the open [, instead had token:",
                         "",
-                    ),
-                    false => (
+                    )
+                } else {
+                    (
                         "List should have had new element after a comma, instead had token:",
                         "the comma or ",
-                    ),
+                    )
                 };
                 return self.fail_in_list("Expecting a value but got wrong token:", words, culprit);
             }

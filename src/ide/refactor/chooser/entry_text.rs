@@ -55,9 +55,10 @@ impl RefactorContext<'_> {
             Some(Written { text, from: vec![path.clone()], remark: None })
         });
         let is_merged = first_place.is_none() || found.iter().any(|it| places(it).count() > 1);
-        let mut texts: Vec<Written> = match is_merged {
-            true => rendered.into_iter().chain(copied).collect(),
-            false => copied.into_iter().chain(rendered).collect(),
+        let mut texts: Vec<Written> = if is_merged {
+            rendered.into_iter().chain(copied).collect()
+        } else {
+            copied.into_iter().chain(rendered).collect()
         };
         if first_place != Some(own)
             && let Some(text) = self.text_at(own, key)
@@ -81,12 +82,11 @@ impl RefactorContext<'_> {
     /// Returns the text of an entry of a file; `None` where it means nothing in another file.
     fn text_at(&self, path: &FilePath, key: &str) -> Option<String> {
         let other;
-        let document = match path == self.wanted.path {
-            true => &self.document,
-            false => {
-                other = self.snapshot.file(path)?.document()?;
-                &other
-            }
+        let document = if path == self.wanted.path {
+            &self.document
+        } else {
+            other = self.snapshot.file(path)?.document()?;
+            &other
         };
         let entry = document.find_entry(key)?;
         let is_whole = !document.has_anchors(entry) && document.find_entry("sops").is_none();

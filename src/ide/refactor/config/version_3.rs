@@ -111,9 +111,10 @@ fn write_level(level: &Level, text: &mut String) -> Result<(), String> {
 
 fn with_extension(level: &Level, template: &Template) -> String {
     let extension = level.extension.as_deref().unwrap_or_default();
-    match template.text.ends_with(extension) {
-        true => template.text.to_string(),
-        false => format!("{}{extension}", template.text),
+    if template.text.ends_with(extension) {
+        template.text.to_string()
+    } else {
+        format!("{}{extension}", template.text)
     }
 }
 

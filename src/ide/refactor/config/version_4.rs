@@ -97,9 +97,10 @@ fn convert_level(
         },
         (None, None) => {
             let text = file.tree.scalar(name.1).unwrap_or_default();
-            let path = match text.ends_with(extension) {
-                true => value::render_string(text),
-                false => value::render_string(&format!("{text}{extension}")),
+            let path = if text.ends_with(extension) {
+                value::render_string(text)
+            } else {
+                value::render_string(&format!("{text}{extension}"))
             };
             edits.push(path_after(file, level, name, &path));
         }

@@ -43,10 +43,8 @@ pub(super) fn has_reversed_count(pattern: &str) -> bool {
     let pieces = split_pieces(pattern);
     let mut in_comment = false;
     pieces.iter().enumerate().any(|(n, piece)| {
-        in_comment = match in_comment {
-            true => *piece != ")",
-            false => pieces[n..].starts_with(&["(", "?", "#"]),
-        };
+        in_comment =
+            if in_comment { *piece != ")" } else { pieces[n..].starts_with(&["(", "?", "#"]) };
         let ends = piece.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
         let ends = ends.filter(|_| !in_comment).and_then(|ends| ends.split_once(','));
         let is_reversed = |(lower, upper): (&str, &str)| {

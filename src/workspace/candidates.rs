@@ -86,12 +86,11 @@ fn find_candidates(
         .chain(usual.iter().map(|environment| discovery.config_path(&environment.root)))
         .chain(discovery.settings.global_hiera_config.clone())
         .collect();
-    let is_open = |path: &FilePath| {
-        let is_config = FileKind::of_path(path, discovery.settings) == FileKind::HieraConfig;
-        let is_modules = is_config && path.parent().is_some_and(|it| is_of_module(&it));
-        !is_modules && !used.contains(path)
-    };
-    let files = discovery.configs.files().filter(|file| is_open(&file.path));
+    let files = discovery.configs.files().filter(|file| {
+        let is_config = FileKind::of_path(&file.path, discovery.settings) == FileKind::HieraConfig;
+        let is_modules = is_config && file.path.parent().is_some_and(|it| is_of_module(&it));
+        !is_modules && !used.contains(&file.path)
+    });
     let mut found: Vec<Candidate> = files
         .filter_map(|file| {
             let version = file.config_version();
@@ -181,16 +180,21 @@ impl Candidate {
                 None => drop(own.insert(path)),
             }
         }
-        let holds = |environment: &Environment| self.config.path.is_within(&environment.root);
-        if let Some(number) = all.iter().position(holds).filter(|_| !own.is_empty()) {
+        if let Some(number) = all
+            .iter()
+            .position(|environment| self.config.path.is_within(&environment.root))
+            .filter(|_| !own.is_empty())
+        {
             shared.entry(number).or_default();
         }
         let (config, is_sample) = (Arc::new(self.config), self.is_sample);
-        let told = |(number, shared)| {
-            let (config, own) = (config.clone(), own.clone());
-            (number, OtherConfig { config, is_sample, shared, own })
-        };
-        shared.into_iter().map(told).collect()
+        shared
+            .into_iter()
+            .map(|(number, shared)| {
+                let (config, own) = (config.clone(), own.clone());
+                (number, OtherConfig { config, is_sample, shared, own })
+            })
+            .collect()
     }
 }
 

@@ -18,8 +18,12 @@ impl Configs {
         files: impl Iterator<Item = Arc<File>>,
         settings: &WorkspaceConfig,
     ) -> Configs {
-        let shapes = |file: &Arc<File>| shapes_environments(file, settings);
-        Configs(files.filter(shapes).map(|file| (file.path.clone(), file)).collect())
+        Configs(
+            files
+                .filter(|file| shapes_environments(file, settings))
+                .map(|file| (file.path.clone(), file))
+                .collect(),
+        )
     }
 
     pub(super) fn file(&self, path: &FilePath) -> Option<&Arc<File>> {

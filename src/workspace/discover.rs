@@ -62,17 +62,20 @@ pub(super) fn discover(
         })
     };
     let global = discovery.global_config();
-    let is_environment = |root: &&FilePath| !is_on_module_path(root) && !is_sample_below(root);
     let environment = |root: &FilePath| {
         let is_nested = root.ancestors().any(|above| roots.contains(&above));
         discovery.new_environment(root, &module_paths[root], is_nested, global.clone())
     };
-    let (bare, configured): (Vec<&FilePath>, Vec<&FilePath>) =
-        roots.iter().filter(is_environment).partition(|root| bare.contains(root));
+    let (bare, configured): (Vec<&FilePath>, Vec<&FilePath>) = roots
+        .iter()
+        .filter(|root| !is_on_module_path(root) && !is_sample_below(root))
+        .partition(|root| bare.contains(root));
     let mut usual: Vec<Environment> = configured.into_iter().map(environment).collect();
     usual.sort_by_key(|environment| Reverse(environment.root.as_str().len()));
-    let is_of_module = |root: &FilePath| is_on_module_path(root);
-    let mut environments = candidates::settle(&discovery, usual, global.as_ref(), &is_of_module);
+    let mut environments =
+        candidates::settle(&discovery, usual, global.as_ref(), &|root: &FilePath| {
+            is_on_module_path(root)
+        });
     // A config elsewhere may turn out to be that of such a folder.
     for root in bare {
         if environments.all.iter().all(|environment| environment.root != *root) {

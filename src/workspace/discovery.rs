@@ -81,13 +81,15 @@ impl Discovery<'_> {
     /// Returns the folders with a `hiera.yaml` of their own, and those that are environments
     /// without one.
     pub(super) fn environment_roots(&self) -> BTreeSet<FilePath> {
-        let is_global = |path: &FilePath| self.settings.global_hiera_config.as_ref() == Some(path);
-        let is_config = |path: &&FilePath| {
-            FileKind::of_path(path, self.settings) == FileKind::HieraConfig && !is_global(path)
-        };
         let paths = self.configs.paths();
-        let mut roots: BTreeSet<FilePath> =
-            paths.clone().filter(is_config).filter_map(|path| self.root_of(path)).collect();
+        let mut roots: BTreeSet<FilePath> = paths
+            .clone()
+            .filter(|path| {
+                FileKind::of_path(path, self.settings) == FileKind::HieraConfig
+                    && self.settings.global_hiera_config.as_ref() != Some(path)
+            })
+            .filter_map(|path| self.root_of(path))
+            .collect();
         // Without a hiera.yaml, an environment still has the layers above and below it, or the
         // config that an older setting asks for.
         let has_global = self.settings.global_hiera_config.is_some();
@@ -118,27 +120,28 @@ impl Discovery<'_> {
     pub(super) fn bare_roots(&self, roots: &BTreeSet<FilePath>) -> BTreeSet<FilePath> {
         let paths = self.configs.paths();
         let confs = paths.filter(|path| path.name() == ENVIRONMENT_CONF);
-        let holds_modules = |folder: &&FilePath| {
-            let modules = self.module_path(folder);
-            let is_module =
-                |root: &&FilePath| root.parent().is_some_and(|it| modules.contains(&it));
-            let mut below = roots.iter().filter(|root| root.is_within(folder));
-            let is_apart = !folder.ancestors().any(|above| roots.contains(&above));
-            is_apart && below.clone().next().is_some() && below.all(|root| is_module(&root))
-        };
-        let opened = self.folders.iter().filter(holds_modules).cloned();
+        let opened = self
+            .folders
+            .iter()
+            .filter(|folder| {
+                let modules = self.module_path(folder);
+                let mut below = roots.iter().filter(|root| root.is_within(folder));
+                let is_apart = !folder.ancestors().any(|above| roots.contains(&above));
+                is_apart
+                    && below.clone().next().is_some()
+                    && below.all(|root| root.parent().is_some_and(|it| modules.contains(&it)))
+            })
+            .cloned();
         let bare = confs.filter_map(FilePath::parent).chain(opened);
         bare.filter(|root| !roots.contains(root)).collect()
     }
 
     /// Returns the folders of the environments that configs under other names would make.
     pub(super) fn named_homes(&self) -> impl Iterator<Item = FilePath> {
-        let is_other =
-            |path: &FilePath| FileKind::of_path(path, self.settings) != FileKind::HieraConfig;
-        let others = self
-            .configs
-            .files()
-            .filter(move |file| is_other(&file.path) && file.config_version().is_some());
+        let others = self.configs.files().filter(move |file| {
+            FileKind::of_path(&file.path, self.settings) != FileKind::HieraConfig
+                && file.config_version().is_some()
+        });
         others.map(|file| self.home_of(&file.path))
     }
 
@@ -164,19 +167,20 @@ impl Discovery<'_> {
     /// Whether a folder holds the code of an environment: modules, a file that names them, or
     /// a manifest with nodes.
     pub(super) fn has_code(&self, folder: &FilePath) -> bool {
-        let has = |name: &str| self.names.exists(&folder.join(name));
-        [ENVIRONMENT_CONF, PUPPETFILE].iter().chain(&MAIN_MANIFESTS).any(|name| has(name))
+        [ENVIRONMENT_CONF, PUPPETFILE]
+            .iter()
+            .chain(&MAIN_MANIFESTS)
+            .any(|name| self.names.exists(&folder.join(name)))
             || MODULE_FOLDERS.iter().any(|name| self.holds_modules(&folder.join(name)))
     }
 
     /// Whether a folder holds a module. Data may lie in a folder of the same name (`data/site`).
     fn holds_modules(&self, folder: &FilePath) -> bool {
         let children = self.names.children.get(folder).map_or(&[][..], Vec::as_slice);
-        let is_module = |(name, _): &(String, EntryKind)| {
+        children.iter().any(|(name, _)| {
             let root = folder.join(name);
             MODULE_PARTS.iter().any(|part| self.names.exists(&root.join(part)))
-        };
-        children.iter().any(is_module)
+        })
     }
 
     /// Whether the setting `hieraConfig` names the config.
@@ -494,8 +498,9 @@ impl Discovery<'_> {
         if let Some(config) = &mut config {
             // Modules are deployed as they are, so that none of their datadirs is elsewhere.
             let mappings = &self.settings.environment_config(outer.root).path_mappings;
-            let exists = |path: &FilePath| self.names.exists(path);
-            config.place_datadirs(|datadir| mappings.map(datadir, Some(outer.root), &exists));
+            config.place_datadirs(|datadir| {
+                mappings.map(datadir, Some(outer.root), &|path| self.names.exists(path))
+            });
         }
         Module { root, config: config.map(Arc::new) }
     }

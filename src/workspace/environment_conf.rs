@@ -78,8 +78,10 @@ impl EnvironmentConf {
         if written.is_empty() {
             return Some(Vec::new());
         }
-        let is_ours = |folder: &&str| !folder.contains('$') && !folder.starts_with('~');
-        let named = written.split(':').filter(is_ours).map(|folder| root.join(folder));
+        let named = written
+            .split(':')
+            .filter(|folder| !folder.contains('$') && !folder.starts_with('~'))
+            .map(|folder| root.join(folder));
         let folders = named.flat_map(|folder| {
             if folder.as_str().contains(GLOB) {
                 names.glob_folders(folder.as_str())

@@ -172,10 +172,12 @@ impl Environments {
     /// Returns the environment that `path` belongs to: the one that governs it, or else the one
     /// whose folder it lies in.
     pub fn environment_of<'a>(&'a self, path: &'a FilePath) -> Option<&'a Arc<Environment>> {
-        let within = |environment: &&Arc<Environment>| path.is_within(&environment.root);
         let mut governing: Vec<_> = self.governing_environments(path).collect();
         governing.sort_by_key(|environment| !path.is_within(&environment.root));
-        governing.first().copied().or_else(|| self.all.iter().find(within))
+        governing
+            .first()
+            .copied()
+            .or_else(|| self.all.iter().find(|environment| path.is_within(&environment.root)))
     }
 
     /// Whether several configs may be taken for the one that governs a file: environments have
@@ -184,8 +186,8 @@ impl Environments {
     pub fn has_several_configs(&self) -> bool {
         let mut governing = self.all.iter().filter_map(|one| one.governing_config());
         let Some(first) = governing.next() else { return false };
-        let reads = |one: &UnusedConfig| !one.is_sample && !one.files.is_empty();
-        governing.any(|config| config.path != first.path) || self.candidates.iter().any(reads)
+        governing.any(|config| config.path != first.path)
+            || self.candidates.iter().any(|one| !one.is_sample && !one.files.is_empty())
     }
 }
 
@@ -193,9 +195,10 @@ impl Environment {
     /// Whether the file is data or configuration of this environment. Encrypted data is, wherever
     /// it lies in its folder.
     pub fn governs_file(&self, path: &FilePath) -> bool {
-        let is_eyaml = || path.extension() == Some("eyaml") && path.is_within(&self.root);
         let role = self.file_role(path);
-        role.is_config || role.reach.is_some() || is_eyaml()
+        role.is_config
+            || role.reach.is_some()
+            || (path.extension() == Some("eyaml") && path.is_within(&self.root))
     }
 
     /// Whether some level can read the file.
@@ -204,12 +207,15 @@ impl Environment {
     }
 
     fn file_role(&self, path: &FilePath) -> Role {
-        let find = || Role {
-            is_config: self.all_configs().any(|(_, config)| config.path == *path),
-            reach: self.reach_of(path),
-        };
         // A scan asks about every file on disk; most have no role.
-        self.cache.roles.get_or_if(path, find, |role| role.is_config || role.reach.is_some())
+        self.cache.roles.get_or_if(
+            path,
+            || Role {
+                is_config: self.all_configs().any(|(_, config)| config.path == *path),
+                reach: self.reach_of(path),
+            },
+            |role| role.is_config || role.reach.is_some(),
+        )
     }
 
     /// Returns the first location that names the file as variables mostly are, or else the first
@@ -246,11 +252,11 @@ impl Environment {
     /// Whether the data of other environments may lie here, too, with files that all of them read: a
     /// location has the environment's name, and no folder tells which one this is.
     pub(super) fn may_hold_others(&self) -> bool {
-        let has_name = |reach: &Reach| {
-            let names = reach.pattern.variables();
-            names.iter().any(|it| matches!(&**it, "environment" | "::environment"))
-        };
-        !self.is_named_by_folder() && self.reach.iter().any(has_name)
+        !self.is_named_by_folder()
+            && self.reach.iter().any(|reach| {
+                let names = reach.pattern.variables();
+                names.iter().any(|it| matches!(&**it, "environment" | "::environment"))
+            })
     }
 
     /// Returns all its configs with their layers, in order of priority.
@@ -331,7 +337,7 @@ impl Environment {
     ///
     /// Source: `Puppet::Pops::Lookup::ModuleDataProvider`.
     pub fn module_passing_over<'a>(&'a self, path: &'a FilePath, root: &str) -> Option<&'a str> {
-        let passing_over = |layer: &'a Layer| match layer {
+        let mut modules = self.path_matches(path).map(|(reach, _)| match &reach.layer {
             Layer::Module(module) => {
                 let name = root.strip_prefix(&**module);
                 let is_asked =
@@ -339,8 +345,7 @@ impl Environment {
                 (!is_asked).then_some(&**module)
             }
             Layer::Global | Layer::Environment => None,
-        };
-        let mut modules = self.path_matches(path).map(|(reach, _)| passing_over(&reach.layer));
+        });
         let first = modules.next()??;
         modules.all(|module| module.is_some()).then_some(first)
     }
@@ -394,9 +399,7 @@ impl Environment {
     /// Whether some level of it cannot be read, and may hold a root key. `has_source` returns
     /// whether the source of a function is here: that function may differ from the published one.
     pub fn may_have_unread(&self, root: &str, has_source: impl Fn(&str) -> bool) -> bool {
-        let may_hold =
-            |level: &Arc<Level>| !level.excludes_key(root) || has_source(&level.backend.name);
-        self.unread.iter().any(may_hold)
+        self.unread.iter().any(|level| !level.excludes_key(root) || has_source(&level.backend.name))
     }
 
     /// Computes the paths that its levels can read, and the levels that cannot be read.
@@ -459,9 +462,11 @@ impl Environment {
         let mut matches: Vec<_> = self.path_matches(path).collect();
         if matches.is_empty() {
             // A value with slashes is thought of only where no location names the file without.
-            let nested =
-                |reach: &'a Reach| Some((reach, reach.pattern.bind_nested(path.as_str())?));
-            matches.extend(self.reach.iter().filter_map(nested));
+            matches.extend(
+                self.reach
+                    .iter()
+                    .filter_map(|reach| Some((reach, reach.pattern.bind_nested(path.as_str())?))),
+            );
         }
         let literal_len = |(reach, _): &(&Reach, PatternMatch)| reach.pattern.literal_len();
         let most = matches.iter().map(literal_len).max();
@@ -471,9 +476,9 @@ impl Environment {
 
     /// Whether the path of a file shows the environment of the nodes that read it.
     pub fn tells_environment(&self, path: &FilePath) -> bool {
-        let has_it =
-            |reach: &&Reach| reach.pattern.variables().iter().any(|it| it == "environment");
-        self.reach.iter().any(|reach| has_it(&reach))
+        self.reach
+            .iter()
+            .any(|reach| reach.pattern.variables().iter().any(|it| it == "environment"))
             && self.agreed_variables(path).contains_key("environment")
     }
 

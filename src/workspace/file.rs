@@ -205,9 +205,12 @@ impl File {
         let data = self.data_as(self.format());
         let parts = data.parts();
         // A value may end where the closing brace of JSON, or the marker of a second document, begins.
-        let is_end = |id| data.is_behind_document(id) && parts.start(id) == Some(offset);
         let at = parts.part_at_offset(offset).map(|part| match offset.checked_sub(1) {
-            Some(before) if is_end(part.id) => parts.part_at_offset(before).unwrap_or(part),
+            Some(before)
+                if data.is_behind_document(part.id) && parts.start(part.id) == Some(offset) =>
+            {
+                parts.part_at_offset(before).unwrap_or(part)
+            }
             _ => part,
         });
         let id = match at {

@@ -98,14 +98,18 @@ impl Snapshot {
             self.names.is_file(&path).then_some(path)
         };
         let Some((module_name, below)) = name.split_once("::") else {
-            let modules = || environment.modules.values().map(|module| &module.root);
             let own = file_in(&environment.root, RUBY, name, "rb")
                 .or_else(|| file_in(&environment.root, "functions", name, "pp"));
             if let Some(own) = own {
                 return vec![own];
             }
             let in_modules = |folder: &str| -> Vec<FilePath> {
-                modules().filter_map(|root| file_in(root, folder, name, "rb")).collect()
+                environment
+                    .modules
+                    .values()
+                    .map(|module| &module.root)
+                    .filter_map(|root| file_in(root, folder, name, "rb"))
+                    .collect()
             };
             let found = in_modules(RUBY);
             return if found.is_empty() {

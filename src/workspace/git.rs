@@ -387,8 +387,8 @@ impl FileSystem for TreeFs {
             return OsFs.entry(path);
         }
         let file = self.files.get(path).map(|blob| DiskEntry::File(blob.stamp()));
-        let folder = || Some(DiskEntry::Folder { linked: *self.folders.get(path)? });
-        file.or_else(|| self.on_disk.get(path).copied()).or_else(folder)
+        file.or_else(|| self.on_disk.get(path).copied())
+            .or_else(|| Some(DiskEntry::Folder { linked: *self.folders.get(path)? }))
     }
 
     fn real_path(&self, path: &FilePath) -> Option<FilePath> {

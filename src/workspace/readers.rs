@@ -88,10 +88,10 @@ impl<'a> FileReaders<'a> {
 
     /// Returns the memos of its levels, which are levels of configs of the environment.
     fn level_memos(&self) -> Vec<Arc<LevelMemo>> {
-        let memo = |(config, level): &(&HieraConfig, &Arc<Level>)| {
-            self.environment.cache.level_memo(config, level)
-        };
-        self.levels.iter().filter_map(memo).collect()
+        self.levels
+            .iter()
+            .filter_map(|(config, level)| self.environment.cache.level_memo(config, level))
+            .collect()
     }
 
     /// Whether a node with this scope reads it; `None` where it does not.
@@ -147,10 +147,9 @@ impl<'a> FileReaders<'a> {
             LevelTarget::File { path, .. } if path == self.path => Some(Reads::Certainly),
             LevelTarget::Undetermined(undetermined) => {
                 let (pattern, path) = (undetermined.pattern.as_ref()?, self.path.as_str());
-                let is_nested = || !view.is_named_plainly(self.path);
-                let found = pattern
-                    .bind(path)
-                    .or_else(|| pattern.bind_nested(path).filter(|_| is_nested()))?;
+                let found = pattern.bind(path).or_else(|| {
+                    pattern.bind_nested(path).filter(|_| !view.is_named_plainly(self.path))
+                })?;
                 scope.may_have(found.bindings()).then_some(Reads::Possibly)
             }
             _ => None,
@@ -299,8 +298,7 @@ impl Snapshot {
         let gather = || {
             let configs: Vec<_> = environment.all_configs().collect();
             let levels = configs.iter().flat_map(|(_, config)| {
-                let memo = move |level| environment.cache.level_memo(config, level);
-                config.levels().filter_map(memo)
+                config.levels().filter_map(move |level| environment.cache.level_memo(config, level))
             });
             let keys = levels.flat_map(|level| level.variables.keys().to_vec());
             let mut seen = BTreeSet::new();
@@ -332,17 +330,17 @@ impl Snapshot {
     fn node_classes<'l>(&self, environment: &Environment, level: &'l LevelMemo) -> &'l NodeColumn {
         let own = LookupKey::of_root("environment");
         let variables = &level.variables;
-        let names_variable = |name: &str| {
-            variables.keys().iter().any(|key| key.text.trim_start_matches("::") == name)
-        };
         level.classes.get_or_init(|| {
             self.gather_column(environment, |scope| {
                 let mut text = variables.values_in(scope)?;
                 write_value(&mut text, scope, &own)?;
                 // Derived variables contradict values of the variable that they follow from.
-                for rule in scope.rules().iter().filter(|rule| names_variable(&rule.from)) {
-                    for name in rule.derived_names() {
-                        write_value(&mut text, scope, &LookupKey::of_root(name))?;
+                for rule in scope.rules() {
+                    let mut keys = variables.keys().iter();
+                    if keys.any(|key| *key.text.trim_start_matches("::") == *rule.from) {
+                        for name in rule.derived_names() {
+                            write_value(&mut text, scope, &LookupKey::of_root(name))?;
+                        }
                     }
                 }
                 Some(text)

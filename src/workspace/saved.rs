@@ -32,8 +32,8 @@ impl SavedFiles {
 impl Workspace {
     /// Returns the versions on disk of the open files.
     pub fn saved_files(&self) -> SavedFiles {
-        let saved = |path: &FilePath| (path.clone(), self.disk.get(path).cloned());
-        let versions = self.overlay.keys().map(saved).collect();
+        let versions =
+            self.overlay.keys().map(|path| (path.clone(), self.disk.get(path).cloned())).collect();
         SavedFiles { versions, disk_entries: self.disk_entries.clone() }
     }
 
@@ -97,16 +97,15 @@ impl Snapshot {
 
     /// Returns the snapshot with these files as another snapshot has them.
     pub fn with_files_of(&self, other: &Snapshot, paths: &[FilePath]) -> Snapshot {
-        let version = |path: &FilePath| (path.clone(), other.files.get(path).cloned());
-        let versions: Vec<_> = paths.iter().map(version).collect();
-        let names = || {
+        let versions: Vec<_> =
+            paths.iter().map(|path| (path.clone(), other.files.get(path).cloned())).collect();
+        self.with_versions(&versions, || {
             let entries = self.names.entries.iter();
             let kept = entries.filter(|(path, _)| {
                 !paths.contains(path) || other.names.entries.contains_key(*path)
             });
             DiskNames::new(kept.map(|(path, entry)| (path.clone(), *entry)).collect())
-        };
-        self.with_versions(&versions, names)
+        })
     }
 
     /// Returns the snapshot with other versions of files; `None` for a file that is not there. The
@@ -145,7 +144,6 @@ impl Snapshot {
     fn difference_of<'v>(&self, versions: &'v [FileVersion]) -> VersionsDifference<'v> {
         let mut all =
             VersionsDifference { touched: Vec::new(), is_shaping: false, are_names_same: true };
-        let shapes = |file: &Arc<File>| shapes_environments(file, &self.config);
         for (path, version) in versions {
             let known = self.files.get(path);
             let is_same = match (known, version) {
@@ -155,7 +153,10 @@ impl Snapshot {
             };
             if !is_same {
                 all.are_names_same &= known.is_some() == version.is_some();
-                all.is_shaping |= [known, version.as_ref()].into_iter().flatten().any(shapes);
+                all.is_shaping |= [known, version.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .any(|file| shapes_environments(file, &self.config));
                 all.touched.push((path, version.as_ref()));
             }
         }

@@ -230,16 +230,20 @@ impl FolderScan<'_> {
     /// Reads the files that shape the environments.
     fn read_configs(&mut self) {
         let config = &self.request.config;
-        let may_shape = |(path, entry): &(&FilePath, &DiskEntry)| match entry {
-            DiskEntry::File(stamp) => {
-                FileKind::of_path(path, config).shapes_environments()
-                    || may_be_config(path, stamp.size)
-                    || path.name() == SETTINGS_FILE
-            }
-            DiskEntry::Folder { .. } => false,
-        };
-        let mut paths: Vec<FilePath> =
-            self.scan.entries.iter().filter(may_shape).map(|(path, _)| path.clone()).collect();
+        let mut paths: Vec<FilePath> = self
+            .scan
+            .entries
+            .iter()
+            .filter(|(path, entry)| match entry {
+                DiskEntry::File(stamp) => {
+                    FileKind::of_path(path, config).shapes_environments()
+                        || may_be_config(path, stamp.size)
+                        || path.name() == SETTINGS_FILE
+                }
+                DiskEntry::Folder { .. } => false,
+            })
+            .map(|(path, _)| path.clone())
+            .collect();
         paths.extend(configs_above(self.request, self.fs));
         paths.extend(config.global_hiera_config.clone());
         let found = on_all_cores(&paths, |path| self.look_at(path));
@@ -285,34 +289,38 @@ impl FolderScan<'_> {
 
     /// Returns the files that shape the environments; all of them have been read.
     fn collect_configs(&self) -> Configs {
-        let file = |(path, found): (&FilePath, &FileContent)| match found {
-            FileContent::Same(file) => file.clone(),
-            FileContent::New(content, stamp) => Arc::new(file_of(path, content, *stamp)),
-        };
-        Configs::select_configs(self.scan.files.iter().map(file), &self.request.config)
+        Configs::select_configs(
+            self.scan.files.iter().map(|(path, found)| match found {
+                FileContent::Same(file) => file.clone(),
+                FileContent::New(content, stamp) => Arc::new(file_of(path, content, *stamp)),
+            }),
+            &self.request.config,
+        )
     }
 
     /// Reads the files that the environments' levels can reach, and those that lie among them.
     /// Returns whether a config is among them, so that there may be other environments.
     fn read_data(&mut self, environments: &Environments, progress: &dyn Fn(Progress)) -> bool {
-        let is_used = |path: &&FilePath| {
-            let mut all = environments.all.iter();
-            all.any(|environment| {
-                environment.governs_file(path) || environment.lies_in_datadir(path)
-            })
-        };
         let files = self.scan.entries.iter().filter(|(_, it)| matches!(it, DiskEntry::File(_)));
-        let paths: Vec<FilePath> = files.map(|(path, _)| path).filter(is_used).cloned().collect();
+        let paths: Vec<FilePath> = files
+            .map(|(path, _)| path)
+            .filter(|path| {
+                let mut all = environments.all.iter();
+                all.any(|environment| {
+                    environment.governs_file(path) || environment.lies_in_datadir(path)
+                })
+            })
+            .cloned()
+            .collect();
         let mut has_configs = false;
         for (number, some) in paths.chunks(STEP).enumerate() {
             progress(Progress { done: number * STEP, total: paths.len() });
             let found = on_all_cores(some, |path| self.look_at(path));
             for (path, found) in some.iter().zip(found) {
-                let shapes = |(found, _): &(FileContent, Stamp)| match found {
+                has_configs |= found.as_ref().is_some_and(|(found, _)| match found {
                     FileContent::Same(file) => shapes_environments(file, &self.request.config),
                     FileContent::New(..) => self.shapes_anew(path, found),
-                };
-                has_configs |= found.as_ref().is_some_and(shapes);
+                });
                 self.keep_file(path, found);
             }
         }
@@ -438,9 +446,15 @@ pub fn environment_above(path: &FilePath, fs: &dyn FileSystem) -> Option<FilePat
         return above.iter().find(|folder| names.iter().any(|name| has(folder, name))).cloned();
     };
     let module_folder = nearest.parent().and_then(|folder| folder.parent());
-    let is_root = |root: &&&FilePath| {
-        module_folder.as_ref() == Some(**root)
-            || [ENVIRONMENT_CONF, PUPPETFILE].iter().any(|name| has(root, name))
-    };
-    Some((*folders.iter().skip(1).find(is_root).unwrap_or(nearest)).clone())
+    Some(
+        (*folders
+            .iter()
+            .skip(1)
+            .find(|root| {
+                module_folder.as_ref() == Some(**root)
+                    || [ENVIRONMENT_CONF, PUPPETFILE].iter().any(|name| has(root, name))
+            })
+            .unwrap_or(nearest))
+        .clone(),
+    )
 }

@@ -23,9 +23,11 @@ impl Snapshot {
         let readers = self.readers_of(environment, path);
         let ([number], []) = (&readers.certainly[..], &readers.possibly[..]) else { return None };
         let node = &*self.nodes_of(environment)[*number];
-        let is_named = |(_, value): (&str, &Value)| holds_text(value, &node.name);
-        let is_own =
-            node.is_given || self.inferred_scope(environment, path).known_variables().any(is_named);
+        let is_own = node.is_given
+            || self
+                .inferred_scope(environment, path)
+                .known_variables()
+                .any(|(_, value)| holds_text(value, &node.name));
         is_own.then_some(node)
     }
 

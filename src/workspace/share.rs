@@ -62,12 +62,15 @@ impl FromStr for Share {
         let numbers = numbers.and_then(|(number, count)| {
             Some(Share { number: number.parse().ok()?, count: count.parse().ok()? })
         });
-        let is_valid = |share: &Share| {
-            (1..=MAX_SHARES).contains(&share.count) && (1..=share.count).contains(&share.number)
-        };
-        numbers.filter(is_valid).ok_or_else(|| {
-            format!("must be a number and how many there are, such as 1/4, at most {MAX_SHARES}")
-        })
+        numbers
+            .filter(|share| {
+                (1..=MAX_SHARES).contains(&share.count) && (1..=share.count).contains(&share.number)
+            })
+            .ok_or_else(|| {
+                format!(
+                    "must be a number and how many there are, such as 1/4, at most {MAX_SHARES}"
+                )
+            })
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::config::{EnvironmentConfig, WorkspaceConfig};
-use super::environments::{Environment, Environments, Reach};
+use super::environments::{Environment, Environments};
 use super::file::File;
 use super::index::KeyIndex;
 use super::kinds::{code_language, is_puppetfile};
@@ -74,8 +74,10 @@ impl Snapshot {
     /// Whether two spans are the same bytes of a file. Two levels may read the file in different
     /// formats, and only the reading in the format of its name is in parts.
     pub fn is_same_place(&self, one: Span, other: Span) -> bool {
-        let is_same_range = || self.span_bytes(one) == self.span_bytes(other);
-        one == other || one.file == other.file && one.part != other.part && is_same_range()
+        one == other
+            || one.file == other.file
+                && one.part != other.part
+                && self.span_bytes(one) == self.span_bytes(other)
     }
 
     /// Returns the path of the file with this number, whether it still exists or not.
@@ -85,8 +87,9 @@ impl Snapshot {
 
     /// Returns all files that the workspace reads, by path, without code.
     pub fn files(&self) -> impl Iterator<Item = &Arc<File>> {
-        let is_code = |path: &FilePath| code_language(path).is_some() || is_puppetfile(path);
-        self.files.values().filter(move |file| !is_code(&file.path))
+        self.files
+            .values()
+            .filter(move |file| !(code_language(&file.path).is_some() || is_puppetfile(&file.path)))
     }
 
     /// Returns all files that the workspace reads, by path, code among them.
@@ -115,14 +118,14 @@ impl Snapshot {
 
     /// Whether all folders that levels may read could be listed.
     pub fn are_sources_listed(&self) -> bool {
-        let is_read = |path: &FilePath| {
-            let may_lead = |reach: &Reach| {
-                let start = reach.pattern.literal_prefix();
-                path.as_str().starts_with(&start) || start.starts_with(path.as_str())
-            };
-            self.environments.all.iter().any(|environment| environment.reach.iter().any(may_lead))
-        };
-        !self.unlisted.keys().any(is_read)
+        !self.unlisted.keys().any(|path| {
+            self.environments.all.iter().any(|environment| {
+                environment.reach.iter().any(|reach| {
+                    let start = reach.pattern.literal_prefix();
+                    path.as_str().starts_with(&start) || start.starts_with(path.as_str())
+                })
+            })
+        })
     }
 
     /// Returns the files that are open in an editor.
@@ -133,23 +136,27 @@ impl Snapshot {
     /// Returns the files that are open in only one of this and a later revision, and whether they
     /// are in the later one.
     pub fn open_files_changed(&self, later: &Snapshot) -> Vec<(FilePath, bool)> {
-        let change = |change| match change {
-            imbl::ordset::DiffItem::Add(path) => (FilePath::clone(path), true),
-            imbl::ordset::DiffItem::Remove(path) => (FilePath::clone(path), false),
-        };
-        self.open.diff(&later.open).map(change).collect()
+        self.open
+            .diff(&later.open)
+            .map(|change| match change {
+                imbl::ordset::DiffItem::Add(path) => (FilePath::clone(path), true),
+                imbl::ordset::DiffItem::Remove(path) => (FilePath::clone(path), false),
+            })
+            .collect()
     }
 
     /// Returns the files whose versions differ between this and a later revision, and those that
     /// only one of them has.
     pub fn files_changed(&self, later: &Snapshot) -> Vec<FilePath> {
         use imbl::ordmap::DiffItem;
-        let path = |change| match change {
-            DiffItem::Add(path, _)
-            | DiffItem::Remove(path, _)
-            | DiffItem::Update { new: (path, _), .. } => FilePath::clone(path),
-        };
-        self.files.diff(&later.files).map(path).collect()
+        self.files
+            .diff(&later.files)
+            .map(|change| match change {
+                DiffItem::Add(path, _)
+                | DiffItem::Remove(path, _)
+                | DiffItem::Update { new: (path, _), .. } => FilePath::clone(path),
+            })
+            .collect()
     }
 
     /// Whether another revision has the same files, configs, settings and nodes, so that only the
@@ -216,10 +223,9 @@ impl Snapshot {
     /// Returns the names of the environment's own levels with a location that names no existing
     /// file. The data of that location is not in this workspace, so it may hold any key.
     pub fn levels_without_files<'a>(&self, environment: &'a Environment) -> &'a [String] {
-        let find = || {
+        environment.cache.levels_without_files.get_or_init(|| {
             let paths: Vec<&FilePath> = self.files().map(|file| &file.path).collect();
             environment.find_levels_without(&paths)
-        };
-        environment.cache.levels_without_files.get_or_init(find)
+        })
     }
 }

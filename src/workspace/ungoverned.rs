@@ -1,6 +1,5 @@
 //! Open files that look like Hiera data although no config reads them, and the configs that might.
 
-use super::environments::Environment;
 use super::file::File;
 use super::kinds::is_sample;
 use super::snapshot::Snapshot;
@@ -50,17 +49,18 @@ impl Snapshot {
         let above = self.folders().iter().filter(|folder| path.is_within(folder));
         let folder = above.max_by_key(|folder| folder.as_str().len())?;
         let below = path.parent()?.relative_to(folder)?.to_owned();
-        let has_config = |environment: &Environment| {
-            environment.governs_file(path)
-                || environment.probable_function(path).is_some()
-                // A file among a level's files, or in a module, belongs to that level or module.
-                || environment.datadirs.iter().any(|datadir| path.is_within(datadir))
-                || environment.modules.values().any(|module| path.is_within(&module.root))
-        };
         let looks_like_data = is_below_data(&below)
             && !is_sample(&below)
             && self.file(path).is_some_and(|file| holds_keys(file));
-        if !looks_like_data || self.environments.all.iter().any(|one| has_config(one)) {
+        if !looks_like_data
+            || self.environments.all.iter().any(|one| {
+                one.governs_file(path)
+                || one.probable_function(path).is_some()
+                // A file among a level's files, or in a module, belongs to that level or module.
+                || one.datadirs.iter().any(|datadir| path.is_within(datadir))
+                || one.modules.values().any(|module| path.is_within(&module.root))
+            })
+        {
             return None;
         }
         let possible = self.environments.candidates.iter();

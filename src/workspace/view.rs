@@ -106,10 +106,10 @@ impl Sources for EnvironmentView<'_> {
     }
 
     fn is_unread(&self, path: &FilePath) -> bool {
-        let is_unreadable =
-            || self.snapshot.file(path).map(|file| matches!(file.content, Content::Unreadable(_)));
         // Each lookup asks for most files that it reads, and the index has the answer for all.
-        self.snapshot.keys().is_unread(path) && is_unreadable() == Some(true)
+        self.snapshot.keys().is_unread(path)
+            && self.snapshot.file(path).map(|file| matches!(file.content, Content::Unreadable(_)))
+                == Some(true)
     }
 
     fn unlisted_reason(&self, path: &FilePath) -> Option<String> {
@@ -186,10 +186,9 @@ impl EnvironmentView<'_> {
     /// Returns the members under a root key in the files that the environment's levels read, in the
     /// order of their paths.
     pub fn root_members(&self, root: &str) -> impl Iterator<Item = Member> {
-        let is_read = |path: &&FilePath| {
+        let files = self.snapshot.keys().definitions(root).iter().filter(|path| {
             self.environment.is_some_and(|environment| environment.reaches_file(path))
-        };
-        let files = self.snapshot.keys().definitions(root).iter().filter(is_read);
+        });
         files.filter_map(move |path| Some(self.data_of(path)?.get(root)?.clone()))
     }
 

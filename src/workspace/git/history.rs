@@ -95,12 +95,13 @@ impl GitRepository {
             options.skip_binary_check(true).include_typechange(true);
             let diff =
                 self.inner.diff_tree_to_tree(Some(&trees.0), Some(&trees.1), Some(&mut options))?;
-            let changed = |file: git2::DiffFile<'_>| {
-                let path = self.mount.join(file.path()?.to_str()?);
-                Some(ChangedPath { path, is_link: file.mode() == FileMode::Link })
-            };
             let files = diff.deltas().flat_map(|delta| [delta.old_file(), delta.new_file()]);
-            Ok(files.filter_map(changed).collect())
+            Ok(files
+                .filter_map(|file| {
+                    let path = self.mount.join(file.path()?.to_str()?);
+                    Some(ChangedPath { path, is_link: file.mode() == FileMode::Link })
+                })
+                .collect())
         };
         let mut paths = find().map_err(|error| error.message().to_owned())?;
         paths.dedup();

@@ -25,8 +25,8 @@ impl Snapshot {
     /// Whether the index of keys takes little time: it is ready, can be patched, or is that of a
     /// small workspace.
     pub fn is_soon_indexed(&self) -> bool {
-        let to_read = || self.files().map(|file| u64::from(file.bytes_to_read())).sum::<u64>();
-        self.is_indexed() || to_read() <= SMALL
+        self.is_indexed()
+            || self.files().map(|file| u64::from(file.bytes_to_read())).sum::<u64>() <= SMALL
     }
 
     /// Returns the index of keys and of the files that define them.

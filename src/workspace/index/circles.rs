@@ -11,10 +11,10 @@ pub(super) fn find_cycles(keys: &Keys) -> HashMap<Arc<str>, usize> {
     let asking: Vec<&Arc<str>> = keys.asking_keys().collect();
     let number: HashMap<&str, usize> =
         asking.iter().enumerate().map(|(n, key)| (&***key, n)).collect();
-    let numbers = |key: &&Arc<str>| {
-        keys.asks_for(key).filter_map(|target| number.get(&**target).copied()).collect()
-    };
-    let targets: Vec<Vec<usize>> = asking.iter().map(numbers).collect();
+    let targets: Vec<Vec<usize>> = asking
+        .iter()
+        .map(|key| keys.asks_for(key).filter_map(|target| number.get(&**target).copied()).collect())
+        .collect();
     let mut order = vec![usize::MAX; asking.len()];
     let mut low = vec![0; asking.len()];
     let mut on_stack = vec![false; asking.len()];

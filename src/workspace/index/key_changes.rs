@@ -51,10 +51,12 @@ impl KeyIndex {
             let members = changes.iter().flat_map(|change| &change.changed_part().data.members);
             let keys = members.filter_map(|(key, _)| key.as_arc());
             all.keys.extend(keys.clone().cloned());
-            let came_or_went = |key: &&Arc<str>| {
-                self.keys.defined.contains(&***key) != later.keys.defined.contains(&***key)
-            };
-            all.keys.extend(keys.filter(came_or_went).filter_map(|key| group(key)));
+            all.keys.extend(
+                keys.filter(|key| {
+                    self.keys.defined.contains(&***key) != later.keys.defined.contains(&***key)
+                })
+                .filter_map(|key| group(key)),
+            );
             if asks_otherwise(&changes) {
                 all.questions = true;
                 // Whether anything reads the keys that tokens ask for is another matter now.

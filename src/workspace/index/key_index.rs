@@ -9,7 +9,7 @@ use super::keys::{Keys, KeysBuilder};
 use super::options_memo::OptionsMemo;
 use super::readings::Readings;
 use super::siblings::Siblings;
-use crate::hiera::data::{DataFile, FileRefusal, Part};
+use crate::hiera::data::FileRefusal;
 use crate::hiera::hierarchy::located::SharedCandidates;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::work::{self, Work};
@@ -59,10 +59,11 @@ impl KeyIndex {
         let changes = part_changes(old, new);
         let come = changes.iter().filter(|change| matches!(change, Change::Come(_)));
         come.for_each(|_| work::count_work(Work::Index));
-        let is_of_options = |part: &Part| {
-            part.data.members.iter().any(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS))
-        };
-        if changes.iter().any(|change| is_of_options(change.changed_part())) {
+        let has_options = changes.iter().any(|change| {
+            let members = &change.changed_part().data.members;
+            members.iter().any(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS))
+        });
+        if has_options {
             self.options = Arc::default();
         }
         if asks_otherwise(&changes) {
@@ -131,8 +132,7 @@ impl KeyIndex {
 
     /// Takes the data of a file, empty for a file that no level reads. Returns the data before.
     pub(super) fn put_readings(&mut self, path: &FilePath, readings: Readings) -> Readings {
-        let is_unread = |data: &Arc<DataFile>| data.refusal().is_some_and(FileRefusal::is_ours);
-        if readings.0.iter().any(is_unread) {
+        if readings.0.iter().any(|data| data.refusal().is_some_and(FileRefusal::is_ours)) {
             drop(self.unread.insert(path.clone()));
         } else {
             drop(self.unread.remove(path));

@@ -63,8 +63,12 @@ impl KeysBuilder {
     }
 
     pub(super) fn build(self) -> Keys {
-        let is_defined = |(_, uses): &(&Arc<str>, &Uses)| !uses.definitions.is_empty();
-        let defined = self.uses.iter().filter(is_defined).map(|(key, _)| key.clone()).collect();
+        let defined = self
+            .uses
+            .iter()
+            .filter(|(_, uses)| !uses.definitions.is_empty())
+            .map(|(key, _)| key.clone())
+            .collect();
         let mut asked_by: foldhash::HashMap<Arc<str>, Vec<Arc<str>>> = foldhash::HashMap::default();
         for (key, uses) in &self.uses {
             for (target, _) in &uses.asks_for {
@@ -142,8 +146,11 @@ impl Keys {
 
     /// Drops a root key that has neither definitions nor questions any more.
     pub(super) fn forget_unused(&mut self, key: &str) {
-        let is_unused = |uses: &Arc<Uses>| uses.definitions.is_empty() && uses.asks_for.is_empty();
-        if self.uses.get(key).is_some_and(is_unused) {
+        if self
+            .uses
+            .get(key)
+            .is_some_and(|uses| uses.definitions.is_empty() && uses.asks_for.is_empty())
+        {
             self.uses.remove(key);
         }
     }

@@ -10,8 +10,7 @@ use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::lookup_options::SharedOptions;
 use crate::hiera::lookup_options::WrittenOptions;
 use crate::hiera::merge::Strategy;
-use crate::puppet::ruby::regex::RubyRegex;
-use crate::puppet::value::{Hash, Key, Member, Value};
+use crate::puppet::value::{Member, Value};
 use crate::text::FilePath;
 
 impl KeyIndex {
@@ -23,18 +22,27 @@ impl KeyIndex {
             (Strategy::Hash, &self.options.merged_as_hashes),
         ];
         strategies.into_iter().filter_map(move |(strategy, memo)| {
-            let is_it = |other: &Strategy| *other == strategy;
-            let gather = || WrittenOptions::of_merges(self.written_options(), is_it);
-            memo.get_or_init(gather).may_concern(key).then_some(strategy)
+            memo.get_or_init(|| {
+                WrittenOptions::of_merges(self.written_options(), |other: &Strategy| {
+                    *other == strategy
+                })
+            })
+            .may_concern(key)
+            .then_some(strategy)
         })
     }
 
     /// Whether `lookup_options` of any file may ask for a merge of this root key that goes on behind
     /// the first value.
     pub fn may_be_merged(&self, key: &str) -> bool {
-        let goes_on = |strategy: &Strategy| !strategy.stops_at_first();
-        let gather = || WrittenOptions::of_merges(self.written_options(), goes_on);
-        self.options.merged.get_or_init(gather).may_concern(key)
+        self.options
+            .merged
+            .get_or_init(|| {
+                WrittenOptions::of_merges(self.written_options(), |strategy: &Strategy| {
+                    !strategy.stops_at_first()
+                })
+            })
+            .may_concern(key)
     }
 
     /// Whether `lookup_options` of any file may make values of this root key Sensitive. They
@@ -56,9 +64,11 @@ impl KeyIndex {
     /// matches it; each in the order of the files' paths.
     pub fn options_of<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a OptionsPlace> {
         let places = self.options_places();
-        let matches =
-            move |(regex, _): &&(RubyRegex, OptionsPlace)| regex.is_match(key) == Some(true);
-        let patterns = places.patterns.iter().filter(matches).map(|(_, place)| place);
+        let patterns = places
+            .patterns
+            .iter()
+            .filter(move |(regex, _)| regex.is_match(key) == Some(true))
+            .map(|(_, place)| place);
         places.literal.get(key).into_iter().flatten().chain(patterns)
     }
 
@@ -68,14 +78,13 @@ impl KeyIndex {
             return true;
         }
         let names: Vec<&str> = self.options_of(key).map(|place| &*place.key).collect();
-        let says_more = |(name, member): (&Key, &Member)| {
-            let is_merge_alone =
-                |entry: &Hash| entry.keys().all(|option| option.as_str() == Some("merge"));
-            name.as_str().is_some_and(|name| names.contains(&name))
-                && !member.value.as_hash().is_some_and(is_merge_alone)
-        };
         self.written_options().any(|value| match value.as_hash() {
-            Some(entries) => entries.iter().any(says_more),
+            Some(entries) => entries.iter().any(|(name, member)| {
+                name.as_str().is_some_and(|name| names.contains(&name))
+                    && !member.value.as_hash().is_some_and(|entry| {
+                        entry.keys().all(|option| option.as_str() == Some("merge"))
+                    })
+            }),
             None => true,
         })
     }
@@ -92,15 +101,18 @@ impl KeyIndex {
     /// Returns a file whose tokens decide which keys entries of `lookup_options` are for, if there
     /// is one.
     pub fn open_options(&self) -> Option<&FilePath> {
-        let is_open = |value: &Value| {
-            let has_token = |key: &Key| key.to_text().contains("%{");
-            value.as_str().is_some()
-                || value.as_hash().into_iter().flatten().any(|(key, _)| has_token(key))
-        };
         self.definitions(LOOKUP_OPTIONS).iter().find(|path| {
             let data = self.readings.get(*path).into_iter().flat_map(|readings| readings.0.iter());
             let mut members = data.filter_map(|data| data.get(LOOKUP_OPTIONS));
-            members.any(|member| is_open(&member.value))
+            members.any(|member| {
+                member.value.as_str().is_some()
+                    || member
+                        .value
+                        .as_hash()
+                        .into_iter()
+                        .flatten()
+                        .any(|(key, _)| key.to_text().contains("%{"))
+            })
         })
     }
 

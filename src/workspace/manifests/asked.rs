@@ -139,12 +139,11 @@ fn as_json(literal: &Literal) -> Option<Json> {
         Literal::Undef => Json::Null,
         Literal::Boolean(value) => (*value).into(),
         Literal::String(text) => text.as_str().into(),
-        Literal::Hash(members) => {
-            let member = |(key, value): &(Literal, Literal)| {
-                Some((key.as_str()?.to_owned(), as_json(value)?))
-            };
-            members.iter().map(member).collect::<Option<Map<String, Json>>>()?.into()
-        }
+        Literal::Hash(members) => members
+            .iter()
+            .map(|(key, value)| Some((key.as_str()?.to_owned(), as_json(value)?)))
+            .collect::<Option<Map<String, Json>>>()?
+            .into(),
         Literal::Default | Literal::Integer(_) | Literal::Float(_) | Literal::List(_) => {
             return None;
         }
@@ -154,8 +153,8 @@ fn as_json(literal: &Literal) -> Option<Json> {
 impl ManifestIndex {
     /// Returns the merge strategy that the calls that read a root key ask for.
     pub fn called_merge(&self, root: &str) -> CalledMerge<'_> {
-        let asks = |one: &ReaderAt<'_>| !one.reader.has_override;
-        let calls: Vec<ReaderAt<'_>> = self.readers_of_key(root).filter(asks).collect();
+        let calls: Vec<ReaderAt<'_>> =
+            self.readers_of_key(root).filter(|one| !one.reader.has_override).collect();
         if calls.iter().all(|one| one.reader.merge.is_none())
             || self.asking_parameter(root).is_some()
         {
@@ -195,11 +194,10 @@ impl ManifestIndex {
     }
 
     fn asked_merge(&self, one: &ReaderAt<'_>) -> Option<CallStrategy> {
-        let literal = || asked_strategy(one.reader).map(CallStrategy::Literal);
         let AskedStrategy::Variable { name, value, parameter: true } =
             &one.reader.merge.as_ref()?.strategy
         else {
-            return literal();
+            return asked_strategy(one.reader).map(CallStrategy::Literal);
         };
         let class = one.file.manifest.definitions.get(one.reader.definition?)?;
         if class.kind != DefinitionKind::Class || self.may_be_given(&class.name, name) {

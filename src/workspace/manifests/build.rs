@@ -26,8 +26,9 @@ impl Snapshot {
         if path.relative_to(&environment.root).is_some_and(is_below_installed) {
             return true;
         }
-        let is_installed = |name: &str| self.manifests(environment).is_installed(name);
-        self.complete && installable_module(environment, path).is_some_and(is_installed)
+        self.complete
+            && installable_module(environment, path)
+                .is_some_and(|name| self.manifests(environment).is_installed(name))
     }
 
     /// Whether [`is_third_party`](Snapshot::is_third_party) may be true of a file, as far as its

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use super::index::{CodeFile, ManifestIndex, ReadKey, literal_class, read_key};
 use super::query::{names_in_type, split_key};
 use crate::manifest::Manifest;
-use crate::manifest::model::{
-    Definition, Excerpt, Parameter, ReaderCall, TextPattern, TypeAlias, UseKind,
-};
+use crate::manifest::model::{Definition, Excerpt, Parameter, ReaderCall, TextPattern, UseKind};
 use crate::text::similar::nearest_name;
 
 /// The changes from one index of an environment to a later one that concern data. A moved place in
@@ -35,13 +33,10 @@ impl CodeChanges {
 
     /// Whether a root key is concerned.
     pub fn concerns_key(&self, key: &str) -> bool {
-        let is_of_name = || split_key(key).is_some_and(|(name, _)| self.names.contains(name));
-        let is_of_module =
-            || key.split_once("::").is_some_and(|(module, _)| self.modules.contains(module));
         self.is_all
             || self.keys.contains(key)
-            || is_of_name()
-            || is_of_module()
+            || split_key(key).is_some_and(|(name, _)| self.names.contains(name))
+            || key.split_once("::").is_some_and(|(module, _)| self.modules.contains(module))
             || self.concerns_similar(key)
     }
 
@@ -100,12 +95,16 @@ impl CodeChanges {
             let other_keys: HashSet<_> = plain_keys(other).collect();
             self.plain_keys.extend(plain_keys(one).filter(|key| !other_keys.contains(key)));
             // The type of a parameter decides whether a call in its default reads a secret.
-            let is_gone = |reader: &&ReaderCall| {
-                let [old, new] =
-                    [one, other].map(|said| said.parameter_of(reader).map(|(_, around)| around));
-                !other.readers.contains(reader) || old != new
-            };
-            self.keys.extend(one.readers.iter().filter(is_gone).flat_map(literal_roots));
+            self.keys.extend(
+                one.readers
+                    .iter()
+                    .filter(|reader| {
+                        let [old, new] = [one, other]
+                            .map(|said| said.parameter_of(reader).map(|(_, around)| around));
+                        !other.readers.contains(reader) || old != new
+                    })
+                    .flat_map(literal_roots),
+            );
             for class_use in one.uses.iter().filter(|one| !other.uses.contains(one)) {
                 names.extend(literal_class(class_use));
             }
@@ -164,8 +163,12 @@ fn has_same_parameters(one: &Definition, other: &Definition) -> bool {
 
 /// Returns the aliases that differ between two manifests, and those that only one of them has.
 fn changed_aliases(old: &Manifest, new: &Manifest) -> HashSet<String> {
-    let key = |alias: &TypeAlias| (alias.name.to_ascii_lowercase(), alias.data_type.text.clone());
-    let [old, new] = [old, new].map(|one| one.aliases.iter().map(key).collect::<HashSet<_>>());
+    let [old, new] = [old, new].map(|one| {
+        one.aliases
+            .iter()
+            .map(|alias| (alias.name.to_ascii_lowercase(), alias.data_type.text.clone()))
+            .collect::<HashSet<_>>()
+    });
     old.symmetric_difference(&new).map(|(name, _)| name.clone()).collect()
 }
 
@@ -224,14 +227,17 @@ impl ManifestIndex {
         if aliases.is_empty() {
             return;
         }
-        let all = || self.files.values().flat_map(|file| &file.manifest.aliases);
         loop {
-            let names = |alias: &&TypeAlias| {
-                !aliases.contains(&alias.name.to_ascii_lowercase())
-                    && names_any(&alias.data_type.text, &aliases)
-            };
-            let more: Vec<String> =
-                all().filter(names).map(|alias| alias.name.to_ascii_lowercase()).collect();
+            let more: Vec<String> = self
+                .files
+                .values()
+                .flat_map(|file| &file.manifest.aliases)
+                .filter(|alias| {
+                    !aliases.contains(&alias.name.to_ascii_lowercase())
+                        && names_any(&alias.data_type.text, &aliases)
+                })
+                .map(|alias| alias.name.to_ascii_lowercase())
+                .collect();
             if more.is_empty() {
                 break;
             }

@@ -124,15 +124,18 @@ pub(in crate::workspace) fn find_modules(
     environments: &Environments,
     names: &DiskNames,
 ) -> Vec<CodeModules> {
-    let of_path = |environment: &Arc<Environment>| {
-        let modules = environment.modules.iter().filter(|(name, _)| is_module_name(name));
-        let by_name = modules.map(|(name, module)| {
-            let root = module.root.clone();
-            (Arc::from(name.as_str()), CodeModule { root, is_assumed: false })
-        });
-        CodeModules { by_name: by_name.collect() }
-    };
-    let mut all: Vec<CodeModules> = environments.all.iter().map(of_path).collect();
+    let mut all: Vec<CodeModules> = environments
+        .all
+        .iter()
+        .map(|environment| {
+            let modules = environment.modules.iter().filter(|(name, _)| is_module_name(name));
+            let by_name = modules.map(|(name, module)| {
+                let root = module.root.clone();
+                (Arc::from(name.as_str()), CodeModule { root, is_assumed: false })
+            });
+            CodeModules { by_name: by_name.collect() }
+        })
+        .collect();
     let known: HashSet<FilePath> = all
         .iter()
         .flat_map(|modules| modules.by_name.values().map(|module| module.root.clone()))
@@ -200,16 +203,15 @@ fn find_puppetfiles<'a>(
     root: &'a FilePath,
     names: &'a DiskNames,
 ) -> impl Iterator<Item = FilePath> + use<'a> {
-    let in_folder = |folder: FilePath| {
+    let children = names.children.get(root).map_or(&[][..], Vec::as_slice);
+    let folders = children.iter().filter(|(_, kind)| *kind != EntryKind::File);
+    let folders = folders.map(|(name, _)| root.join(name));
+    std::iter::once(root.clone()).chain(folders).flat_map(|folder| {
         let children = names.children.get(&folder).map_or(&[][..], Vec::as_slice);
         let files = children.iter().filter(|(_, kind)| *kind == EntryKind::File);
         let paths = files.map(|(name, _)| folder.join(name)).filter(is_puppetfile);
         paths.collect::<Vec<_>>()
-    };
-    let children = names.children.get(root).map_or(&[][..], Vec::as_slice);
-    let folders = children.iter().filter(|(_, kind)| *kind != EntryKind::File);
-    let folders = folders.map(|(name, _)| root.join(name));
-    std::iter::once(root.clone()).chain(folders).flat_map(in_folder)
+    })
 }
 
 /// Gives each file of code below a folder.

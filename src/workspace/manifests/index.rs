@@ -94,22 +94,23 @@ const MIN_LITERAL: usize = 3;
 /// Returns the known part of a key as written in code. A hole behind a dot leaves the root key
 /// literal.
 pub(super) fn read_key(pattern: &TextPattern) -> ReadKey {
-    let root_end = |text: &str| text.contains('.') && !text.contains(['\'', '"']);
     let known = match pattern.pieces.as_slice() {
         [] => return ReadKey::Unknown,
         [TextPiece::Text(text)] => text,
-        [TextPiece::Text(text), ..] if root_end(text) => {
+        [TextPiece::Text(text), ..] if text.contains('.') && !text.contains(['\'', '"']) => {
             return match text.split('.').next() {
                 Some("") | None => ReadKey::Unknown,
                 Some(root) => ReadKey::Literal(root.into()),
             };
         }
         pieces => {
-            let literal = |piece: &TextPiece| match piece {
-                TextPiece::Text(text) => text.chars().count(),
-                TextPiece::Hole(_) => 0,
-            };
-            let known: usize = pieces.iter().map(literal).sum();
+            let known: usize = pieces
+                .iter()
+                .map(|piece| match piece {
+                    TextPiece::Text(text) => text.chars().count(),
+                    TextPiece::Hole(_) => 0,
+                })
+                .sum();
             return if known < MIN_LITERAL { ReadKey::Unknown } else { ReadKey::Pattern };
         }
     };
@@ -134,8 +135,7 @@ impl ManifestIndex {
 
     /// Builds the index of these files; most of them are the same.
     pub(super) fn with_files(&self, modules: CodeModules, files: Vec<CodeFile>) -> ManifestIndex {
-        let is_same = |file: &&CodeFile| self.files.get(&file.path) == Some(*file);
-        let same = files.iter().filter(is_same).count();
+        let same = files.iter().filter(|file| self.files.get(&file.path) == Some(*file)).count();
         if same * 2 < files.len() {
             return ManifestIndex::new(modules, files);
         }

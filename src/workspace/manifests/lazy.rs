@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::files::CodeModules;
 use super::index::ManifestIndex;
 use crate::text::FilePath;
-use crate::workspace::environments::{Environment, Environments};
+use crate::workspace::environments::Environments;
 use crate::workspace::kinds::{code_language, is_puppetfile};
 use crate::workspace::lazy_index::{Changed, LazyIndex};
 
@@ -27,8 +27,11 @@ impl LazyManifests {
         before: &Arc<LazyManifests>,
         paths: &[FilePath],
     ) -> Arc<LazyManifests> {
-        let is_code = |path: &&FilePath| code_language(path).is_some() || is_puppetfile(path);
-        let code: imbl::OrdSet<FilePath> = paths.iter().filter(is_code).cloned().collect();
+        let code: imbl::OrdSet<FilePath> = paths
+            .iter()
+            .filter(|path| code_language(path).is_some() || is_puppetfile(path))
+            .cloned()
+            .collect();
         if code.is_empty() {
             return before.clone();
         }
@@ -46,14 +49,17 @@ impl LazyManifests {
         before: &LazyManifests,
         environments: &Environments,
     ) -> Arc<LazyManifests> {
-        let index = |environment: &Arc<Environment>| {
-            let known = before.indexes.get(&environment.root);
-            let index = known
-                .map(|known| LazyIndex::changed_after(known, Changed::Layout))
-                .unwrap_or_default();
-            (environment.root.clone(), index)
-        };
-        let indexes = environments.all.iter().map(index).collect();
+        let indexes = environments
+            .all
+            .iter()
+            .map(|environment| {
+                let known = before.indexes.get(&environment.root);
+                let index = known
+                    .map(|known| LazyIndex::changed_after(known, Changed::Layout))
+                    .unwrap_or_default();
+                (environment.root.clone(), index)
+            })
+            .collect();
         Arc::new(LazyManifests { indexes, ..LazyManifests::default() })
     }
 

@@ -189,8 +189,12 @@ impl ManifestIndex {
     /// although it does not look for the class there.
     pub(super) fn may_come_with_another(&self, class: &str) -> bool {
         self.definitions(class).any(|DefinitionAt { file, .. }| {
-            let is_sought = |one: &Definition| file.place.autoload_rank(&one.name).is_some();
-            file.place.accepts_definition(class) && file.manifest.definitions.iter().any(is_sought)
+            file.place.accepts_definition(class)
+                && file
+                    .manifest
+                    .definitions
+                    .iter()
+                    .any(|one| file.place.autoload_rank(&one.name).is_some())
         })
     }
 
@@ -228,14 +232,13 @@ impl ManifestIndex {
 
     /// Returns the calls that read keys of a pattern which fits a root key.
     pub fn pattern_readers<'a>(&'a self, root: &'a str) -> impl Iterator<Item = ReaderAt<'a>> {
-        let fits = move |reader: &ReaderCall| {
-            reader
+        self.inexact_readers(&self.patterns).filter(move |one| {
+            one.reader
                 .keys
                 .iter()
                 .flatten()
                 .any(|key| matches!(read_key(key), ReadKey::Pattern) && may_be(key, root))
-        };
-        self.inexact_readers(&self.patterns).filter(move |one| fits(one.reader))
+        })
     }
 
     /// Returns the calls with an unknown key.
@@ -255,10 +258,8 @@ impl ManifestIndex {
 
     /// Whether code declares the classes that the value of a root key names.
     pub fn is_included(&self, root: &str) -> bool {
-        let includes = |reader: &ReaderCall| {
-            reader.includes || reader.function == ReaderFunction::HieraInclude
-        };
-        self.readers_of_key(root).any(|one| includes(one.reader))
+        self.readers_of_key(root)
+            .any(|one| one.reader.includes || one.reader.function == ReaderFunction::HieraInclude)
     }
 
     /// Returns the places that declare, inherit or name a class.
@@ -280,17 +281,22 @@ impl ManifestIndex {
     /// Whether a place whose class is computed may name this one: of its name some pieces are known,
     /// and they fit. Also where a limit ended the reading of a file, which may have such a place.
     pub fn may_be_used(&self, class: &str) -> bool {
-        let fits =
-            |name: &TextPattern| matches!(read_key(name), ReadKey::Pattern) && may_be(name, class);
-        self.is_cut() || self.computed_uses().any(|one| one.class.as_ref().is_some_and(fits))
+        self.is_cut()
+            || self.computed_uses().any(|one| {
+                one.class.as_ref().is_some_and(|name| {
+                    matches!(read_key(name), ReadKey::Pattern) && may_be(name, class)
+                })
+            })
     }
 
     /// Whether a declaration with parameters, whose class is computed, may be of this class. Also
     /// where a limit ended the reading of a file, which may have one.
     pub fn may_be_declared(&self, class: &str) -> bool {
-        let gives = |one: &&ClassUse| matches!(one.kind, UseKind::Resource | UseKind::Function);
-        let fits = |one: &ClassUse| one.class.as_ref().is_none_or(|name| may_be(name, class));
-        self.is_cut() || self.computed_uses().filter(gives).any(fits)
+        self.is_cut()
+            || self
+                .computed_uses()
+                .filter(|one| matches!(one.kind, UseKind::Resource | UseKind::Function))
+                .any(|one| one.class.as_ref().is_none_or(|name| may_be(name, class)))
     }
 
     /// Whether some place declares a class whose name is computed.

@@ -67,11 +67,13 @@ impl Snapshot {
         if index.may_come_with_another(class) {
             return KeyStanding::Unknown;
         }
-        let is_class = |one: &DefinitionAt<'_>| one.definition.kind == DefinitionKind::Class;
         match index.module_origin(module) {
             // It may be one of those that could not be read.
             ModuleOrigin::Present if !index.is_module_read(module) => KeyStanding::Unknown,
-            ModuleOrigin::Present => match index.definitions(class).find(is_class) {
+            ModuleOrigin::Present => match index
+                .definitions(class)
+                .find(|one| one.definition.kind == DefinitionKind::Class)
+            {
                 Some(found) => KeyStanding::MisplacedClass(found),
                 None => KeyStanding::NoClass,
             },

@@ -117,8 +117,10 @@ impl Values<'_> {
         if let Some(name) = default_variable(default) {
             return self.variable_value(one, name, depth);
         }
-        let is_whole = |reader: &&ReaderCall| reader.range == default.range;
-        self.call_value(one, one.file.manifest.readers.iter().find(is_whole)?)
+        self.call_value(
+            one,
+            one.file.manifest.readers.iter().find(|reader| reader.range == default.range)?,
+        )
     }
 
     /// Returns the value of a parameter of this class, of one that it inherits, or of a class that
@@ -193,12 +195,11 @@ fn as_json(literal: &Literal) -> Option<Json> {
         Literal::Float(value) => serde_json::Number::from_f64(*value)?.into(),
         Literal::String(text) => text.as_str().into(),
         Literal::List(items) => items.iter().map(as_json).collect::<Option<Vec<_>>>()?.into(),
-        Literal::Hash(members) => {
-            let member = |(key, value): &(Literal, Literal)| {
-                Some((key.as_str()?.to_owned(), as_json(value)?))
-            };
-            members.iter().map(member).collect::<Option<Map<String, Json>>>()?.into()
-        }
+        Literal::Hash(members) => members
+            .iter()
+            .map(|(key, value)| Some((key.as_str()?.to_owned(), as_json(value)?)))
+            .collect::<Option<Map<String, Json>>>()?
+            .into(),
         Literal::Default => return None,
     })
 }

@@ -65,13 +65,14 @@ impl Parts {
         if around.puppet.legacy_facts == LegacyFacts::LeftOut {
             let parameters = self.parameters.as_ref().map(|said| variables_of(&said.value));
             let parameters = parameters.unwrap_or_default();
-            let is_parameter = |name: &str| parameters.iter().any(|(known, _)| known == name);
-            making.scope.leave_out_legacy_facts(is_parameter);
+            making
+                .scope
+                .leave_out_legacy_facts(|name| parameters.iter().any(|(known, _)| known == name));
         }
-        let is_part = |(_, _, source): &Inferred| {
-            matches!(source, VariableSource::NamePart | VariableSource::NoNamePart)
-        };
-        let (of_name, certain): (Vec<_>, Vec<_>) = inferred.into_iter().partition(is_part);
+        let (of_name, certain): (Vec<_>, Vec<_>) =
+            inferred.into_iter().partition(|(_, _, source)| {
+                matches!(source, VariableSource::NamePart | VariableSource::NoNamePart)
+            });
         making.set_all_unknown(certain);
         making.derive(around.rules);
         making.set_all_unknown(of_name);
@@ -198,12 +199,11 @@ impl NodeBuilder {
         let before: Vec<Arc<str>> =
             self.scope.known_variables().map(|(name, _)| name.into()).collect();
         self.scope.derive(rules.clone());
-        let is_new = |name: &&str| !before.iter().any(|known| **known == **name);
         let names: Vec<Arc<str>> = self
             .scope
             .known_variables()
             .map(|(name, _)| name)
-            .filter(is_new)
+            .filter(|name| !before.iter().any(|known| **known == **name))
             .map(Arc::from)
             .collect();
         self.told.extend(names.into_iter().map(|name| (name, VariableSource::Derived)));

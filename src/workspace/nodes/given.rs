@@ -27,8 +27,10 @@ pub(in crate::workspace) fn nodes_of(
     folders: &[FilePath],
 ) -> (Vec<Arc<Node>>, Errors) {
     let mut joined: IndexMap<GivenNodeKey<'_>, Arc<Parts>> = IndexMap::new();
-    let failed = |source: &NodeSource| Some((source.path.clone(), source.read_error()?.to_owned()));
-    let mut errors: Errors = sources.iter().filter_map(failed).collect();
+    let mut errors: Errors = sources
+        .iter()
+        .filter_map(|source| Some((source.path.clone(), source.read_error()?.to_owned())))
+        .collect();
     for source in sources.iter().filter(|source| source.step.is_none()) {
         let folder = folders.iter().find(|folder| source.path.is_within(folder));
         let mut in_this_file: HashSet<&str> = HashSet::new();

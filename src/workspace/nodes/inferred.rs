@@ -127,19 +127,17 @@ pub(super) fn node_locations<'a>(
     snapshot: &Snapshot,
     environment: &'a Environment,
 ) -> Vec<NodeLocation<'a>> {
-    let of_layer = |reach: &&Reach| matches!(reach.layer, Layer::Environment | Layer::Global);
-    let is_node_location = |location: &NodeLocation<'_>| {
-        NAME_VARIABLES.contains(&location.variable.as_str())
-            || shows_nodes(location, &names_at(snapshot, location))
-    };
     environment
         .reach
         .iter()
-        .filter(of_layer)
+        .filter(|reach| matches!(reach.layer, Layer::Environment | Layer::Global))
         .filter_map(|reach| {
             Some(NodeLocation { reach, variable: last_variable(&reach.template.text)? })
         })
-        .filter(is_node_location)
+        .filter(|location| {
+            NAME_VARIABLES.contains(&location.variable.as_str())
+                || shows_nodes(location, &names_at(snapshot, location))
+        })
         .collect()
 }
 
@@ -166,11 +164,13 @@ fn last_variable(template: &str) -> Option<String> {
 
 /// Returns the files of a location, with the variables in their paths.
 pub(super) fn files_at<'s>(snapshot: &'s Snapshot, reach: &Reach) -> Vec<(&'s FilePath, Bindings)> {
-    let bound = |path: &'s FilePath| match reach.pattern.bind(path.as_str())? {
-        PatternMatch::Bound(bindings) => Some((path, bindings)),
-        PatternMatch::Ambiguous(_) => None,
-    };
-    snapshot.paths_starting_with(&reach.pattern.literal_prefix()).filter_map(bound).collect()
+    snapshot
+        .paths_starting_with(&reach.pattern.literal_prefix())
+        .filter_map(|path| match reach.pattern.bind(path.as_str())? {
+            PatternMatch::Bound(bindings) => Some((path, bindings)),
+            PatternMatch::Ambiguous(_) => None,
+        })
+        .collect()
 }
 
 fn names_at(snapshot: &Snapshot, location: &NodeLocation<'_>) -> Vec<String> {
@@ -235,8 +235,8 @@ fn with_values_in_folders(
         for path in snapshot.paths_starting_with(&prefix) {
             let value = path.as_str().get(prefix.len()..).and_then(|rest| rest.strip_suffix(end));
             let nested = value.filter(|value| value.contains('/') && !end.is_empty());
-            let is_bound = || environment.path_matches(path).next().is_some();
-            if let Some(value) = nested.filter(|_| !is_bound()) {
+            if let Some(value) = nested.filter(|_| environment.path_matches(path).next().is_none())
+            {
                 known.entry(variable.clone()).or_default().insert(value.to_owned());
             }
         }
@@ -338,7 +338,6 @@ fn reads_top_scope(environment: &Environment, name: &str) -> bool {
 fn included_values(included: &[Included], known: &KnownValues) -> Vec<(String, String)> {
     let value = |variable: &str, values: &BTreeSet<String>| -> Option<String> {
         let word = variable.rsplit('.').next().unwrap_or(variable).to_lowercase();
-        let is_kind = |kind: &str| word.split('_').any(|it| it.trim_end_matches('s') == kind);
         let mut texts: BTreeSet<String> = BTreeSet::new();
         for one in included {
             let named = match &one.function {
@@ -347,7 +346,7 @@ fn included_values(included: &[Included], known: &KnownValues) -> Vec<(String, S
             };
             let Some((kind, rest)) = named else { continue };
             let kind = kind.rsplit("::").next().unwrap_or(kind).trim_end_matches('s');
-            if kind.is_empty() || !is_kind(kind) {
+            if kind.is_empty() || !word.split('_').any(|it| it.trim_end_matches('s') == kind) {
                 continue;
             }
             let rest = rest.strip_prefix("::").unwrap_or(rest);
@@ -369,11 +368,14 @@ fn included_values(included: &[Included], known: &KnownValues) -> Vec<(String, S
 }
 
 fn of_positions(positions: &Positions, name: &str) -> Vec<Inferred> {
-    let inferred = |(variable, told)| match told {
-        StatedValue::At(_, text) => (variable, text, VariableSource::NamePart),
-        StatedValue::NoSuchPart => (variable, String::new(), VariableSource::NoNamePart),
-    };
-    positions.told_by(name).into_iter().map(inferred).collect()
+    positions
+        .told_by(name)
+        .into_iter()
+        .map(|(variable, told)| match told {
+            StatedValue::At(_, text) => (variable, text, VariableSource::NamePart),
+            StatedValue::NoSuchPart => (variable, String::new(), VariableSource::NoNamePart),
+        })
+        .collect()
 }
 
 /// Returns the nodes by name. A name that two paths contradict each other about is the first one's.
@@ -432,9 +434,11 @@ fn known_values(
     locations: &[NodeLocation<'_>],
 ) -> KnownValues {
     let mut known = KnownValues::new();
-    let is_node_location =
-        |reach: &Reach| locations.iter().any(|location| std::ptr::eq(location.reach, reach));
-    for reach in environment.reach.iter().filter(|reach| !is_node_location(reach)) {
+    for reach in environment
+        .reach
+        .iter()
+        .filter(|reach| !locations.iter().any(|location| std::ptr::eq(location.reach, *reach)))
+    {
         if reach.pattern.variables().is_empty() || matches!(reach.layer, Layer::Module(_)) {
             continue;
         }

@@ -87,14 +87,16 @@ pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environm
     combined.retain(|values| !values.is_empty());
     let lacks_legacy_facts =
         snapshot.config_of(environment).puppet.legacy_facts == LegacyFacts::LeftOut;
-    let kind = |values: &Values| {
-        let mut kind = new_kind(environment, values, &kinds.variables);
-        if lacks_legacy_facts {
-            Arc::make_mut(&mut kind.scope).leave_out_legacy_facts(|_| false);
-        }
-        Arc::new(kind).in_environment(&environment.name)
-    };
-    kinds.all = combined.iter().map(kind).collect();
+    kinds.all = combined
+        .iter()
+        .map(|values| {
+            let mut kind = new_kind(environment, values, &kinds.variables);
+            if lacks_legacy_facts {
+                Arc::make_mut(&mut kind.scope).leave_out_legacy_facts(|_| false);
+            }
+            Arc::new(kind).in_environment(&environment.name)
+        })
+        .collect();
     kinds
 }
 
@@ -102,8 +104,6 @@ pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environm
 /// is one of the most literal of them.
 fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<VariableFiles<'a>> {
     let of_nodes = node_locations(snapshot, environment);
-    let is_of_nodes =
-        |reach: &Reach| of_nodes.iter().any(|location| std::ptr::eq(location.reach, reach));
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let mut name_of = |name: &str| {
         let plain =
@@ -112,7 +112,11 @@ fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<Va
     };
     let mut longest: HashMap<&FilePath, usize> = HashMap::new();
     let mut shown: Vec<VariableFiles<'a>> = Vec::new();
-    for reach in environment.reach.iter().filter(|reach| !is_of_nodes(reach)) {
+    for reach in environment
+        .reach
+        .iter()
+        .filter(|reach| !of_nodes.iter().any(|location| std::ptr::eq(location.reach, *reach)))
+    {
         if reach.pattern.variables().is_empty() || matches!(reach.layer, Layer::Module(_)) {
             continue;
         }
@@ -157,8 +161,7 @@ fn locations_by_variable<'s, 'a>(
             locations.entry(name).or_default().push(location);
         }
     }
-    let fewest = |all: &[&VariableFiles<'_>]| all.iter().map(|it| it.variables.len()).min();
-    locations.sort_by_cached_key(|_, all| fewest(all));
+    locations.sort_by_cached_key(|_, all| all.iter().map(|it| it.variables.len()).min());
     locations.into_iter().map(|(name, all)| (name.clone(), all)).collect()
 }
 
@@ -177,18 +180,22 @@ fn combine(
 ) -> Option<Vec<Values>> {
     let is_alone = locations.iter().any(|location| location.variables == [variable]);
     let all = values_of(variable, locations);
-    let beside = |known: &Values| -> BTreeSet<&String> {
-        let fits = |values: &&Values| {
-            count_work(Work::Step);
-            values.iter().all(|(name, value)| known.get(name).is_none_or(|own| own == value))
-        };
-        let combinations =
-            locations.iter().flat_map(|location| &location.combinations).filter(fits);
-        combinations.filter_map(|values| values.get(variable)).collect()
-    };
     let mut next = Vec::new();
     for known in combined {
-        let values = if is_alone { all.clone() } else { beside(known) };
+        let values = if is_alone {
+            all.clone()
+        } else {
+            {
+                let combinations =
+                    locations.iter().flat_map(|location| &location.combinations).filter(|values| {
+                        count_work(Work::Step);
+                        values
+                            .iter()
+                            .all(|(name, value)| known.get(name).is_none_or(|own| own == value))
+                    });
+                combinations.filter_map(|values| values.get(variable)).collect()
+            }
+        };
         if values.is_empty() {
             next.push(known.clone());
         }

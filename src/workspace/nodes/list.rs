@@ -26,8 +26,8 @@ pub(in crate::workspace) fn nodes_of(
 ) -> Arc<[Arc<Node>]> {
     let own = snapshot.config().environments.get_key_value(&environment.root).map(|(root, _)| root);
     let given = snapshot.given_nodes().iter().filter(|node| node.environment.as_ref() == own);
-    let in_environment = |node: &Arc<Node>| node.clone().in_environment(&environment.name);
-    let mut nodes: Vec<Arc<Node>> = given.map(in_environment).collect();
+    let mut nodes: Vec<Arc<Node>> =
+        given.map(|node| node.clone().in_environment(&environment.name)).collect();
     let config = snapshot.config_of(environment);
     if config.nodes.infer == Steps::NONE {
         return nodes.into();
@@ -75,12 +75,13 @@ fn said_of(
         InferStep::Puppetdb,
     ];
     let steps = snapshot.config_of(environment).nodes.infer;
-    let is_of = |path: &FilePath| shapes::is_of(path, environment, snapshot.environments());
     let mut joined: IndexMap<Arc<str>, Arc<Parts>> = IndexMap::new();
     let mut blocks = PatternBlocks::default();
     for step in ORDER.into_iter().filter(|step| steps.has_step(*step)) {
         let of_step = snapshot.node_sources().iter().filter(|source| source.step == Some(step));
-        for source in of_step.filter(|source| is_of(&source.path)) {
+        for source in of_step
+            .filter(|source| shapes::is_of(&source.path, environment, snapshot.environments()))
+        {
             if step == InferStep::NodeBlocks {
                 blocks.add_source(source);
             }

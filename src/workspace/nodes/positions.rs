@@ -100,25 +100,28 @@ fn find_claims(shape: NameShape, names: &[&str], known: &KnownValues) -> Vec<(Po
     let mut fitting: Vec<(usize, Position, &String)> = Vec::new();
     for position in shape_positions(shape) {
         for (variable, values) in known {
-            let has_known =
-                |name: &&&str| text_at(name, position).is_some_and(|part| values.contains(part));
-            let count = names.iter().filter(has_known).count();
+            let count = names
+                .iter()
+                .filter(|name| text_at(name, position).is_some_and(|part| values.contains(part)))
+                .count();
             if count * 100 >= names.len() * MIN_SHARE {
                 fitting.push((count, position, variable));
             }
         }
     }
-    let is_best = |one: &&(usize, Position, &String)| {
-        let rivals = fitting.iter().filter(|other| {
-            (stem_place(other.1) == stem_place(one.1)) != (other.2 == one.2) // the same place or variable
-        });
-        rivals.clone().all(|other| other.0 < one.0)
-    };
     let stem_beside_part = |one: &&(usize, Position, &String)| {
         let Position::Stem(number) = one.1 else { return false };
         fitting.iter().any(|other| other.1 == Position::Part(number) && other.2 == one.2)
     };
-    let best = fitting.iter().filter(is_best).filter(|one| !stem_beside_part(one));
+    let best = fitting
+        .iter()
+        .filter(|one| {
+            let rivals = fitting.iter().filter(|other| {
+                (stem_place(other.1) == stem_place(one.1)) != (other.2 == one.2) // the same place or variable
+            });
+            rivals.clone().all(|other| other.0 < one.0)
+        })
+        .filter(|one| !stem_beside_part(one));
     best.map(|(_, position, variable)| (*position, (*variable).clone())).collect()
 }
 

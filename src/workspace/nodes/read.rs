@@ -263,11 +263,15 @@ fn parts_of(
 
 /// Returns the facts of PuppetDB's factset: a list of hashes with `name` and `value`.
 fn of_data(facts: &Value) -> Option<Value> {
-    let member = |item: &Value| {
-        let name = Key::new_string(item.get("name")?.as_str()?);
-        Some((name, Member { key_origin: None, value: item.get("value")?.clone() }))
-    };
-    let hash: Option<Hash> = facts.get("data")?.as_array()?.iter().map(member).collect();
+    let hash: Option<Hash> = facts
+        .get("data")?
+        .as_array()?
+        .iter()
+        .map(|item| {
+            let name = Key::new_string(item.get("name")?.as_str()?);
+            Some((name, Member { key_origin: None, value: item.get("value")?.clone() }))
+        })
+        .collect();
     Some(Value::hash(hash?, Provenance::from_source(None)))
 }
 

@@ -28,11 +28,16 @@ fn value_of(literal: &Literal) -> Option<Value> {
             Value::new_array(items?, Provenance::from_source(None))
         }
         Literal::Hash(pairs) => {
-            let pair = |(key, value): &(Literal, Literal)| {
-                let key = value_of(key)?.to_text().into_owned();
-                Some((Key::new_string(&key), Member { key_origin: None, value: value_of(value)? }))
-            };
-            let hash: Option<Hash> = pairs.iter().map(pair).collect();
+            let hash: Option<Hash> = pairs
+                .iter()
+                .map(|(key, value)| {
+                    let key = value_of(key)?.to_text().into_owned();
+                    Some((
+                        Key::new_string(&key),
+                        Member { key_origin: None, value: value_of(value)? },
+                    ))
+                })
+                .collect();
             Value::hash(hash?, Provenance::from_source(None))
         }
     })

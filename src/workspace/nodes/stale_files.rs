@@ -35,11 +35,10 @@ fn find_stale(snapshot: &Snapshot, environment: &Environment) -> BTreeMap<FilePa
     let own = environment.reach.iter().filter(|reach| is_own(reach));
     for reach in own {
         let files = node_files(snapshot, reach);
-        let is_read = |path: &&&FilePath| {
+        let (read, unread): (Vec<&&FilePath>, Vec<&&FilePath>) = files.iter().partition(|path| {
             let readers = snapshot.readers_of(environment, path);
             readers.all_nodes().any(|(number, _)| nodes[number].is_stated)
-        };
-        let (read, unread): (Vec<&&FilePath>, Vec<&&FilePath>) = files.iter().partition(is_read);
+        });
         let tells = read.len() >= FEWEST_READ && read.len() > 3 * unread.len();
         for path in unread.iter().filter(|_| tells) {
             let readers = snapshot.readers_of(environment, path);
@@ -61,10 +60,11 @@ fn is_own(reach: &Reach) -> bool {
 /// have the name of shared data.
 fn node_files<'s>(snapshot: &'s Snapshot, reach: &Reach) -> Vec<&'s FilePath> {
     let found = files_at(snapshot, reach).into_iter().filter(|(path, bindings)| {
-        let is_needed =
-            |name: &String| LookupKey::parse(name).is_ok_and(|variable| is_of_the_node(&variable));
         let stem = path.name().split('.').next().unwrap_or_default();
-        bindings.keys().any(is_needed) && !is_shared_name(stem)
+        bindings
+            .keys()
+            .any(|name| LookupKey::parse(name).is_ok_and(|variable| is_of_the_node(&variable)))
+            && !is_shared_name(stem)
     });
     found.map(|(path, _)| path).collect()
 }

@@ -75,12 +75,15 @@ pub fn from_json(value: &serde_json::Value) -> Value {
         serde_json::Value::Array(items) => {
             Value::new_array(items.iter().map(from_json).collect(), Provenance::from_source(None))
         }
-        serde_json::Value::Object(members) => {
-            let member = |(key, value): (&String, &serde_json::Value)| {
-                (Key::new_string(key), Member { key_origin: None, value: from_json(value) })
-            };
-            Value::hash(members.iter().map(member).collect(), Provenance::from_source(None))
-        }
+        serde_json::Value::Object(members) => Value::hash(
+            members
+                .iter()
+                .map(|(key, value)| {
+                    (Key::new_string(key), Member { key_origin: None, value: from_json(value) })
+                })
+                .collect(),
+            Provenance::from_source(None),
+        ),
     }
 }
 
@@ -110,15 +113,17 @@ fn without_object_tags(text: &str) -> std::borrow::Cow<'_, str> {
     if !text.lines().next().is_some_and(|line| line.contains(TAG)) {
         return text.into();
     }
-    let line = |line: &str| match line.find(TAG) {
-        Some(at) if line[..at].ends_with(' ') => {
-            let rest = &line[at..];
-            let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-            format!("{}{}", &line[..at], &rest[end..])
-        }
-        _ => line.to_owned(),
-    };
-    text.split_inclusive('\n').map(line).collect::<String>().into()
+    text.split_inclusive('\n')
+        .map(|line| match line.find(TAG) {
+            Some(at) if line[..at].ends_with(' ') => {
+                let rest = &line[at..];
+                let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+                format!("{}{}", &line[..at], &rest[end..])
+            }
+            _ => line.to_owned(),
+        })
+        .collect::<String>()
+        .into()
 }
 
 /// Returns the text without the times at which facts were taken: Puppet's termini permit them, and
@@ -137,17 +142,22 @@ fn as_given(value: &Value) -> Value {
         Data::Array(items) => {
             Value::new_array(items.iter().map(as_given).collect(), Provenance::from_source(None))
         }
-        Data::Hash(members) => {
-            let named = |key: &Key| match key.data() {
-                Data::Symbol(text) => Key::new_string(text),
-                _ => key.clone(),
-            };
-            let member = |(key, member): (&Key, &Member)| {
-                let value = as_given(&member.value);
-                (named(key), Member { key_origin: None, value })
-            };
-            Value::hash(members.iter().map(member).collect::<Hash>(), Provenance::from_source(None))
-        }
+        Data::Hash(members) => Value::hash(
+            members
+                .iter()
+                .map(|(key, member)| {
+                    let value = as_given(&member.value);
+                    (
+                        match key.data() {
+                            Data::Symbol(text) => Key::new_string(text),
+                            _ => key.clone(),
+                        },
+                        Member { key_origin: None, value },
+                    )
+                })
+                .collect::<Hash>(),
+            Provenance::from_source(None),
+        ),
         data => Value::new(data.clone(), Provenance::from_source(None)),
     }
 }
@@ -161,13 +171,16 @@ pub(super) fn without_nulls(value: &Value) -> Value {
             items.iter().map(without_nulls).collect(),
             Provenance::from_source(None),
         ),
-        Data::Hash(members) => {
-            let member = |(key, member): (&Key, &Member)| {
-                let value = without_nulls(&member.value);
-                (key.clone(), Member { key_origin: None, value })
-            };
-            Value::hash(members.iter().map(member).collect::<Hash>(), Provenance::from_source(None))
-        }
+        Data::Hash(members) => Value::hash(
+            members
+                .iter()
+                .map(|(key, member)| {
+                    let value = without_nulls(&member.value);
+                    (key.clone(), Member { key_origin: None, value })
+                })
+                .collect::<Hash>(),
+            Provenance::from_source(None),
+        ),
         _ => value.clone(),
     }
 }

@@ -127,13 +127,15 @@ impl Snapshot {
 
     /// Returns the number of existing data files that a level's locations can name.
     pub fn level_file_count(&self, environment: &Environment, layer: &Layer, level: &str) -> usize {
-        let of_level = |reach: &&crate::workspace::environments::Reach| {
-            reach.layer == *layer && *reach.level.name == *level
-        };
-        let reaches: Vec<_> = environment.reach.iter().filter(of_level).collect();
-        let is_named = |path: &FilePath| {
-            reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some())
-        };
-        self.files().filter(|file| is_named(&file.path)).count()
+        let reaches: Vec<_> = environment
+            .reach
+            .iter()
+            .filter(|reach| reach.layer == *layer && *reach.level.name == *level)
+            .collect();
+        self.files()
+            .filter(|file| {
+                reaches.iter().any(|reach| reach.pattern.bind(file.path.as_str()).is_some())
+            })
+            .count()
     }
 }

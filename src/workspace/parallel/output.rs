@@ -60,12 +60,12 @@ fn write_on_cores<T: Sync, S, E: Send + From<io::Error>>(
     };
     thread::scope(|scope| {
         // A thread that panics must not leave the others waiting.
-        let guarded = || {
-            let _guard = StopOnPanic(&queue);
-            take();
-        };
-        let begun = (0..cores)
-            .map(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, guarded));
+        let begun = (0..cores).map(|_| {
+            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || {
+                let _guard = StopOnPanic(&queue);
+                take();
+            })
+        });
         if begun.filter(Result::is_ok).count() == 0 {
             return in_place(out);
         }
@@ -108,8 +108,11 @@ impl<E> Default for OutputQueue<E> {
 
 impl<E> QueueState<E> {
     fn output_of(&mut self, item: usize) -> &mut ItemOutput<E> {
-        let new = || ItemOutput { chunks: Vec::new(), bytes: 0, done: None };
-        self.waiting.entry(item).or_insert_with(new)
+        self.waiting.entry(item).or_insert_with(|| ItemOutput {
+            chunks: Vec::new(),
+            bytes: 0,
+            done: None,
+        })
     }
 
     /// Whether a thread may pass on more text of an item.

@@ -56,14 +56,18 @@ impl FolderScan<'_> {
                 Some(DiskEntry::File(stamp)) => Some(stamp),
                 _ => None,
             };
-            let is_it = |known: &&NodeSource| {
-                (&known.path, known.environment.as_ref(), known.stamp)
-                    == (&path, environment, stamp)
-                    && known.step.is_none()
-                    && stamp.is_some()
-                    && self.has_same_included(known)
-            };
-            let known = self.request.known_sources.iter().find(is_it).cloned();
+            let known = self
+                .request
+                .known_sources
+                .iter()
+                .find(|known| {
+                    (&known.path, known.environment.as_ref(), known.stamp)
+                        == (&path, environment, stamp)
+                        && known.step.is_none()
+                        && stamp.is_some()
+                        && self.has_same_included(known)
+                })
+                .cloned();
             let source = known.unwrap_or_else(|| NodeSource {
                 nodes: self.nodes_in(&path),
                 environment: environment.cloned(),
@@ -137,10 +141,9 @@ impl FolderScan<'_> {
     /// Whether the files that a source of nodes includes are still the same.
     fn has_same_included(&self, source: &NodeSource) -> bool {
         let included = source.nodes.as_ref().map_or(&[][..], |found| &found.included);
-        let is_same = |(path, stamp): &(FilePath, Option<Stamp>)| {
+        included.iter().all(|(path, stamp)| {
             self.file_stamp(path) == *stamp && stamp.is_none_or(|stamp| stamp.modified.is_some())
-        };
-        included.iter().all(is_same)
+        })
     }
 
     /// Returns the version of a file in the folders of the workspace.

@@ -50,10 +50,16 @@ fn block_parts(
     manifest: &Manifest,
 ) -> Parts {
     let mut parts = Parts::of_certname(name, path);
-    let variable = |(name, literal): &(String, _)| {
-        Some((Key::new_string(name), Member { key_origin: None, value: super::value_of(literal)? }))
-    };
-    let variables: Hash = block.variables.iter().filter_map(variable).collect();
+    let variables: Hash = block
+        .variables
+        .iter()
+        .filter_map(|(name, literal)| {
+            Some((
+                Key::new_string(name),
+                Member { key_origin: None, value: super::value_of(literal)? },
+            ))
+        })
+        .collect();
     if !variables.is_empty() {
         let value = Value::hash(variables, Provenance::from_source(None));
         parts.block = Some(Sourced { value, by: path.clone() });
@@ -179,11 +185,10 @@ impl Expander<'_> {
                 let times: u32 = digits.parse().ok().filter(|times| *times <= 8)?;
                 let count = part.len().checked_pow(times).filter(|count| *count <= MAX_NAMES);
                 count?;
-                let once = |all: Vec<String>| {
+                Some((0..times).fold(vec![String::new()], |all, _| {
                     let each = all.iter();
                     each.flat_map(|one| part.iter().map(move |it| format!("{one}{it}"))).collect()
-                };
-                Some((0..times).fold(vec![String::new()], |all, _| once(all)))
+                }))
             }
             Some('*' | '+') => None,
             _ => Some(part),

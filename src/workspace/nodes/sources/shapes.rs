@@ -75,8 +75,7 @@ pub(in crate::workspace) fn source_candidate(
     let root = root_of(path, environments, folders)?;
     let below = path.relative_to(root)?;
     let (folder, _) = below.rsplit_once('/').unwrap_or(("", below));
-    let is_foreign = |name: &str| FOREIGN_FOLDERS.contains(&name) || name.starts_with('.');
-    if folder.split('/').any(is_foreign) {
+    if folder.split('/').any(|name| FOREIGN_FOLDERS.contains(&name) || name.starts_with('.')) {
         return None;
     }
     if is_spec {
@@ -85,10 +84,11 @@ pub(in crate::workspace) fn source_candidate(
     if !has_name(path, folder) {
         return None;
     }
-    let is_data_of = |environment: &Arc<Environment>| {
-        environment.governs_file(path) || environment.lies_in_datadir(path)
-    };
-    (!environments.all.iter().any(is_data_of)).then_some(Candidate::Data)
+    (!environments
+        .all
+        .iter()
+        .any(|environment| environment.governs_file(path) || environment.lies_in_datadir(path)))
+    .then_some(Candidate::Data)
 }
 
 /// Whether the name of a file, or of one of the folders that it lies in, suggests nodes.

@@ -36,8 +36,7 @@ pub(super) fn entry_runs(
     let runs: Vec<_> = data.parts().runs().collect();
     let starts = runs.iter().skip(1).map(|(start, _)| *start);
     let ends: Vec<u32> = starts.chain([length]).collect();
-    let with_range = |((start, parts), end)| (TextRange::new(start, end), parts);
-    runs.into_iter().zip(ends).map(with_range)
+    runs.into_iter().zip(ends).map(|((start, parts), end)| (TextRange::new(start, end), parts))
 }
 
 /// Returns the items in a file that is `length` bytes long. A run that is also in `before` keeps
@@ -51,12 +50,13 @@ pub(super) fn by_run<T>(
 ) -> Option<Vec<RunItems<T>>> {
     let known: HashMap<*const Part, &RunItems<T>> =
         before.iter().map(|run| (run.parts.as_ptr().cast(), run)).collect();
-    let with_items = |(range, parts): (TextRange, &Arc<[Part]>)| {
-        let items = match known.get(&parts.as_ptr()) {
-            Some(run) => run.items.clone(),
-            None => find(range, parts)?.into(),
-        };
-        Some(RunItems { range, items, parts: Arc::downgrade(parts) })
-    };
-    entry_runs(data, length).map(with_items).collect()
+    entry_runs(data, length)
+        .map(|(range, parts)| {
+            let items = match known.get(&parts.as_ptr()) {
+                Some(run) => run.items.clone(),
+                None => find(range, parts)?.into(),
+            };
+            Some(RunItems { range, items, parts: Arc::downgrade(parts) })
+        })
+        .collect()
 }

@@ -10,7 +10,6 @@ use super::readers::{KeyReader, ReaderKind, readers_of};
 use super::references::{Name, named_at};
 use super::workspace_symbols::{KeySymbol, key_symbol};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::manifest::model::Definition;
 use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
@@ -134,8 +133,12 @@ impl Calls {
     /// stands at the first one.
     fn add(&mut self, item: CallItem, range: TextRange) {
         let is_missing = item.kind == CallItemKind::MissingKey;
-        let is_same = |known: &&CallItem| known.kind == item.kind && known.name == item.name;
-        let known = self.0.keys().find(is_same).filter(|_| is_missing).cloned();
+        let known = self
+            .0
+            .keys()
+            .find(|known| known.kind == item.kind && known.name == item.name)
+            .filter(|_| is_missing)
+            .cloned();
         self.0.entry(known.unwrap_or(item)).or_default().push(range);
     }
 
@@ -161,8 +164,7 @@ fn reading_environments(snapshot: &Snapshot, path: &FilePath) -> Vec<Arc<Environ
     if !governing.is_empty() {
         return governing;
     }
-    let has_code = |one: &&Arc<Environment>| snapshot.manifests(one).file(path).is_some();
-    all.iter().filter(has_code).cloned().collect()
+    all.iter().filter(|one| snapshot.manifests(one).file(path).is_some()).cloned().collect()
 }
 
 /// Returns a key at its definition in the file `near`, or else at the first one.
@@ -232,8 +234,8 @@ fn code_item(snapshot: &Snapshot, environment: &Environment, place: Span) -> Opt
     let range = snapshot.span_bytes(place);
     let detail = short_path(environment, path);
     let file = snapshot.manifests(environment).file(path)?;
-    let around = |one: &&Definition| one.range.contains_range(range);
-    let definition = file.manifest.definitions.iter().rev().find(around);
+    let definition =
+        file.manifest.definitions.iter().rev().find(|one| one.range.contains_range(range));
     Some(match definition {
         Some(one) => CallItem {
             name: one.name.to_string(),

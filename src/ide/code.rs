@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cursor::{Subject, SubjectKind, dotted_name};
 use super::references::{KeyPart, Name, code_text, named_at};
 use crate::hiera::key::{KeySegment, LookupKey};
-use crate::manifest::model::{Excerpt, ReaderCall, TypeAlias};
+use crate::manifest::model::{Excerpt, TypeAlias};
 use crate::text::{FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
@@ -23,10 +23,9 @@ pub(super) fn in_code(snapshot: &Snapshot, position: FilePosition) -> Option<Sub
     let environment = named.environments.first()?.clone();
     let key = key_of(&part)?;
     let index = snapshot.manifests(&environment);
-    let touches = |one: &ReaderCall| {
+    let is_called = index.file(path)?.manifest.readers.iter().any(|one| {
         one.keys.iter().flatten().any(|pattern| pattern.range.touches_offset(position.offset))
-    };
-    let is_called = index.file(path)?.manifest.readers.iter().any(touches);
+    });
     let is_parameter = !is_called && part.subkeys.is_empty();
     let kind = if is_parameter && index.asking_parameter(&part.root).is_some() {
         SubjectKind::Parameter(key)
@@ -114,8 +113,12 @@ pub(super) fn alias_under_cursor(
     snapshot.environments().all.iter().find_map(|environment| {
         let index = snapshot.manifests(environment);
         let file = index.file(path)?;
-        let is_there = |one: &&TypeAlias| one.name_range.touches_offset(position.offset);
-        let own = file.manifest.aliases.iter().find(is_there).map(|one| (one.name_range, one));
+        let own = file
+            .manifest
+            .aliases
+            .iter()
+            .find(|one| one.name_range.touches_offset(position.offset))
+            .map(|one| (one.name_range, one));
         let found = own.or_else(|| {
             let (word, _, alias) = alias_at(snapshot, index, file, position.offset)?;
             Some((word, alias))

@@ -238,11 +238,15 @@ fn backend_at(
 }
 
 fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option<Template> {
-    let is_here = |span: Span| {
-        Some(span.file) == config.file && snapshot.span_bytes(span).touches_offset(offset)
-    };
-    let touches = |template: &&Template| template.span.is_some_and(is_here);
-    config.levels().flat_map(|level| level.locations.templates()).find(touches).cloned()
+    config
+        .levels()
+        .flat_map(|level| level.locations.templates())
+        .find(|template| {
+            template.span.is_some_and(|span| {
+                Some(span.file) == config.file && snapshot.span_bytes(span).touches_offset(offset)
+            })
+        })
+        .cloned()
 }
 
 fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
@@ -343,8 +347,8 @@ fn key_of(tree: &Tree, id: NodeId) -> Option<Key> {
 /// one.
 pub(super) fn dotted_member(key: &Key) -> String {
     let name = key.to_text();
-    let is_number = |name: &str| name.bytes().all(|b| b.is_ascii_digit());
-    let quote = name.contains(['.', '\'', '"']) || key.as_str().is_some_and(is_number);
+    let quote = name.contains(['.', '\'', '"'])
+        || key.as_str().is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()));
     if quote { format!("'{name}'") } else { name.into_owned() }
 }
 

@@ -40,8 +40,9 @@ pub struct Definitions {
 pub fn find_definitions(snapshot: &Snapshot, position: FilePosition) -> Option<Definitions> {
     let all = find_implementations(snapshot, position)?;
     let subject = under_cursor(snapshot, position);
-    let names_class = |subject: &Subject| class_in_data(snapshot, position, subject).is_some();
-    let Some(subject) = subject.filter(|subject| !names_class(subject)) else {
+    let Some(subject) =
+        subject.filter(|subject| class_in_data(snapshot, position, subject).is_none())
+    else {
         return Some(all);
     };
     let places =
@@ -270,13 +271,13 @@ fn files_of(
     let reaches: Vec<_> =
         environment.reach.iter().filter(|reach| reach.template == *template).collect();
     let node = snapshot.selected_in(environment);
-    let is_read = |path: &FilePath| {
+    let files = snapshot
+        .files()
+        .map(|file| &file.path)
+        .filter(|path| reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some()));
+    let (first, rest): (Vec<&FilePath>, Vec<&FilePath>) = files.partition(|path| {
         node.is_some_and(|node| snapshot.reads_file(environment, &node.scope, path))
-    };
-    let fits =
-        |path: &&FilePath| reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some());
-    let files = snapshot.files().map(|file| &file.path).filter(fits);
-    let (first, rest): (Vec<&FilePath>, Vec<&FilePath>) = files.partition(|path| is_read(path));
+    });
     first
         .into_iter()
         .chain(rest)

@@ -132,14 +132,18 @@ struct Outline<'a> {
 impl Outline<'_> {
     fn root_symbols(&self) -> Vec<Symbol> {
         let Some(root) = self.tree.root else { return Vec::new() };
-        let entry = |(key, value): &(NodeId, NodeId)| match self.level_symbols(*key, *value) {
-            Some(children) => {
-                Symbol { children, detail: None, ..self.entry_symbol(*key, *value, MAX_DEPTH) }
-            }
-            None => self.entry_symbol(*key, *value, 0),
-        };
         match &self.tree.node(root).kind {
-            NodeKind::Mapping { entries, .. } => entries.iter().map(entry).collect(),
+            NodeKind::Mapping { entries, .. } => entries
+                .iter()
+                .map(|(key, value)| match self.level_symbols(*key, *value) {
+                    Some(children) => Symbol {
+                        children,
+                        detail: None,
+                        ..self.entry_symbol(*key, *value, MAX_DEPTH)
+                    },
+                    None => self.entry_symbol(*key, *value, 0),
+                })
+                .collect(),
             _ => self.child_symbols(root, 0),
         }
     }

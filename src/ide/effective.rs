@@ -130,13 +130,15 @@ fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Place
 
 /// Returns the places that a value comes from, in order of priority.
 fn place_names(resolution: &Resolution, names: &PlaceNames<'_>) -> String {
-    let place = |outcome: &Outcome| match outcome {
-        Outcome::Found { key: Some(span), .. } => Some(names.place_name(*span)),
-        Outcome::Found { path, key: None, .. } => Some(names.short_path(path).to_owned()),
-        _ => None,
-    };
-    let places: Vec<String> =
-        resolution.steps.iter().filter_map(|step| place(&step.outcome)).collect();
+    let places: Vec<String> = resolution
+        .steps
+        .iter()
+        .filter_map(|step| match &step.outcome {
+            Outcome::Found { key: Some(span), .. } => Some(names.place_name(*span)),
+            Outcome::Found { path, key: None, .. } => Some(names.short_path(path).to_owned()),
+            _ => None,
+        })
+        .collect();
     places.join(", ")
 }
 

@@ -16,7 +16,6 @@ use crate::hiera::scope::Scope;
 use crate::text::{FilePath, FilePosition};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::nodes::Node;
 use crate::workspace::seen::Seen;
 
 /// How many outcomes are kept. The oldest one goes first, and its hovers are those of a key that was
@@ -86,8 +85,10 @@ pub fn find_offers(snapshot: &Snapshot, position: FilePosition) -> Vec<Offer> {
         1..=FEW_NODES => {
             let all = snapshot.nodes_of(environment);
             let nodes = readers.iter().map(|number| &all[*number]);
-            let asks = |node: &&Arc<Node>| asks_functions(snapshot, environment, &node.scope, &key);
-            nodes.filter(asks).map(|node| offer(Some(node.name.clone()))).collect()
+            nodes
+                .filter(|node| asks_functions(snapshot, environment, &node.scope, &key))
+                .map(|node| offer(Some(node.name.clone())))
+                .collect()
         }
         _ => vec![offer(None)],
     }
@@ -107,9 +108,11 @@ pub fn asks_functions(
     let view = snapshot.view(environment);
     let resolver = Resolver::new(snapshot.lookup_context(environment, &view, scope));
     let resolution = snapshot.lookup_as_called(environment, &resolver, key);
-    let is_function = |reason: &Unevaluated| matches!(reason, Unevaluated::Backend(_));
     resolution.steps.iter().any(|step| matches!(step.outcome, Outcome::Opaque(_)))
-        || resolution.unsettled_levels.iter().any(|level| is_function(&level.reason))
+        || resolution
+            .unsettled_levels
+            .iter()
+            .any(|level| matches!(&level.reason, Unevaluated::Backend(_)))
         || !resolver.levels_that_may_hold_options(&resolution).is_empty()
 }
 

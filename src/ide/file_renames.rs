@@ -138,10 +138,10 @@ fn edit_template(
 
 /// Returns a path as a scalar of YAML in the quotes of another one; `None` for a block scalar.
 fn rewrite_scalar(written: &str, text: &str, path: &str) -> Option<String> {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     let begins_plainly = path.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '/'));
-    let is_plain =
-        begins_plainly && path.chars().all(plain) && resolve_plain(path) == Resolved::String;
+    let is_plain = begins_plainly
+        && path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
+        && resolve_plain(path) == Resolved::String;
     match written.chars().next()? {
         '"' if !path.contains(['"', '\\']) => Some(format!("\"{path}\"")),
         _ if written == text && is_plain => Some(path.to_owned()),

@@ -107,9 +107,10 @@ impl FoldCollector<'_> {
     fn fold_head(&mut self, end: u32) {
         let starts = self.lines.starts().iter().skip(1);
         let ends = starts.copied().take_while(|start| *start <= end);
-        let is_comment = |end: &u32| self.lines.line_before(end - 1).trim_start().starts_with('#');
-        let lines: Vec<u32> =
-            ends.filter(is_comment).map(|end| self.lines.line_of(end) - 1).collect();
+        let lines: Vec<u32> = ends
+            .filter(|end| self.lines.line_before(end - 1).trim_start().starts_with('#'))
+            .map(|end| self.lines.line_of(end) - 1)
+            .collect();
         self.fold_blocks(lines);
     }
 

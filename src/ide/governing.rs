@@ -143,8 +143,7 @@ fn description_of(snapshot: &Snapshot, environment: &Environment, level: &Level)
         let Some(extension) = extension.filter(|_| reach.level.name == level.name) else {
             continue;
         };
-        let names = |name: &FilePath| reach.pattern.bind(name.as_str()).is_some();
-        let folder = path.ancestors().find(|folder| names(folder));
+        let folder = path.ancestors().find(|folder| reach.pattern.bind(folder.as_str()).is_some());
         let form = match folder.as_ref().and_then(|folder| path.relative_to(folder)) {
             None => "%{path}",
             Some(below) if below.contains('/') => "%{path}/%{class}",

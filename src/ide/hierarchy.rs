@@ -201,15 +201,16 @@ impl Viewer<'_> {
             LevelTarget::Uri(uri) => named(LocationState::Opaque, uri),
             LevelTarget::Nowhere => named(LocationState::Opaque, &level.backend.name),
             LevelTarget::Undetermined(undetermined) => {
-                let candidate =
-                    |found: crate::hiera::hierarchy::located::CandidateFile| CandidateView {
+                let candidates = undetermined
+                    .candidate_files(&self.view)
+                    .into_iter()
+                    .map(|found| CandidateView {
                         name: self.names.short_path(&found.path).to_owned(),
                         key: self.key_in(level, &found.path),
                         file: found.path,
                         when: found.when,
-                    };
-                let candidates =
-                    undetermined.candidate_files(&self.view).into_iter().map(candidate).collect();
+                    })
+                    .collect();
                 LocationView {
                     candidates,
                     ..named(LocationState::Undetermined, template.as_deref().unwrap_or_default())

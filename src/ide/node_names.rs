@@ -39,9 +39,8 @@ pub(crate) fn name_ranges(names: &[&str], most: usize) -> String {
 fn number_in(name: &str) -> Option<(&str, &str, &str)> {
     let label = name.split('.').next()?;
     let end = label.rfind(|c: char| c.is_ascii_digit())? + 1;
-    let is_other = |c: char| !c.is_ascii_digit();
     let start = label[..end]
-        .rfind(is_other)
+        .rfind(|c: char| !c.is_ascii_digit())
         .map_or(0, |at| at + label[at..].chars().next().map_or(1, char::len_utf8));
     (end - start <= 18).then(|| (&name[..start], &name[start..end], &name[end..]))
 }
@@ -55,12 +54,15 @@ fn number_ranges(numbers: &[u64], width: usize) -> String {
             _ => ranges.push((*number, *number)),
         }
     }
-    let text = |(first, last): &(u64, u64)| match last - first {
-        0 => format!("{first:0width$}"),
-        1 => format!("{first:0width$},{last:0width$}"),
-        _ => format!("{first:0width$}-{last:0width$}"),
-    };
-    ranges.iter().map(text).collect::<Vec<_>>().join(",")
+    ranges
+        .iter()
+        .map(|(first, last)| match last - first {
+            0 => format!("{first:0width$}"),
+            1 => format!("{first:0width$},{last:0width$}"),
+            _ => format!("{first:0width$}-{last:0width$}"),
+        })
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 #[cfg(test)]

@@ -69,14 +69,22 @@ pub fn acceptances(
 ) -> Vec<QuickFix> {
     let mut findings = check_range(snapshot, path, range, rules);
     findings.dedup_by_key(|finding| finding.rule.code);
-    let accept = |finding: &Finding| {
-        let code = finding.rule.code;
-        let change = accept_with_comments(snapshot, &[finding], "");
-        let title = format!("Accept {code} here, in a comment");
-        let range = snapshot.span_bytes(finding.span);
-        (!change.is_empty()).then_some(QuickFix { title, code, range, change, is_single: false })
-    };
-    findings.iter().filter_map(accept).collect()
+    findings
+        .iter()
+        .filter_map(|finding| {
+            let code = finding.rule.code;
+            let change = accept_with_comments(snapshot, &[finding], "");
+            let title = format!("Accept {code} here, in a comment");
+            let range = snapshot.span_bytes(finding.span);
+            (!change.is_empty()).then_some(QuickFix {
+                title,
+                code,
+                range,
+                change,
+                is_single: false,
+            })
+        })
+        .collect()
 }
 
 /// Returns the change that makes all safe fixes in a file; `None` where there is none.

@@ -82,8 +82,12 @@ impl<'a> Revisions<'a> {
         for path in &unreadable {
             let known = last.lenses_of(path).iter().map(|lens| lens.key.clone());
             let keys = if known.len() == 0 { vec![None] } else { known.collect() };
-            let lens = |key| ReachLens { key, title: UNREADABLE.to_owned() };
-            lenses.insert(path.clone(), keys.into_iter().map(lens).collect());
+            lenses.insert(
+                path.clone(),
+                keys.into_iter()
+                    .map(|key| ReachLens { key, title: UNREADABLE.to_owned() })
+                    .collect(),
+            );
         }
         let mut total = (!unreadable.is_empty()).then(|| UNREADABLE.to_owned());
         let mut is_neutral = unreadable.is_empty();

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::diagnostics::carries_anchor;
-use crate::hiera::data::TokenUse;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
@@ -103,12 +102,13 @@ pub(super) fn tokens_in(
 ) -> Vec<KeyReader> {
     let view = snapshot.view(environment);
     let Some(data) = view.data_of(path) else { return Vec::new() };
-    let asks =
-        |token: &&TokenUse| token.reference.key().is_some_and(|asked| *asked.root_text() == *key);
-    let tokens = data.tokens().filter(asks).map(|token| KeyReader {
-        kind: ReaderKind::Token { root: token.root.clone() },
-        place: token.name_span,
-    });
+    let tokens = data
+        .tokens()
+        .filter(|token| token.reference.key().is_some_and(|asked| *asked.root_text() == *key))
+        .map(|token| KeyReader {
+            kind: ReaderKind::Token { root: token.root.clone() },
+            place: token.name_span,
+        });
     tokens.collect()
 }
 

@@ -20,9 +20,11 @@ pub fn selection_ranges(snapshot: &Snapshot, position: FilePosition) -> Option<V
     ranges.extend(word_range(file, position.offset));
     let mut nested: Vec<TextRange> = Vec::new();
     for range in ranges {
-        let fits = |outer: &TextRange| outer.contains_range(range) && *outer != range;
         let is_around = range.touches_offset(position.offset) && !range.is_empty();
-        if nested.last().is_none_or(|outer| is_around && fits(outer)) {
+        if nested
+            .last()
+            .is_none_or(|outer| is_around && outer.contains_range(range) && *outer != range)
+        {
             nested.push(range);
         }
     }

@@ -164,8 +164,8 @@ impl Coloring<'_> {
             self.color_token(token, out);
         }
         let in_run = |range| self.text.get(self.in_run(range)?.as_usize());
-        let has_literal = || in_run(range).is_some_and(|text| text.contains("literal("));
-        if part.data.may_be_encrypted || has_literal() {
+        if part.data.may_be_encrypted || in_run(range).is_some_and(|text| text.contains("literal("))
+        {
             self.color_scalars(part.id, range.start, out);
         }
     }
@@ -198,8 +198,8 @@ impl Coloring<'_> {
             self.text.get(all.start as usize + 2..argument.start as usize).unwrap_or_default();
         let name = head.trim_start();
         let start = all.start + 2 + (head.len() - name.len()) as u32;
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let length = name.find(|c| !is_part(c)).unwrap_or(0) as u32;
+        let length =
+            name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(0) as u32;
         if name[length as usize..].trim_start().starts_with('(') {
             add(TextRange::new(start, start + length), ColorKind::Function);
         }

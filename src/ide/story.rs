@@ -9,7 +9,6 @@ use super::evaluation::{self, Evaluations};
 use super::page_links::PageLink;
 use super::phrases::PlaceNames;
 use crate::fleet::audience::{FileAudience, ValueLimits};
-use crate::fleet::groups::Group;
 use crate::hiera::explain::{self, ExplainOptions, Subject as Explained};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
@@ -70,10 +69,9 @@ pub fn explain_key(
     // Hundreds of lines in a large hierarchy: the lookup itself comes first.
     let options = tree.take_first_search(LOOKUP_OPTIONS);
     let names = PlaceNames { snapshot, root: &environment.root };
-    let line = |span: Span| names.line_number(span);
     let shown = ExplainOptions {
         mask_encrypted: true,
-        line: Some(&line),
+        line: Some(&|span: Span| names.line_number(span)),
         cancel: Some(snapshot.cancel_token()),
         ..ExplainOptions::default()
     };
@@ -108,8 +106,11 @@ pub fn explain_key(
             [] => page.add_result(resolution),
             _ => page.add_results(&value),
         }
-        let rows = |group: &Group| (group.nodes.len(), page.rows_of_group(group));
-        let answers = value.groups.iter().map(rows).collect();
+        let answers = value
+            .groups
+            .iter()
+            .map(|group| (group.nodes.len(), page.rows_of_group(group)))
+            .collect();
         page.add_table(answers);
     }
     page.add_line("");

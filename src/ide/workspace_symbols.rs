@@ -93,8 +93,10 @@ pub(in crate::ide) fn key_symbol(
 /// names of the folders.
 fn naming_root(snapshot: &Snapshot, environment: &Environment) -> FilePath {
     let folders = snapshot.folders();
-    let is_around = |folder: &&FilePath| environment.root.is_within(folder);
-    let folder = folders.iter().filter(is_around).max_by_key(|folder| folder.as_str().len());
+    let folder = folders
+        .iter()
+        .filter(|folder| environment.root.is_within(folder))
+        .max_by_key(|folder| folder.as_str().len());
     match folder {
         Some(folder) if snapshot.environments().all.len() > 1 => match folder.parent() {
             Some(parent) if folders.len() > 1 => parent,

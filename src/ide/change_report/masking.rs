@@ -36,11 +36,14 @@ impl Masking<'_> {
     /// Whether the whole value of a lookup is hidden: by the name of its key or of a key that it
     /// reads, or as a type or `convert_to` may make one of them Sensitive.
     pub(crate) fn hides(&self, key: &str, resolution: &Resolution) -> bool {
-        let root = |key: &str| key.split('.').next().unwrap_or(key).to_owned();
-        let may_be =
-            |key: &str| self.snapshots.iter().any(|snapshot| snapshot.may_be_sensitive(&root(key)));
         let mut keys = std::iter::once(key).chain(resolution.reads.keys.iter().map(String::as_str));
-        resolution.is_secret() || keys.any(|key| self.hides_name(key) || may_be(key))
+        resolution.is_secret()
+            || keys.any(|key| {
+                self.hides_name(key)
+                    || self.snapshots.iter().any(|snapshot| {
+                        snapshot.may_be_sensitive(key.split('.').next().unwrap_or(key))
+                    })
+            })
     }
 
     /// Whether a name is that of a secret.

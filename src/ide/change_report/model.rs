@@ -245,12 +245,12 @@ impl<'a> Reporter<'a> {
                 || sides.iter().enumerate().any(|(side, (snapshot, environment))| {
                     let readers = snapshot.readers_of(environment, &edit.path);
                     let nodes = snapshot.nodes_of(environment);
-                    readers.all_nodes().any(|(number, _)| {
-                        let is_same = |one: &usize| changes.nodes[*one].name == nodes[number].name;
-                        match side {
-                            0 => change.nodes.contains(&number),
-                            _ => change.nodes.iter().any(is_same),
-                        }
+                    readers.all_nodes().any(|(number, _)| match side {
+                        0 => change.nodes.contains(&number),
+                        _ => change
+                            .nodes
+                            .iter()
+                            .any(|one| changes.nodes[*one].name == nodes[number].name),
                     })
                 })
         };
@@ -261,8 +261,11 @@ impl<'a> Reporter<'a> {
         let has_key =
             |edit: &Edit| edit.key.as_ref().is_some_and(|key| change.causes.contains(key));
         let found = select(&|edit| has_key(edit) && is_read(edit));
-        let is_of_options = |edit: &Edit| edit.kind == EditKind::Options;
-        let found = if found.is_empty() { select(&is_of_options) } else { found };
+        let found = if found.is_empty() {
+            select(&|edit: &Edit| edit.kind == EditKind::Options)
+        } else {
+            found
+        };
         let found =
             if found.is_empty() { select(&|edit| edit.kind == EditKind::Config) } else { found };
         let found = if found.is_empty() { select(&has_key) } else { found };
@@ -303,8 +306,7 @@ impl<'a> Reporter<'a> {
     /// Returns the parts that change, those of most nodes first. Parts that differ in the values of
     /// variables alone are one part that names the variables.
     fn parts(&self, changes: &EnvironmentChanges<'_>, all: &[&KeyChange]) -> Vec<ChangedPart> {
-        let plain = |change: &&KeyChange| self.parts_of_change(change, &[]);
-        let found = merged_parts(all.iter().map(plain));
+        let found = merged_parts(all.iter().map(|change| self.parts_of_change(change, &[])));
         if found.len() < FOLDED_FROM {
             return found;
         }
@@ -347,15 +349,16 @@ impl<'a> Reporter<'a> {
         match (&change.before.value, &change.after.value) {
             (Ok(Some(before)), Ok(Some(after))) if !is_hidden && !change.is_order => {
                 let leaves = leaf_differences(before, after);
-                let one = |leaf: &crate::fleet::leaves::LeafDifference<'_>| {
-                    let is_secret = |step: &PathStep| match step {
-                        PathStep::Member(key) => self.masking.hides_name(&key.to_text()),
-                        PathStep::Element(_) => false,
-                    };
-                    let hidden = leaf.path.iter().any(is_secret);
-                    part(path_text(&leaf.path), leaf.before, leaf.after, hidden)
-                };
-                leaves.iter().map(one).collect()
+                leaves
+                    .iter()
+                    .map(|leaf| {
+                        let hidden = leaf.path.iter().any(|step| match step {
+                            PathStep::Member(key) => self.masking.hides_name(&key.to_text()),
+                            PathStep::Element(_) => false,
+                        });
+                        part(path_text(&leaf.path), leaf.before, leaf.after, hidden)
+                    })
+                    .collect()
             }
             (before, after) => {
                 let value = |side: &Result<Option<Value>, _>| side.as_ref().ok().cloned().flatten();

@@ -154,8 +154,10 @@ impl EnvironmentReport<'_> {
         let nodes: BTreeSet<usize> = self.sections.iter().flat_map(Section::nodes).collect();
         let values: usize =
             self.sections.iter().flat_map(|one| &one.keys).map(|key| key.nodes.len()).sum();
-        let is_quiet = |one: &&Section| one.keys.is_empty() && self.refused_file(one).is_none();
-        let quiet = self.sections.iter().filter(is_quiet);
+        let quiet = self
+            .sections
+            .iter()
+            .filter(|one| one.keys.is_empty() && self.refused_file(one).is_none());
         let quiet: usize = quiet.map(|one| one.edits.len()).sum();
         let mut more = vec![count_phrase(values, "value"), count_phrase(self.edits.len(), "edit")];
         if quiet > 0 {

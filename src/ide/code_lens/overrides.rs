@@ -196,8 +196,10 @@ fn definition_spans(
     files: &[&FilePath],
 ) -> Vec<Span> {
     let view = snapshot.view(environment);
-    let is_in = |span: &Span| snapshot.path_of(span.file).is_some_and(|path| files.contains(&path));
-    view.root_members(key).filter_map(|member| member.key_origin).filter(is_in).collect()
+    view.root_members(key)
+        .filter_map(|member| member.key_origin)
+        .filter(|span| snapshot.path_of(span.file).is_some_and(|path| files.contains(&path)))
+        .collect()
 }
 
 /// Returns the phrases about a definition.

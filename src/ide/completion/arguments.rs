@@ -42,8 +42,7 @@ pub(super) fn complete(
     items: &mut Items,
 ) {
     let place = ctx.place;
-    let is_part = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
-    let behind = place.word_behind(is_part);
+    let behind = place.word_behind(|c| c.is_alphanumeric() || "_-.:".contains(c));
     let edit = |text: &str, before: usize| {
         with_end(place, token, text, (before, behind), &[argument.quote, ")", "}"])
     };
@@ -96,11 +95,15 @@ fn complete_parts(
 ) {
     let mut segments = outer.split('.');
     let Some(root) = segments.next() else { return };
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let step = |segment: &str| {
-        if is_number(segment) { CursorStep::Item(0) } else { CursorStep::Key(segment.to_owned()) }
-    };
-    let path: Vec<CursorStep> = segments.map(step).collect();
+    let path: Vec<CursorStep> = segments
+        .map(|segment| {
+            if segment.bytes().all(|byte| byte.is_ascii_digit()) {
+                CursorStep::Item(0)
+            } else {
+                CursorStep::Key(segment.to_owned())
+            }
+        })
+        .collect();
     for (file, member) in ctx.root_definitions(root) {
         for value in dig(&member.value, &path) {
             let names = value.as_hash().into_iter().flatten().map(|(key, _)| dotted_member(key));

@@ -186,8 +186,9 @@ pub(super) fn short_type(text: &str) -> String {
 
 /// Returns the length of the rest of a key whose parts are separated by `::`.
 fn rest_of_key(behind: &str) -> usize {
-    let is_part = |c: char| c.is_alphanumeric() || "_-./^$*\\:".contains(c);
-    let run = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
+    let run = behind
+        .find(|c: char| !(c.is_alphanumeric() || "_-./^$*\\:".contains(c)))
+        .unwrap_or(behind.len());
     let word = &behind[..run];
     // The last colon ends the key.
     let end = if word.ends_with(':') && !behind[run..].starts_with(['"', '\'']) { 1 } else { 0 };
@@ -210,21 +211,22 @@ pub(super) fn json_text(text: &str) -> String {
 /// Returns the parts of a value at the end of a path. An element of a list stands for all elements.
 pub(super) fn dig<'v>(value: &'v Value, path: &[CursorStep]) -> Vec<&'v Value> {
     path.iter().fold(vec![value], |values, step| {
-        let parts = |value: &'v Value| -> Vec<&'v Value> {
-            match step {
-                CursorStep::Key(name) => hash_member(value, name).into_iter().collect(),
-                CursorStep::Item(_) => value.as_array().into_iter().flatten().collect(),
-            }
-        };
-        values.into_iter().flat_map(parts).collect()
+        values
+            .into_iter()
+            .flat_map(|value: &'v Value| -> Vec<&'v Value> {
+                match step {
+                    CursorStep::Key(name) => hash_member(value, name).into_iter().collect(),
+                    CursorStep::Item(_) => value.as_array().into_iter().flatten().collect(),
+                }
+            })
+            .collect()
     })
 }
 
 fn hash_member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     let hash = value.as_hash()?;
-    let is_it = |text: &str| text == name;
     let found = hash.get(name).or_else(|| {
-        hash.iter().find(|(key, _)| key.as_str().is_none() && is_it(&key.to_text())).map(|it| it.1)
+        hash.iter().find(|(key, _)| key.as_str().is_none() && key.to_text() == name).map(|it| it.1)
     });
     found.map(|member| &member.value)
 }

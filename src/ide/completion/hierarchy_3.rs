@@ -34,10 +34,11 @@ const DATADIR: &str = "/etc/puppetlabs/code/environments/%{::environment}/hierad
 
 /// Whether the text is of version 3: an empty one may become any.
 pub(super) fn is_meant(ctx: &CompletionContext<'_>, version: Option<ConfigVersion>) -> bool {
-    let tells = |line: &str| {
-        line.starts_with(':') || line.starts_with("backends:") || line.starts_with("version: 3")
+    let text = || {
+        Some(ctx.file.text()?.to_str().lines().any(|line| {
+            line.starts_with(':') || line.starts_with("backends:") || line.starts_with("version: 3")
+        }))
     };
-    let text = || Some(ctx.file.text()?.to_str().lines().any(tells));
     version == Some(ConfigVersion::V3) && text() == Some(true)
 }
 
@@ -81,9 +82,9 @@ pub(super) fn complete(ctx: &CompletionContext<'_>, items: &mut Items) {
 /// Adds the words that a hash lacks: as symbols where the file, or the typed text, has symbols.
 fn complete_words(ctx: &CompletionContext<'_>, all: &[Word], items: &mut Items) {
     let place = ctx.place;
-    let text = || ctx.file.text().is_some_and(|text| text.to_str().lines().any(is_symbol));
-    let as_symbols =
-        place.typed_content().starts_with(':') || place.typed_content().is_empty() && text();
+    let as_symbols = place.typed_content().starts_with(':')
+        || place.typed_content().is_empty()
+            && ctx.file.text().is_some_and(|text| text.to_str().lines().any(is_symbol));
     for (word, form, meaning) in all {
         let symbol = format!(":{word}");
         if place.others.iter().any(|other| other == word || *other == symbol) {

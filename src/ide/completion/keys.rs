@@ -1,7 +1,5 @@
 //! Keys that data defines, in the order of their names.
 
-use std::sync::Arc;
-
 use super::context::{CompletionContext, short_type};
 use super::item::{Item, ItemKind, Items, Topic};
 use super::shape::ValueShape;
@@ -44,8 +42,11 @@ pub(super) fn with_prefix(
     if index.key_count() > MAX_SEARCHED {
         items.note_cut();
     }
-    let is_new = |key: &&Arc<str>| !key.starts_with(prefix) && key.contains(prefix);
-    for key in index.keys().take(MAX_SEARCHED).filter(is_new) {
+    for key in index
+        .keys()
+        .take(MAX_SEARCHED)
+        .filter(|key| !key.starts_with(prefix) && key.contains(prefix))
+    {
         if items.is_full() {
             return items.note_cut();
         }

@@ -123,10 +123,16 @@ fn complete_entries(ctx: &CompletionContext<'_>, items: &mut Items) {
     let is_wanted =
         |key: &str| key.starts_with(prefix) && !place.others.iter().any(|other| other == key);
     if !prefix.starts_with('^') {
-        let item = |key: &str| is_wanted(key).then(|| entry_item(ctx, key));
-        keys::with_prefix(ctx, prefix, items, &|_| true, &item);
-        let may_match = |class: &str| parameters::may_have_parameter(class, prefix);
-        parameters::of_all(ctx, &may_match, &is_wanted, items, &|key, _| entry_item(ctx, key));
+        keys::with_prefix(ctx, prefix, items, &|_| true, &|key: &str| {
+            is_wanted(key).then(|| entry_item(ctx, key))
+        });
+        parameters::of_all(
+            ctx,
+            &|class: &str| parameters::may_have_parameter(class, prefix),
+            &is_wanted,
+            items,
+            &|key, _| entry_item(ctx, key),
+        );
     }
     let index = ctx.snapshot.manifests(ctx.environment);
     for module in index.modules().by_name.keys() {

@@ -51,8 +51,10 @@ pub(super) fn of_all(
                 continue;
             }
             let module = file.place.module_name().cloned().unwrap_or_default();
-            let third_party = || ctx.snapshot.is_third_party(ctx.environment, &file.path);
-            if *is_installed.entry(module).or_insert_with(third_party) {
+            if *is_installed
+                .entry(module)
+                .or_insert_with(|| ctx.snapshot.is_third_party(ctx.environment, &file.path))
+            {
                 installed.push(class);
             } else {
                 of_class(class, is_wanted, items, item);

@@ -18,12 +18,6 @@ pub fn resolve(
     config: &HoverConfig<'_>,
 ) -> Option<String> {
     let environment = snapshot.environments().governing_environments(path).next()?;
-    let subject = |kind| Subject {
-        environment: environment.clone(),
-        path: path.clone(),
-        range: TextRange::default(),
-        kind,
-    };
     let kind = match topic {
         Topic::Variable(name) => SubjectKind::Variable(LookupKey::parse(name).ok()?),
         Topic::Key(text) => {
@@ -37,7 +31,18 @@ pub fn resolve(
             }
         }
     };
-    let text = describe(snapshot, &subject(kind), config)?.trim().to_owned();
+    let text = describe(
+        snapshot,
+        &(Subject {
+            environment: environment.clone(),
+            path: path.clone(),
+            range: TextRange::default(),
+            kind,
+        }),
+        config,
+    )?
+    .trim()
+    .to_owned();
     let is_whole = !snapshot.cancel_token().is_cancelled() && !text.is_empty();
     is_whole.then_some(text)
 }

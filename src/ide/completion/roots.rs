@@ -35,7 +35,6 @@ pub(super) fn complete(ctx: &CompletionContext<'_>, items: &mut Items) {
     for class in classes.iter().filter_map(|class| index.loaded_class(class)) {
         parameters::of_class(class.definition, &is_wanted, items, &parameter);
     }
-    let found = |key: &str| is_wanted(key).then(|| keys::key_item(ctx, key)).flatten();
     for near in &prefixes {
         let in_both = if near.starts_with(prefix) { near } else { prefix };
         for key in ctx.snapshot.keys().keys_with_prefix(in_both) {
@@ -43,20 +42,30 @@ pub(super) fn complete(ctx: &CompletionContext<'_>, items: &mut Items) {
                 return items.note_cut();
             }
             if !items.has_label(key)
-                && let Some(item) = found(key)
+                && let Some(item) = is_wanted(key).then(|| keys::key_item(ctx, key)).flatten()
             {
                 items.push(item);
             }
         }
     }
     options_key(ctx, &data, prefix, items);
-    let may_match = |class: &str| parameters::may_have_parameter(class, prefix);
-    parameters::of_all(ctx, &may_match, &is_wanted, items, &parameter);
+    parameters::of_all(
+        ctx,
+        &|class: &str| parameters::may_have_parameter(class, prefix),
+        &is_wanted,
+        items,
+        &parameter,
+    );
     // Keys that only contain the text come at last.
     keys::with_prefix(ctx, prefix, items, &is_lacking, &|key| keys::key_item(ctx, key));
     if !prefix.is_empty() {
-        let is_wanted = |key: &str| key.contains(prefix) && is_lacking(key);
-        parameters::of_all(ctx, &|class| class.contains(prefix), &is_wanted, items, &parameter);
+        parameters::of_all(
+            ctx,
+            &|class| class.contains(prefix),
+            &|key: &str| key.contains(prefix) && is_lacking(key),
+            items,
+            &parameter,
+        );
     }
 }
 
@@ -71,8 +80,8 @@ fn module_namespace(ctx: &CompletionContext<'_>) -> Option<String> {
 /// Returns the whole key that the cursor is in.
 fn own_key(ctx: &CompletionContext<'_>) -> String {
     let behind = &ctx.place.behind;
-    let is_part = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
-    let end = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
+    let end =
+        behind.find(|c: char| !(c.is_alphanumeric() || "_-.:".contains(c))).unwrap_or(behind.len());
     format!("{}{}", ctx.place.typed_content(), behind[..end].trim_end_matches(':'))
 }
 

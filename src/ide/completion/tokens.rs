@@ -40,8 +40,9 @@ pub(super) fn complete(
     }
     // The name of a variable of top scope, as configs of version 3 write it, keeps its colons.
     let colons = &token.text[..token.text.len() - path.len()];
-    let place = |name: &str, _| token_edit(ctx.place, token, &format!("{colons}{name}"));
-    variables::complete(ctx, path, items, &place);
+    variables::complete(ctx, path, items, &|name: &str, _| {
+        token_edit(ctx.place, token, &format!("{colons}{name}"))
+    });
 }
 
 fn complete_functions(ctx: &CompletionContext<'_>, token: &TypedToken<'_>, items: &mut Items) {

@@ -59,10 +59,11 @@ pub(super) fn complete(
     for name in patterns.map(String::as_str).chain(COMMON) {
         add_name(name, outer, &mut found);
     }
-    let is_legacy = |name: &str| outer.is_none() && is_fact(&nodes, name);
     let mut names: Vec<(&String, &bool)> = found.iter().collect();
     // Facts as variables of their own are the old way.
-    names.sort_by_cached_key(|(name, _)| (is_legacy(name), place_in_order(name)));
+    names.sort_by_cached_key(|(name, _)| {
+        (outer.is_none() && is_fact(&nodes, name), place_in_order(name))
+    });
     for (name, has_parts) in names {
         let dotted = outer.map_or_else(|| name.clone(), |outer| format!("{outer}.{name}"));
         let (edit, filter) = edit(&dotted, *has_parts);

@@ -34,9 +34,8 @@ impl Outline<'_> {
         let key = |entry: &NodeId| self.tree.scalar(*entry);
         let name = entries.iter().find(|(name, _)| key(name) == Some("name"));
         let name = name.and_then(|(_, value)| Some((self.tree.scalar(*value)?, *value)));
-        let is_location =
-            |(name, _): &&(NodeId, NodeId)| key(name).is_some_and(|it| LOCATIONS.contains(&it));
-        let locations = entries.iter().filter(is_location);
+        let locations =
+            entries.iter().filter(|(name, _)| key(name).is_some_and(|it| LOCATIONS.contains(&it)));
         let children: Vec<Symbol> =
             locations.flat_map(|(_, value)| self.location_symbols(*value)).collect();
         let named: Vec<&str> = children.iter().map(|location| &*location.name).collect();

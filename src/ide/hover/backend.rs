@@ -3,7 +3,7 @@
 
 use super::HoverWriter;
 use crate::hiera::config::{BackendKind, DataReader, Level};
-use crate::manifest::model::{Documentation, FunctionParameter, FunctionSignature};
+use crate::manifest::model::{Documentation, FunctionSignature};
 use crate::text::{FilePath, Span};
 use crate::workspace::functions::{DeclaredFunction, FunctionSource};
 
@@ -108,13 +108,17 @@ fn comment_summary(documentation: &Documentation) -> Option<String> {
 /// Returns a way to call a function, as Puppet's language writes it.
 fn call_text(name: &str, signature: &FunctionSignature) -> String {
     let last = signature.parameters.len().saturating_sub(1);
-    let parameter = |(at, one): (usize, &FunctionParameter)| {
-        let data_type = one.data_type.as_deref().map(|text| format!("{} ", one_line(text)));
-        let rest = if signature.repeats && at == last { "*" } else { "" };
-        let optional = if at < signature.required || !rest.is_empty() { "" } else { " = …" };
-        format!("{}{rest}${}{optional}", data_type.unwrap_or_default(), one.name)
-    };
-    let parameters: Vec<String> = signature.parameters.iter().enumerate().map(parameter).collect();
+    let parameters: Vec<String> = signature
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(at, one)| {
+            let data_type = one.data_type.as_deref().map(|text| format!("{} ", one_line(text)));
+            let rest = if signature.repeats && at == last { "*" } else { "" };
+            let optional = if at < signature.required || !rest.is_empty() { "" } else { " = …" };
+            format!("{}{rest}${}{optional}", data_type.unwrap_or_default(), one.name)
+        })
+        .collect();
     let returns = signature.return_type.as_deref().map(|text| format!(" >> {}", one_line(text)));
     format!("{name}({}){}", parameters.join(", "), returns.unwrap_or_default())
 }

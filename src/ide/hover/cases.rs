@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::answer::ShownPart;
 use super::{HoverQuestion, HoverWriter};
 use crate::fleet::groups::{Assumed, Case, Group};
-use crate::hiera::resolution::{Resolution, Unsettled};
+use crate::hiera::resolution::Resolution;
 use crate::text::count_phrase;
 
 /// The most values to list for one node, or for nodes that agree.
@@ -47,14 +47,17 @@ impl HoverWriter<'_> {
     ) -> Vec<Row<'g>> {
         // Values of variables that are names of known nodes are those of other nodes.
         let others = |found: &Resolution| {
-            let is_own = |file: &&Unsettled| {
-                if group.scope.is_node {
-                    !self.audience.is_file_of_known_node(file)
-                } else {
-                    !self.audience.is_foreign_file(file)
-                }
-            };
-            found.unsettled.iter().filter(is_own).count()
+            found
+                .unsettled
+                .iter()
+                .filter(|file| {
+                    if group.scope.is_node {
+                        !self.audience.is_file_of_known_node(file)
+                    } else {
+                        !self.audience.is_foreign_file(file)
+                    }
+                })
+                .count()
         };
         if group.cases.is_empty() {
             return vec![Row {
@@ -112,9 +115,13 @@ impl HoverWriter<'_> {
         indent: &str,
     ) -> String {
         let mut out = String::new();
-        let is_base = |shown: &ShownPart| base.is_some_and(|base| std::ptr::eq(base, shown));
         let (listed, max) = match rows.split_last() {
-            Some((last, others)) if last.shown.as_ref().is_some_and(is_base) => {
+            Some((last, others))
+                if last
+                    .shown
+                    .as_ref()
+                    .is_some_and(|shown| base.is_some_and(|base| std::ptr::eq(base, shown))) =>
+            {
                 (others, MAX_DIFFERENCES)
             }
             _ => (rows, MAX_VALUES),
@@ -189,7 +196,6 @@ impl HoverWriter<'_> {
     }
 
     fn assumption_phrase(&self, row: &Row<'_>) -> String {
-        let text = |(name, value): &(String, String)| format!("{name} = {value}");
         let more = row.when.len().saturating_sub(MAX_ASSUMPTIONS);
         let end = if more > 0 { format!(" or {more} more") } else { String::new() };
         let listed = &row.when[..row.when.len() - more];
@@ -209,7 +215,12 @@ impl HoverWriter<'_> {
         }
         let each: Vec<String> = listed
             .iter()
-            .map(|when| when.iter().map(text).collect::<Vec<_>>().join(" and "))
+            .map(|when| {
+                when.iter()
+                    .map(|(name, value)| format!("{name} = {value}"))
+                    .collect::<Vec<_>>()
+                    .join(" and ")
+            })
             .collect();
         self.markup.render_text(&each.join(", or ")) + &end
     }
@@ -246,8 +257,7 @@ fn is_same_value(one: &Row<'_>, other: &Row<'_>) -> bool {
 fn without_repeats(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
     for number in (0..rows.len().saturating_sub(1)).rev() {
         let row = &rows[number];
-        let is_open = |other: &&Row<'_>| are_compatible(row, other);
-        let mut later = (number + 1..rows.len()).filter(|later| is_open(&&rows[*later]));
+        let mut later = (number + 1..rows.len()).filter(|later| are_compatible(row, &rows[*later]));
         let repeating = later
             .find(|later| !is_same_value(row, &rows[*later]) || covers_row(&rows[*later], row));
         if let Some(later) = repeating.filter(|later| is_same_value(row, &rows[*later])) {

@@ -88,15 +88,20 @@ impl HoverWriter<'_> {
 
     /// Returns `adds x, y and 3 more`, `adds 2 elements`.
     fn describe_parts(&self, verb: &str, parts: &[DifferingPart<'_>]) -> String {
-        let name = |part: &DifferingPart<'_>| match &part.name {
-            Name::Path(path) => Some(
-                self.markup
-                    .render_code(&cut_text(&self.print_options().mask_message(path.clone()))),
-            ),
-            Name::Element(element) => Some(self.markup.render_code(&self.inline_value(element))),
-            Name::Collection => None,
-        };
-        let names: Option<Vec<String>> = parts.iter().take(MAX_PARTS).map(name).collect();
+        let names: Option<Vec<String>> = parts
+            .iter()
+            .take(MAX_PARTS)
+            .map(|part| match &part.name {
+                Name::Path(path) => Some(
+                    self.markup
+                        .render_code(&cut_text(&self.print_options().mask_message(path.clone()))),
+                ),
+                Name::Element(element) => {
+                    Some(self.markup.render_code(&self.inline_value(element)))
+                }
+                Name::Collection => None,
+            })
+            .collect();
         let Some(names) = names else {
             return format!("{verb} {}", count_phrase(parts.len(), "element"));
         };

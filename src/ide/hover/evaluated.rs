@@ -43,7 +43,6 @@ impl HoverWriter<'_> {
         let environment = &self.subject.environment;
         let nodes = self.snapshot.nodes_of(environment);
         let readers = self.audience.readers();
-        let reads = |name: &str| readers.iter().any(|number| &*nodes[*number].name == name);
         let own = self.own_outcome(asked);
         let mut lines = Vec::new();
         if let Some(own) = own.filter(|own| !own.is_current(self.snapshot)) {
@@ -51,7 +50,10 @@ impl HoverWriter<'_> {
         }
         for one in all.outcomes_of(environment, &asked.root) {
             let is_own = own.is_some_and(|own| std::ptr::eq(own, one));
-            if is_own || !one.scope.is_node || !reads(&one.scope.name) {
+            if is_own
+                || !one.scope.is_node
+                || !readers.iter().any(|number| nodes[*number].name == one.scope.name)
+            {
                 continue;
             }
             let node = self.markup.render_code(&one.scope.name);

@@ -9,7 +9,7 @@ use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::fleet::groups::{Group, Groups};
 use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::ide::audience::Audience;
-use crate::ide::value_sources::{ValueSource, add_sources};
+use crate::ide::value_sources::add_sources;
 use crate::text::{FilePath, count_phrase};
 
 /// The most values to list.
@@ -275,8 +275,12 @@ impl HoverWriter<'_> {
     /// Returns `57 nodes: edge01.west, edge02.west, …`, or the name of the only one.
     fn nodes_of(&self, answer: &EqualGroups<'_>) -> String {
         let all = self.snapshot.nodes_of(&self.subject.environment);
-        let name = |number: &usize| self.markup.render_code(&all[*number].name);
-        let mut names: Vec<String> = answer.nodes.iter().take(MAX_NAMES).map(name).collect();
+        let mut names: Vec<String> = answer
+            .nodes
+            .iter()
+            .take(MAX_NAMES)
+            .map(|number| self.markup.render_code(&all[*number].name))
+            .collect();
         if let [only] = &names[..] {
             return only.clone();
         }
@@ -304,14 +308,17 @@ impl HoverWriter<'_> {
         if !is_told {
             return String::new();
         }
-        let name = |source: &ValueSource| {
-            if is_here(&source.path) {
-                "this file".to_owned()
-            } else {
-                self.source_with_path(source)
-            }
-        };
-        let names: Vec<String> = sources.iter().take(shown).map(name).collect();
+        let names: Vec<String> = sources
+            .iter()
+            .take(shown)
+            .map(|source| {
+                if is_here(&source.path) {
+                    "this file".to_owned()
+                } else {
+                    self.source_with_path(source)
+                }
+            })
+            .collect();
         match sources.len().saturating_sub(shown) {
             0 => format!(" ← {}", names.join(", ")),
             more => format!(" ← {} and {more} more", names.join(", ")),

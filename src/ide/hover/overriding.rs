@@ -87,14 +87,20 @@ impl HoverWriter<'_> {
             });
             return shown.collect::<Vec<_>>().join(", ");
         }
-        let example = |file: &&'f Unsettled| match (name(file), file.span) {
-            (Some(name), Some(span)) if self.markup.config.link.is_some() => {
-                self.markup.named_place(name, span)
-            }
-            (Some(name), _) => self.markup.render_text(name),
-            (None, _) => self.place_of_file(file),
-        };
-        let examples = with_more(files.iter().take(EXAMPLES).map(example).collect(), files.len());
+        let examples = with_more(
+            files
+                .iter()
+                .take(EXAMPLES)
+                .map(|file| match (name(file), file.span) {
+                    (Some(name), Some(span)) if self.markup.config.link.is_some() => {
+                        self.markup.named_place(name, span)
+                    }
+                    (Some(name), _) => self.markup.render_text(name),
+                    (None, _) => self.place_of_file(file),
+                })
+                .collect(),
+            files.len(),
+        );
         format!("{} {} ({examples})", files.len(), noun())
     }
 

@@ -11,7 +11,7 @@ use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::ide::completion::{CursorStep, required_here, type_at};
 use crate::ide::cursor::{KeyPath, KeyStep};
 use crate::ide::readers::{ReaderKind, files_with_tokens, readers_in_code, tokens_in};
-use crate::manifest::model::{Attribute, Documentation, Excerpt, TypeAlias};
+use crate::manifest::model::{Documentation, Excerpt, TypeAlias};
 use crate::puppet::types;
 use crate::text::{Span, count_phrase};
 use crate::workspace::environments::Environment;
@@ -126,11 +126,11 @@ impl HoverWriter<'_> {
     /// look its key up. `None` without any.
     fn given_note(&self, one: ParameterAt<'_>) -> Option<String> {
         let code = self.snapshot.manifests(&self.subject.environment);
-        let is_it = |given: &&Attribute| given.name == one.parameter.name;
         let places: Vec<String> = code
             .uses_of(&one.class.name)
             .filter_map(|used| {
-                let given = used.class_use.gives.iter().find(is_it)?;
+                let given =
+                    used.class_use.gives.iter().find(|given| given.name == one.parameter.name)?;
                 Some(self.markup.render_place(Span::in_file(used.file.id, given.range)))
             })
             .collect();
@@ -194,11 +194,14 @@ impl HoverWriter<'_> {
         else {
             return String::new();
         };
-        let step = |step: &KeyStep| match step {
-            KeyStep::Member(key) => CursorStep::Key(key.to_text().into_owned()),
-            KeyStep::Element { index, .. } => CursorStep::Item(*index),
-        };
-        let steps: Vec<CursorStep> = path.steps.iter().map(step).collect();
+        let steps: Vec<CursorStep> = path
+            .steps
+            .iter()
+            .map(|step| match step {
+                KeyStep::Member(key) => CursorStep::Key(key.to_text().into_owned()),
+                KeyStep::Element { index, .. } => CursorStep::Item(*index),
+            })
+            .collect();
         let Some(data_type) = type_at(&whole, &steps) else { return String::new() };
         let required = match required_here(&whole, &steps) {
             Some(true) => ", required",
@@ -222,9 +225,8 @@ pub(super) fn describe_alias(
     alias: &TypeAlias,
 ) -> String {
     let code = markup.snapshot.manifests(environment);
-    let is_other = |one: &&TypeAlias| one.name != alias.name;
     let named = code.aliases_named(&alias.data_type.text, MAX_ALIASES);
-    let all = std::iter::once(alias).chain(named.into_iter().filter(is_other));
+    let all = std::iter::once(alias).chain(named.into_iter().filter(|one| one.name != alias.name));
     let texts: Vec<String> = all.map(alias_text).collect();
     let Documentation { text, summary, .. } = &alias.documentation;
     let comments = summary.iter().chain(Some(text).filter(|text| !text.is_empty()));

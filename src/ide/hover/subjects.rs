@@ -114,11 +114,12 @@ impl HoverWriter<'_> {
         let environment = &self.subject.environment;
         let reaches: Vec<_> =
             environment.reach.iter().filter(|reach| reach.template == *template).collect();
-        let fits = |path: &FilePath| {
-            reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some())
-        };
-        let files: Vec<&FilePath> =
-            self.snapshot.files().map(|file| &file.path).filter(|path| fits(path)).collect();
+        let files: Vec<&FilePath> = self
+            .snapshot
+            .files()
+            .map(|file| &file.path)
+            .filter(|path| reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some()))
+            .collect();
         let verb = if files.len() == 1 { "fits" } else { "fit" };
         writeln!(out, "{} {verb}", count_phrase(files.len(), "existing file"))
             .expect("writing to a string");
@@ -144,12 +145,15 @@ impl HoverWriter<'_> {
         }
         let functions = levels.iter().filter(|level| level.backend.data_reader().is_none());
         for level in functions {
-            let is_it = |path: &&FilePath| {
-                let found = environment.probable_function(path);
-                found.is_some_and(|reach| reach.template == *template)
-            };
-            let probable: Vec<&FilePath> =
-                self.snapshot.files().map(|file| &file.path).filter(is_it).collect();
+            let probable: Vec<&FilePath> = self
+                .snapshot
+                .files()
+                .map(|file| &file.path)
+                .filter(|path| {
+                    let found = environment.probable_function(path);
+                    found.is_some_and(|reach| reach.template == *template)
+                })
+                .collect();
             self.probable_files(&level.backend.name, &probable, &mut out);
         }
         out

@@ -217,10 +217,12 @@ impl<'a> RefactorContext<'a> {
             Ok(texts) => texts,
             Err(reason) => return Some(refused(reason)),
         };
-        let can_take = |one: &Written| {
-            one.from.iter().all(|from| self.can_take(&target, key, (from, &one.text)))
-        };
-        let texts: Vec<Written> = texts.into_iter().filter(can_take).collect();
+        let texts: Vec<Written> = texts
+            .into_iter()
+            .filter(|one| {
+                one.from.iter().all(|from| self.can_take(&target, key, (from, &one.text)))
+            })
+            .collect();
         if texts.is_empty() {
             return Some(refused(secrets::MIXED));
         }

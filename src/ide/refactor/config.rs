@@ -11,7 +11,7 @@ mod version_4;
 use super::{CONFIG_SHARE, Draft, Refactoring, RefactoringRequest};
 use crate::fleet::compare::{Comparer, Effort};
 use crate::fleet::proof::with_own_line_ends;
-use crate::hiera::config::{ConfigProblem, ConfigProblemKind, ConfigVersion, HieraConfig};
+use crate::hiera::config::{ConfigProblemKind, ConfigVersion, HieraConfig};
 use crate::ide::refactor::RefactoringKind;
 use crate::text::{SourceChange, TextEdit, TextRange};
 use crate::workspace::Snapshot;
@@ -86,8 +86,9 @@ impl<'a> ConfigFile<'a> {
         let environments = self.snapshot.environments().all.iter();
         let layers = environments.flat_map(|one| one.all_configs().map(|(_, config)| &**config));
         let same = layers.filter(|one| one.path == *self.wanted.path).chain([self.config]);
-        let is_error = |it: &&ConfigProblem| it.kind != ConfigProblemKind::Deprecated;
-        if let Some(problem) = same.flat_map(|one| &one.problems).find(is_error) {
+        if let Some(problem) =
+            same.flat_map(|one| &one.problems).find(|it| it.kind != ConfigProblemKind::Deprecated)
+        {
             return Err(format!("Puppet refuses the file as it is: {}", problem.message));
         }
         let is_shared = |node: &yaml::Node| {
@@ -137,11 +138,10 @@ impl<'a> ConfigFile<'a> {
     /// Returns the key and the value of an entry of a hash, by its name without the colon of a
     /// symbol.
     fn find_entry(&self, hash: NodeId, name: &str) -> Option<(NodeId, NodeId)> {
-        let is_named = |key: NodeId| {
-            let text = self.tree.scalar(key);
+        self.tree.entries(hash).iter().copied().find(|(key, _)| {
+            let text = self.tree.scalar(*key);
             text.is_some_and(|text| text.strip_prefix(':').unwrap_or(text) == name)
-        };
-        self.tree.entries(hash).iter().copied().find(|(key, _)| is_named(*key))
+        })
     }
 
     fn node_span(&self, node: NodeId) -> TextRange {

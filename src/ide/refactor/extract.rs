@@ -50,20 +50,21 @@ impl RefactorContext<'_> {
             Some(Layer::Module(module)) => format!("{module}::"),
             _ => String::new(),
         };
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let stem: String = stem.chars().map(|c| if plain(c) { c } else { '_' }).collect();
+        let stem: String = stem
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' })
+            .collect();
         let name = |n: usize| match n {
             1 => format!("{prefix}shared_{stem}"),
             _ => format!("{prefix}shared_{stem}_{n}"),
         };
-        let is_free = |name: &String| {
+        let name = (1..=MAX_NAMES).map(name).find(|name| {
             index.definitions(name).is_empty()
                 && index.asked_by(name).is_empty()
                 && index.options_of(name).next().is_none()
                 && code.readers_of_key(name).next().is_none()
                 && code.pattern_readers(name).next().is_none()
-        };
-        let name = (1..=MAX_NAMES).map(name).find(is_free)?;
+        })?;
         index.open_options().is_none().then(|| name.into())
     }
 
@@ -156,8 +157,8 @@ fn is_worth_it(document: &Document, node: NodeId) -> bool {
 
 /// Whether a text is a single word or a number, or nothing.
 fn is_word(text: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    text.chars().all(is_part) || text.parse::<f64>().is_ok()
+    text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+        || text.parse::<f64>().is_ok()
 }
 
 impl Document {
@@ -208,12 +209,13 @@ fn selected_text(context: &RefactorContext<'_>) -> Option<Draft> {
             (count > 0).then(|| (text.to_owned(), count)).map(|(text, count)| (place, text, count))
         })
         .collect();
-    let is_here = |place: &ReplaceableValue| {
-        let span = document.tree.node(place.node).span;
-        span.contains_range(range) && span != range
-    };
     let count: usize = strings.iter().map(|(_, _, count)| count).sum();
-    if count < 2 || !strings.iter().any(|(place, ..)| is_here(place)) {
+    if count < 2
+        || !strings.iter().any(|(place, ..)| {
+            let span = document.tree.node(place.node).span;
+            span.contains_range(range) && span != range
+        })
+    {
         return None;
     }
     let name = context.free_name("text")?;
@@ -252,9 +254,11 @@ impl Document {
 
 /// Returns where a text stands in a string, outside of tokens, without overlaps.
 fn outside_of_tokens(text: &str, part: &str) -> Vec<usize> {
-    let is_outside = |at: &usize| {
-        let open = text[..*at].rfind("%{");
-        open.is_none_or(|open| text[open..*at].contains('}'))
-    };
-    text.match_indices(part).map(|(at, _)| at).filter(is_outside).collect()
+    text.match_indices(part)
+        .map(|(at, _)| at)
+        .filter(|at| {
+            let open = text[..*at].rfind("%{");
+            open.is_none_or(|open| text[open..*at].contains('}'))
+        })
+        .collect()
 }

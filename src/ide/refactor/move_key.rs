@@ -52,12 +52,11 @@ impl RefactorContext<'_> {
         entry: &DocumentEntry,
         siblings: &SiblingFiles,
     ) -> bool {
-        let is_of_level = |path| {
-            let mut matches = self.environment.path_matches(path);
-            matches.any(|(reach, _)| reach.level.name == target.level.name)
-        };
         siblings.contains_key(&target.path)
-            || self.snapshot.keys().definitions(&entry.name).iter().any(is_of_level)
+            || self.snapshot.keys().definitions(&entry.name).iter().any(|path| {
+                let mut matches = self.environment.path_matches(path);
+                matches.any(|(reach, _)| reach.level.name == target.level.name)
+            })
     }
 
     /// Drafts the move of an entry to a file.

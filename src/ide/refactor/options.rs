@@ -57,8 +57,8 @@ impl RefactorContext<'_> {
         let own = is_for_all.then(|| self.wanted.path.clone());
         let others = self.located_targets().into_iter().filter(|it| it.is_for_all && it.exists);
         let all: Vec<FilePath> = own.into_iter().chain(others.map(|it| it.path)).collect();
-        let has_options = |path: &&FilePath| index.definitions(LOOKUP_OPTIONS).contains(path);
-        let found = all.iter().find(has_options).or(all.last());
+        let found =
+            all.iter().find(|path| index.definitions(LOOKUP_OPTIONS).contains(path)).or(all.last());
         Some(found.unwrap_or(self.wanted.path).clone())
     }
 }

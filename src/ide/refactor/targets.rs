@@ -51,8 +51,7 @@ impl RefactorContext<'_> {
         for level in self.located_levels(config, &config.hierarchy, &scope) {
             for location in level.locations.iter() {
                 let target = self.target_of(&level.level, location, &scope);
-                let is_known = |one: &MoveTarget| targets.iter().any(|it| it.path == one.path);
-                targets.extend(target.filter(|one| !is_known(one)));
+                targets.extend(target.filter(|one| !targets.iter().any(|it| it.path == one.path)));
             }
         }
         targets
@@ -100,14 +99,18 @@ impl RefactorContext<'_> {
 
     /// Whether each variable of a location has a value that is not empty.
     fn has_values(&self, level: &Level, template: &Template, scope: &Scope) -> bool {
-        let is_it =
-            |reach: &&Reach| reach.level.name == level.name && reach.template.text == template.text;
-        let has_value = |name: &String| match scope.get_path(name.trim_start_matches(':')) {
-            Variable::Known(value) => !value.to_text().is_empty(),
-            Variable::Undefined | Variable::Unknown => false,
-        };
-        let reach = self.environment.reach.iter().find(is_it);
-        reach.is_some_and(|reach| reach.pattern.variables().iter().all(has_value))
+        let reach =
+            self.environment.reach.iter().find(|reach| {
+                reach.level.name == level.name && reach.template.text == template.text
+            });
+        reach.is_some_and(|reach| {
+            reach.pattern.variables().iter().all(|name| {
+                match scope.get_path(name.trim_start_matches(':')) {
+                    Variable::Known(value) => !value.to_text().is_empty(),
+                    Variable::Undefined | Variable::Unknown => false,
+                }
+            })
+        })
     }
 
     /// Returns an existing file as a target by the location that names it most literally; `None` for
@@ -155,9 +158,8 @@ impl RefactorContext<'_> {
         }
         let readers = snapshot.readers_of(environment, path);
         let own = snapshot.readers_of(environment, wanted.path);
-        let is_own = |node: usize| own.all_nodes().any(|(one, _)| one == node);
         snapshot.nodes_of(environment).is_empty()
-            || readers.all_nodes().any(|(node, _)| is_own(node))
+            || readers.all_nodes().any(|(node, _)| own.all_nodes().any(|(one, _)| one == node))
     }
 
     /// Returns the files that define other keys of the class or the prefix of a key.
@@ -186,14 +188,15 @@ impl RefactorContext<'_> {
         files.sort_unstable();
         let more = files.into_iter().filter_map(|path| self.target_at(path));
         let located = self.located_targets();
-        let is_path = |target: &MoveTarget| matches!(target.level.locations, Locations::Paths(_));
-        let located =
-            located.into_iter().filter(|it| is_path(it) || siblings.contains_key(&it.path));
+        let located = located.into_iter().filter(|it| {
+            matches!(it.level.locations, Locations::Paths(_)) || siblings.contains_key(&it.path)
+        });
         let mut best: Vec<MoveTarget> = Vec::new();
         let text = self.document.text_of(entry);
-        let can_take =
-            |target: &MoveTarget| self.can_take(target, &entry.name, (self.wanted.path, &text));
-        for target in located.chain(more).filter(can_take) {
+        for target in located
+            .chain(more)
+            .filter(|target| self.can_take(target, &entry.name, (self.wanted.path, &text)))
+        {
             let count =
                 |target: &MoveTarget| siblings.get(&target.path).copied().unwrap_or_default();
             match best.iter_mut().find(|other| other.is_of_location(&target)) {

@@ -10,26 +10,25 @@ use crate::yaml::{NodeId, NodeKind, ScalarStyle};
 pub(super) fn render_value(value: &Value, indent: usize) -> String {
     let pad = " ".repeat(indent);
     match value.data() {
-        Data::Array(items) if !items.is_empty() => {
-            let item = |item: &Value| {
+        Data::Array(items) if !items.is_empty() => items
+            .iter()
+            .map(|item| {
                 let text = render_value(item, indent + 2);
                 let nested = text.strip_prefix('\n').map(|text| &text[indent + 2..]);
                 match nested {
                     Some(text) => format!("\n{pad}- {text}"),
                     None => format!("\n{pad}-{text}"),
                 }
-            };
-            items.iter().map(item).collect()
-        }
-        Data::Hash(hash) if !hash.is_empty() => {
-            let member =
-                |(key, member): (&crate::puppet::value::Key, &crate::puppet::value::Member)| {
-                    let key = print::print_inline(&key.to_value(None), &PrintOptions::default());
-                    let text = render_value(&member.value, indent + 2);
-                    format!("\n{pad}{key}:{text}")
-                };
-            hash.iter().map(member).collect()
-        }
+            })
+            .collect(),
+        Data::Hash(hash) if !hash.is_empty() => hash
+            .iter()
+            .map(|(key, member)| {
+                let key = print::print_inline(&key.to_value(None), &PrintOptions::default());
+                let text = render_value(&member.value, indent + 2);
+                format!("\n{pad}{key}:{text}")
+            })
+            .collect(),
         Data::String(text) => format!(" {}", render_string(text)),
         _ => format!(" {}", print::print_inline(value, &PrintOptions::default())),
     }
@@ -99,10 +98,10 @@ impl Document {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.is_same(*a, *b))
             }
             (NodeKind::Mapping { entries: a, .. }, NodeKind::Mapping { entries: b, .. }) => {
-                let is_same = |((a, x), (b, y)): (&(NodeId, NodeId), &(NodeId, NodeId))| {
-                    self.is_same(*a, *b) && self.is_same(*x, *y)
-                };
-                a.len() == b.len() && a.iter().zip(b).all(is_same)
+                a.len() == b.len()
+                    && a.iter()
+                        .zip(b)
+                        .all(|((a, x), (b, y))| self.is_same(*a, *b) && self.is_same(*x, *y))
             }
             _ => false,
         }

@@ -212,8 +212,8 @@ fn parameter_in_header(
     file: &CodeFile,
     offset: u32,
 ) -> Option<(KeyPart, TextRange)> {
-    let is_class = |one: &&Definition| one.kind == DefinitionKind::Class;
-    let mut classes = file.manifest.definitions.iter().filter(is_class);
+    let mut classes =
+        file.manifest.definitions.iter().filter(|one| one.kind == DefinitionKind::Class);
     classes.find_map(|class| {
         let documented = class.documentation.parameters.iter().map(|one| (&one.name, one.range));
         let declared = class
@@ -250,10 +250,9 @@ fn variable_at(
     if let Some((class, parameter)) = one.name.rsplit_once("::") {
         return Some((key_of(index, class, parameter)?, one.range));
     }
-    let holds = |class: &&Definition| {
+    let class = file.manifest.definitions.iter().rev().find(|class| {
         class.kind == DefinitionKind::Class && class.range.contains_range(one.range)
-    };
-    let class = file.manifest.definitions.iter().rev().find(holds)?;
+    })?;
     class.find_parameter(&one.name)?;
     Some((key_of(index, &class.name, &one.name)?, one.range))
 }

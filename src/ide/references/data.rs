@@ -16,9 +16,9 @@ impl ReferenceSearch<'_> {
         let mut spans = Vec::new();
         for path in self.snapshot.keys().definitions(&part.root) {
             self.goes_on()?;
-            let is_passed_over =
-                || self.environment.module_passing_over(path, &part.root).is_some();
-            if !self.is_searched(path) || is_passed_over() {
+            if !self.is_searched(path)
+                || self.environment.module_passing_over(path, &part.root).is_some()
+            {
                 continue;
             }
             let Some(data) = view.data_of(path) else { continue };

@@ -62,13 +62,19 @@ impl KeyPart {
     }
 
     fn of_path(path: &KeyPath) -> KeyPart {
-        let segment = |step: &KeyStep| match step {
-            KeyStep::Member(key) => segment_of(key),
-            KeyStep::Element { index, .. } => {
-                KeySegment::Index(i64::try_from(*index).unwrap_or(i64::MAX))
-            }
-        };
-        KeyPart { root: path.root.clone(), subkeys: path.steps.iter().map(segment).collect() }
+        KeyPart {
+            root: path.root.clone(),
+            subkeys: path
+                .steps
+                .iter()
+                .map(|step| match step {
+                    KeyStep::Member(key) => segment_of(key),
+                    KeyStep::Element { index, .. } => {
+                        KeySegment::Index(i64::try_from(*index).unwrap_or(i64::MAX))
+                    }
+                })
+                .collect(),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::hiera::config::Template;
 use crate::hiera::data::Reference;
 use crate::hiera::interpolation::{TokenKind, parse_tokens};
 use crate::hiera::key::LookupKey;
-use crate::text::{FilePath, Span, TextRange};
+use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 
 impl ReferenceSearch<'_> {
@@ -68,17 +68,22 @@ pub(super) fn variable_at(
 
 /// Returns the variables that a location names, if it is written as it reads.
 fn variables_of(snapshot: &Snapshot, template: &Template) -> Vec<(FilePath, LookupKey, TextRange)> {
-    let place = |span: Span| {
+    let Some((path, start)) = template.span.and_then(|span| {
         let path = snapshot.path_of(span.file)?;
         let range = snapshot.span_bytes(span);
         let written = snapshot.file(path)?.text()?.slice(range).into_owned();
         let start = range.start + u32::try_from(written.find(&*template.text)?).ok()?;
         Some((path.clone(), start))
+    }) else {
+        return Vec::new();
     };
-    let Some((path, start)) = template.span.and_then(place) else { return Vec::new() };
-    let variable = |token| match token {
-        TokenKind::Variable { key, range } => Some((path.clone(), key, range.shift_left(start))),
-        _ => None,
-    };
-    parse_tokens(&template.text).into_iter().filter_map(|token| variable(token.kind)).collect()
+    parse_tokens(&template.text)
+        .into_iter()
+        .filter_map(|token| match token.kind {
+            TokenKind::Variable { key, range } => {
+                Some((path.clone(), key, range.shift_left(start)))
+            }
+            _ => None,
+        })
+        .collect()
 }

@@ -3,7 +3,7 @@
 use super::{RenameError, Renaming, Role};
 use crate::hiera::config::Layer;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::text::{FilePath, TextRange};
+use crate::text::TextRange;
 use crate::workspace::environments::Environment;
 use crate::workspace::kinds::code_language;
 use crate::workspace::manifests::{ModuleOrigin, split_key};
@@ -40,8 +40,10 @@ impl Renaming<'_> {
         if let Some(one) = index.pattern_readers(root).next() {
             return Err(self.computed_name(&one.file.path, one.reader.range));
         }
-        let own = |path: &FilePath| !self.snapshot.is_third_party(environment, path);
-        if let Some(one) = index.dynamic_readers().find(|one| own(&one.file.path)) {
+        if let Some(one) = index
+            .dynamic_readers()
+            .find(|one| !self.snapshot.is_third_party(environment, &one.file.path))
+        {
             return Err(self.computed_name(&one.file.path, one.reader.range));
         }
         self.check_module(environment, root)?;
@@ -77,10 +79,9 @@ impl Renaming<'_> {
             let text = self.code_text(&file.path);
             for (at, _) in text.match_indices(root) {
                 let range = TextRange::from_usize(at..at + root.len());
-                let overlaps = |one: TextRange| one.start < range.end && range.start < one.end;
                 let mut known = self.all.iter().filter(|one| one.path == file.path);
                 if !is_whole_word(&text, range)
-                    || known.any(|one| overlaps(one.range))
+                    || known.any(|one| one.range.start < range.end && range.start < one.range.end)
                     || is_comment(&text, at)
                 {
                     continue;
@@ -180,18 +181,16 @@ impl Renaming<'_> {
         if module(root) == module(new) {
             return Ok(());
         }
-        let of_module = |path: &FilePath| match environment.layer_of(path) {
-            Some(Layer::Module(module)) => Some(module.to_string()),
-            _ => None,
-        };
         let data = self.all.iter().filter(|one| {
             matches!(one.role, Role::Definition | Role::OptionsEntry)
                 && &*self.part.root != LOOKUP_OPTIONS
         });
-        match { data }.find_map(|one| of_module(&one.path)) {
-            Some(module) => Err(RenameError::Module(module)),
-            None => Ok(()),
+        for one in data {
+            if let Some(Layer::Module(module)) = environment.layer_of(&one.path) {
+                return Err(RenameError::Module(module.to_string()));
+            }
         }
+        Ok(())
     }
 }
 

@@ -105,8 +105,9 @@ impl Renaming<'_> {
         one: &Occurrence,
         new: &str,
     ) -> Option<TextEdit> {
-        let is_own = || self.is_plain_root(file, text, one) || self.is_own_key(file, one);
-        if self.is_misnamed(file) || !is_own() {
+        if self.is_misnamed(file)
+            || !(self.is_plain_root(file, text, one) || self.is_own_key(file, one))
+        {
             return None;
         }
         let written = text.slice(one.range);
@@ -183,13 +184,12 @@ impl Renaming<'_> {
             Role::OptionsEntry => plain(root) == LOOKUP_OPTIONS && rest.len() == 1,
             _ => {
                 let subkeys = self.part.subkeys.iter();
-                let fits = |(key, segment): (&&str, &KeySegment)| match segment {
-                    KeySegment::Name(name) => plain(key) == **name,
-                    KeySegment::Index(_) => true,
-                };
                 plain(root) == *self.part.root
                     && rest.len() == self.part.subkeys.len()
-                    && rest.iter().zip(subkeys).all(fits)
+                    && rest.iter().zip(subkeys).all(|(key, segment)| match segment {
+                        KeySegment::Name(name) => plain(key) == **name,
+                        KeySegment::Index(_) => true,
+                    })
             }
         }
     }

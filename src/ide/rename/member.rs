@@ -42,9 +42,12 @@ impl Renaming<'_> {
             }
             for path in self.snapshot.keys().files_asking_for(&self.part.root) {
                 let Some(data) = self.snapshot.view(environment).data_of(path) else { continue };
-                let asks = |asked: &LookupKey| asked.is_within(&self.part.root, &key.subkeys);
                 let mut tokens = data.tokens();
-                if let Some(token) = tokens.find(|one| one.reference.key().is_some_and(asks)) {
+                let asking = tokens.find(|one| {
+                    let asked = one.reference.key();
+                    asked.is_some_and(|asked| asked.is_within(&self.part.root, &key.subkeys))
+                });
+                if let Some(token) = asking {
                     let place = self.place_name(path, self.snapshot.span_bytes(token.name_span));
                     return Err(RenameError::Taken(new.to_owned(), place));
                 }
@@ -88,11 +91,12 @@ impl Renaming<'_> {
         let view = self.snapshot.view(environment);
         let files = self.snapshot.keys().definitions(&self.part.root).iter();
         let reached = files.filter(|path| environment.reaches_file(path));
-        let of_file = |path: &FilePath| {
-            let data = view.data_of(path)?;
-            Some((path.clone(), data.get(&self.part.root)?.clone()))
-        };
-        reached.filter_map(of_file).collect()
+        reached
+            .filter_map(|path| {
+                let data = view.data_of(path)?;
+                Some((path.clone(), data.get(&self.part.root)?.clone()))
+            })
+            .collect()
     }
 }
 

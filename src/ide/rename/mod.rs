@@ -205,14 +205,20 @@ fn all_occurrences(
     loop {
         let all =
             find_occurrences(snapshot, &environments, &name, None).ok_or(RenameError::Cancelled)?;
-        let reads = |environment: &Environment, path: &FilePath| match code_language(path) {
-            Some(_) => snapshot.manifests(environment).file(path).is_some(),
-            None => environment.governs_file(path),
-        };
-        let is_known = |one: &Arc<Environment>| environments.iter().any(|it| Arc::ptr_eq(it, one));
-        let more = snapshot.environments().all.iter().filter(|one| !is_known(one));
-        let more: Vec<_> =
-            more.filter(|one| all.iter().any(|it| reads(one, &it.path))).cloned().collect();
+        let more = snapshot
+            .environments()
+            .all
+            .iter()
+            .filter(|one| !environments.iter().any(|it| Arc::ptr_eq(it, one)));
+        let more: Vec<_> = more
+            .filter(|one| {
+                all.iter().any(|it| match code_language(&it.path) {
+                    Some(_) => snapshot.manifests(one).file(&it.path).is_some(),
+                    None => one.governs_file(&it.path),
+                })
+            })
+            .cloned()
+            .collect();
         if more.is_empty() {
             return Ok((environments, all));
         }

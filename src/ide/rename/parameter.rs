@@ -72,10 +72,11 @@ impl Renaming<'_> {
             if !begins || RESERVED.contains(&name) {
                 return refuse_with(format!("`{name}` is no name for a parameter"));
             }
-            let is_used =
-                |one: &VariableUse| one.name == name && found.class.range.contains_range(one.range);
             let uses = self.variable_uses(&found.file.path)?;
-            if let Some(one) = uses.iter().find(|one| is_used(one)) {
+            if let Some(one) = uses
+                .iter()
+                .find(|one| one.name == name && found.class.range.contains_range(one.range))
+            {
                 let place = self.place_name(&found.file.path, one.range);
                 return refuse_with(format!("`${name}` is already used in {place}"));
             }
@@ -144,8 +145,9 @@ impl Renaming<'_> {
         }
         let may_give = |one: &&ClassUse| {
             let is_literal = one.class.as_ref().is_some_and(|class| class.literal_text().is_some());
-            let gives = || one.gives.iter().any(|given| given.name == found.parameter.name);
-            !is_literal && (one.gives_more || gives())
+            !is_literal
+                && (one.gives_more
+                    || one.gives.iter().any(|given| given.name == found.parameter.name))
         };
         for file in index.files() {
             if let Some(one) = file.manifest.uses.iter().find(may_give) {

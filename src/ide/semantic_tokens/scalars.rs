@@ -21,11 +21,11 @@ impl Coloring<'_> {
     }
 
     fn scalars_of(&self, part: &TextPart<'_>, out: &mut Vec<SemanticToken>) {
-        let is_copy =
-            |id: usize| part.tree.copies.binary_search_by_key(&id, |copy| copy.0 as usize).is_ok();
         for (id, node) in part.tree.nodes.iter().enumerate() {
             let NodeKind::Scalar { text, .. } = &node.kind else { continue };
-            if !is_copy(id) && (text.contains("literal(") || text.contains("ENC[")) {
+            if part.tree.copies.binary_search_by_key(&id, |copy| copy.0 as usize).is_err()
+                && (text.contains("literal(") || text.contains("ENC["))
+            {
                 self.color_scalar(part, node, text, out);
             }
         }

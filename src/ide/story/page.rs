@@ -189,12 +189,14 @@ impl<'a> Page<'a> {
         for (nodes, own) in answers {
             let mut next = 0;
             for [level, place, state] in own {
-                let is_it = |row: &TableRow| (&row.level, &row.place) == (&level, &place);
-                let at = rows.iter().position(is_it).unwrap_or_else(|| {
-                    let (level, place) = (level.clone(), place.clone());
-                    rows.insert(next, TableRow { level, place, states: Vec::new() });
-                    next
-                });
+                let at = rows
+                    .iter()
+                    .position(|row| (&row.level, &row.place) == (&level, &place))
+                    .unwrap_or_else(|| {
+                        let (level, place) = (level.clone(), place.clone());
+                        rows.insert(next, TableRow { level, place, states: Vec::new() });
+                        next
+                    });
                 let states = &mut rows[at].states;
                 match states.iter_mut().find(|(known, ..)| *known == state) {
                     Some((_, count, answers)) => {

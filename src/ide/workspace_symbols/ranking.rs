@@ -43,12 +43,12 @@ impl Query {
             return 0;
         }
         let mut starts = (0..key.len()).filter(|at| start(key, *at) == Some(SEGMENT));
-        let fits = |at: usize| {
-            let rest = &key[at..];
+        let found = starts.find(|at| {
+            let rest = &key[*at..];
             rest.len() >= self.letters.len()
                 && rest[..self.letters.len()].eq_ignore_ascii_case(&self.letters)
-        };
-        match starts.find(|at| fits(*at)) {
+        });
+        match found {
             None => 0,
             Some(at) => {
                 let is_whole = key.len() - at == self.letters.len();

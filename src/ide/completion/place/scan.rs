@@ -300,11 +300,13 @@ impl Scan {
     }
 
     fn current_path(&self) -> Vec<CursorStep> {
-        let step = |frame: &BlockFrame| match &frame.kind {
-            FrameKind::Hash(keys) => CursorStep::Key(keys.last().cloned().unwrap_or_default()),
-            FrameKind::List(index) => CursorStep::Item(*index),
-        };
-        self.frames.iter().map(step).collect()
+        self.frames
+            .iter()
+            .map(|frame| match &frame.kind {
+                FrameKind::Hash(keys) => CursorStep::Key(keys.last().cloned().unwrap_or_default()),
+                FrameKind::List(index) => CursorStep::Item(*index),
+            })
+            .collect()
     }
 }
 

@@ -30,8 +30,9 @@ fn last_entry(text: &str) -> Option<usize> {
     let mut end = text.len();
     while end > 0 {
         let start = text[..end - 1].rfind(['\n', '\r']).map_or(0, |at| at + 1);
-        let begins = |c: char| !matches!(c, ' ' | '\t' | '#' | '-' | '}' | ']' | '\r' | '\n');
-        if text[start..end].starts_with(begins) {
+        if text[start..end]
+            .starts_with(|c| !matches!(c, ' ' | '\t' | '#' | '-' | '}' | ']' | '\r' | '\n'))
+        {
             return Some(start);
         }
         end = start;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::subjects::{Answers, Subjects};
 use super::{Chosen, OverrideList, OverrideTarget, RefactorContext, TargetFile};
-use crate::hiera::config::Level;
 use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::resolution::{Outcome, Resolution};
 use crate::ide::change_report::masking::{HIDDEN, Masking};
@@ -82,11 +81,10 @@ impl RefactorContext<'_> {
     ) -> OverrideTarget {
         let text = self.entry_of_key().map(|entry| self.document.text_of(entry));
         let text = text.unwrap_or_default();
-        let can_take = |target: &MoveTarget| self.can_take(target, key, (self.wanted.path, &text));
         let open = subjects.open_targets(node, answer);
         let files = open
             .into_iter()
-            .filter(can_take)
+            .filter(|target| self.can_take(target, key, (self.wanted.path, &text)))
             .map(|target| TargetFile::new(&target, subjects.readers_of(&target.path).len()));
         let file = files.min_by_key(|file| file.readers);
         let stated = match file {
@@ -112,12 +110,13 @@ impl RefactorContext<'_> {
         subjects: &Subjects<'_>,
         answers: &Answers,
     ) -> (Vec<OverrideTarget>, usize) {
-        let fits = |file: &LevelFile| {
-            let path = self.short_path(&file.target.path).to_lowercase();
-            path.contains(filter) || file.target.level.name.to_lowercase().contains(filter)
-        };
         let mut listed: Vec<(usize, OverrideTarget)> = Vec::new();
-        for (path, file) in self.level_files(subjects).into_iter().filter(|(_, it)| fits(it)) {
+        for (path, file) in self.level_files(subjects) {
+            let shown_path = self.short_path(&path).to_lowercase();
+            let level_name = file.target.level.name.to_lowercase();
+            if !shown_path.contains(filter) && !level_name.contains(filter) {
+                continue;
+            }
             if self.snapshot.cancel_token().is_cancelled() {
                 break;
             }
@@ -163,10 +162,14 @@ impl RefactorContext<'_> {
         let mut files: BTreeMap<FilePath, LevelFile> = BTreeMap::new();
         let mut refused: BTreeSet<FilePath> = BTreeSet::new();
         for (_, config) in subjects.layers() {
-            let is_shared = |level: &&Arc<Level>| {
-                level.locations.templates().iter().any(|it| !of_nodes.contains(&*it.text))
-            };
-            let levels: Vec<_> = config.hierarchy.iter().filter(is_shared).cloned().collect();
+            let levels: Vec<_> = config
+                .hierarchy
+                .iter()
+                .filter(|level| {
+                    level.locations.templates().iter().any(|it| !of_nodes.contains(&*it.text))
+                })
+                .cloned()
+                .collect();
             for (node, scope) in subjects.scopes.iter().enumerate() {
                 if self.snapshot.cancel_token().is_cancelled() {
                     return files;
@@ -202,8 +205,9 @@ impl RefactorContext<'_> {
     fn node_locations(&self) -> BTreeSet<&str> {
         let Environment { reach, .. } = &**self.environment;
         let names = self.snapshot.node_variables(self.environment);
-        let is_of_node = |variable: &String| names.contains(variable);
-        let of_nodes = reach.iter().filter(|it| it.pattern.variables().iter().any(is_of_node));
+        let of_nodes = reach
+            .iter()
+            .filter(|it| it.pattern.variables().iter().any(|variable| names.contains(variable)));
         of_nodes.map(|reach| &*reach.template.text).collect()
     }
 

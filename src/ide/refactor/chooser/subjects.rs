@@ -86,11 +86,13 @@ impl<'c> Subjects<'c> {
     pub(super) fn layers(&self) -> Vec<(Layer, &'c Arc<HieraConfig>)> {
         let RefactorContext { environment, wanted, .. } = self.context;
         let own = environment.layer_of(wanted.path);
-        let is_other_module =
-            |layer: &Layer| matches!(layer, Layer::Module(_)) && Some(layer) != own;
-        let is_below = |layer: &Layer| own == Some(&Layer::Global) && *layer == Layer::Environment;
         let all = environment.all_configs();
-        all.filter(|(layer, _)| !is_other_module(layer) && !is_below(layer)).collect()
+        all.filter(|(layer, _)| {
+            let is_other_module = matches!(layer, Layer::Module(_)) && Some(layer) != own;
+            let is_below = own == Some(&Layer::Global) && *layer == Layer::Environment;
+            !is_other_module && !is_below
+        })
+        .collect()
     }
 
     /// Returns the answers of nodes, given by their numbers in order, by at most so many lookups.
@@ -131,8 +133,9 @@ impl<'c> Subjects<'c> {
     pub(super) fn readers_of(&self, path: &FilePath) -> Vec<usize> {
         let RefactorContext { snapshot, environment, .. } = self.context;
         if self.are_kinds || self.is_file_alone {
-            let reads = |node: &usize| snapshot.reads_file(environment, &self.scopes[*node], path);
-            return (0..self.scopes.len()).filter(reads).collect();
+            return (0..self.scopes.len())
+                .filter(|node| snapshot.reads_file(environment, &self.scopes[*node], path))
+                .collect();
         }
         snapshot.readers_of(environment, path).certainly.clone()
     }
@@ -151,10 +154,12 @@ impl<'c> Subjects<'c> {
 
     /// Passes each location above the first one that has the key on as a target.
     fn visit_above(&self, node: usize, answer: &Resolution, mut visit: impl FnMut(MoveTarget)) {
-        let has_key = |outcome: &Outcome| {
-            matches!(outcome, Outcome::Found { .. } | Outcome::Answered { .. } | Outcome::Failed(_))
-        };
-        let winner = answer.steps.iter().find(|step| has_key(&step.outcome));
+        let winner = answer.steps.iter().find(|step| {
+            matches!(
+                &step.outcome,
+                Outcome::Found { .. } | Outcome::Answered { .. } | Outcome::Failed(_)
+            )
+        });
         let scope = &self.scopes[node];
         for (layer, config) in self.layers() {
             for level in self.context.located_levels(config, &config.hierarchy, scope) {
@@ -210,8 +215,9 @@ impl<'c> Subjects<'c> {
             .flat_map(|(_, config)| self.context.located_levels(config, &config.hierarchy, scope));
         let mut targets = located.flat_map(|level| {
             let locations = level.locations.iter();
-            let target = |location| self.context.target_of(&level.level, location, scope);
-            locations.filter_map(target).collect::<Vec<_>>()
+            locations
+                .filter_map(|location| self.context.target_of(&level.level, location, scope))
+                .collect::<Vec<_>>()
         });
         targets.find(|target| target.path == *path).into_iter().collect()
     }

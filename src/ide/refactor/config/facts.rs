@@ -12,8 +12,13 @@ pub(super) fn draft_facts(file: &ConfigFile<'_>, drafts: &mut Vec<Draft>) {
         return;
     };
     let draft = |title, facts: &[Legacy]| {
-        let edit = |one: &Legacy| TextEdit::new(one.range, format!("facts.{}", one.new));
-        file.new_draft(title, facts.iter().map(edit).collect())
+        file.new_draft(
+            title,
+            facts
+                .iter()
+                .map(|one| TextEdit::new(one.range, format!("facts.{}", one.new)))
+                .collect(),
+        )
     };
     drafts.push(draft(title_for(here), std::slice::from_ref(here)));
     if all.len() > 1 {

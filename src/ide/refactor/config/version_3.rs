@@ -26,8 +26,9 @@ const OF_HASHES: [&str; 6] =
 pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
     let config = file.config;
     let readings = file.read_variables();
-    let is_of_caller = |one: &&VariableRead| OF_CALLER.contains(&&*one.key.root_text());
-    if let Some(VariableRead { key, place }) = readings.iter().find(is_of_caller) {
+    if let Some(VariableRead { key, place }) =
+        readings.iter().find(|one| OF_CALLER.contains(&&*one.key.root_text()))
+    {
         return Err(format!("`{place}` reads `{}`, which version 5 does not have", key.text));
     }
     let mut remark = String::new();
@@ -205,12 +206,12 @@ impl Comments {
             beside: vec![None; count],
             rest: Vec::new(),
         };
-        let on_line = |end: u32, comment: u32| {
-            end <= comment && !file.text[end as usize..comment as usize].contains('\n')
-        };
         for comment in file.tree.comments.iter().filter(|one| one.start >= start) {
             let next = items.iter().position(|item| item.start > comment.start);
-            let beside = items.iter().rposition(|item| on_line(item.end, comment.start));
+            let beside = items.iter().rposition(|item| {
+                item.end <= comment.start
+                    && !file.text[item.end as usize..comment.start as usize].contains('\n')
+            });
             match (beside, next) {
                 (Some(item), _) => found.beside[item] = Some(*comment),
                 (None, Some(item)) if comment.start >= list => found.above[item].push(*comment),

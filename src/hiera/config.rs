@@ -374,8 +374,10 @@ impl HieraConfig {
     pub fn place_datadirs(&mut self, mut place: impl FnMut(&str) -> String) {
         let written: BTreeSet<Arc<str>> =
             self.levels().map(|level| level.datadir.text.clone()).collect();
-        let moved = |text: Arc<str>| Some((text.clone(), place(&text))).filter(|it| it.1 != *text);
-        self.datadirs = written.into_iter().filter_map(moved).collect();
+        self.datadirs = written
+            .into_iter()
+            .filter_map(|text| Some((text.clone(), place(&text))).filter(|it| it.1 != *text))
+            .collect();
     }
 
     /// Returns where the datadir of a level lies on this machine: as written, or where path mapping

@@ -278,11 +278,12 @@ impl DataFile {
     /// Returns the parts in which a root key stands.
     pub fn parts_with(&self, key: &str) -> impl Iterator<Item = &Part> {
         let one = self.roots.members.get(key).and_then(|(part, _)| self.parts.get(*part));
-        let has_it = move |part: &&Part| {
-            part.data.members.iter().any(|(name, _)| name.as_str() == Some(key))
-        };
         // Those in which it does not count are not listed.
-        let others = self.roots.has_repeated.then(|| self.parts.iter().filter(has_it));
+        let others = self.roots.has_repeated.then(|| {
+            self.parts.iter().filter(move |part| {
+                part.data.members.iter().any(|(name, _)| name.as_str() == Some(key))
+            })
+        });
         one.filter(|_| !self.roots.has_repeated).into_iter().chain(others.into_iter().flatten())
     }
 
@@ -322,8 +323,7 @@ impl DataFile {
 
     /// Returns why Puppet refuses the whole file, if it does.
     pub fn refusal(&self) -> Option<&FileRefusal> {
-        let of_value = || self.parts.get(self.refused?)?.data.refused.as_ref();
-        self.verdict.as_ref().or_else(of_value)
+        self.verdict.as_ref().or_else(|| self.parts.get(self.refused?)?.data.refused.as_ref())
     }
 
     /// Whether the function is true of one of the root keys of the whole file. The parts of a file

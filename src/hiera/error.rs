@@ -271,8 +271,7 @@ impl LookupError {
     /// Returns the error of an undefined variable. Puppet's message has a qualified name
     /// without a leading `::`, and a name such as `::x` with it.
     pub(super) fn undefined_variable(name: &str, span: Option<Span>) -> LookupError {
-        let has_class = |rest: &&str| class_of(rest).is_some();
-        let name = name.strip_prefix("::").filter(has_class).unwrap_or(name);
+        let name = name.strip_prefix("::").filter(|rest| class_of(rest).is_some()).unwrap_or(name);
         LookupError::new(LookupErrorKind::UndefinedVariable(name.to_owned()), span)
     }
 

@@ -90,10 +90,12 @@ fn parse_part(text: &str, start: usize) -> Option<EncryptedPart<'_>> {
         inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let scheme = (word > 0 && inner[word..].starts_with(',')).then(|| &inner[..word]);
     let body = &inner[scheme.map_or(0, |scheme| scheme.len() + 1)..];
-    let is_body = |byte: &u8| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b' ' | b'=' | b'\n')
-    };
-    let len = body.bytes().take_while(is_body).count();
+    let len = body
+        .bytes()
+        .take_while(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b' ' | b'=' | b'\n')
+        })
+        .count();
     let end = start + 4 + (inner.len() - body.len()) + len;
     (len > 0 && body[len..].starts_with(']')).then_some(EncryptedPart {
         range: start..end + 1,

@@ -230,16 +230,15 @@ impl Pattern {
     /// Returns whether some values give the path, or one that the system takes for it: where a
     /// folder's name is empty, two slashes are one.
     pub fn can_lead_to(&self, path: &str) -> bool {
-        let is_consistent = |values: Vec<&str>| {
-            let mut known = BTreeMap::new();
-            self.variables
-                .iter()
-                .zip(values)
-                .all(|(name, value)| *known.entry(name).or_insert(value) == value)
-        };
-        self.alternatives
-            .iter()
-            .any(|parts| self.find(parts, path, MatchManner::Loosest).is_some_and(is_consistent))
+        self.alternatives.iter().any(|parts| {
+            self.find(parts, path, MatchManner::Loosest).is_some_and(|values| {
+                let mut known = BTreeMap::new();
+                self.variables
+                    .iter()
+                    .zip(values)
+                    .all(|(name, value)| *known.entry(name).or_insert(value) == value)
+            })
+        })
     }
 
     /// Returns the text of each variable when `parts` match the whole of `path`.
@@ -295,14 +294,18 @@ impl Pattern {
     /// Returns the pattern with these values in place of their variables; `None` where it gets too
     /// large.
     pub fn fill_variables(&self, values: &Bindings) -> Option<Pattern> {
-        let piece = |piece: &PatternPiece| match piece {
-            PatternPiece::Variable(name) => match values.get(name) {
-                Some(value) => PatternPiece::Literal(value.clone()),
-                None => piece.clone(),
-            },
-            _ => piece.clone(),
-        };
-        Pattern::new(self.pieces.iter().map(piece).collect())
+        Pattern::new(
+            self.pieces
+                .iter()
+                .map(|piece| match piece {
+                    PatternPiece::Variable(name) => match values.get(name) {
+                        Some(value) => PatternPiece::Literal(value.clone()),
+                        None => piece.clone(),
+                    },
+                    _ => piece.clone(),
+                })
+                .collect(),
+        )
     }
 
     /// Returns the pattern with variables that follow each other without anything between them as
@@ -440,11 +443,13 @@ impl<'p> PatternMatcher<'p> {
 }
 
 fn text_len(pieces: &[PatternPiece]) -> usize {
-    let len = |piece: &PatternPiece| match piece {
-        PatternPiece::Literal(text) | PatternPiece::Glob(text) => text.len(),
-        PatternPiece::Variable(_) | PatternPiece::Any => 0,
-    };
-    pieces.iter().map(len).sum()
+    pieces
+        .iter()
+        .map(|piece| match piece {
+            PatternPiece::Literal(text) | PatternPiece::Glob(text) => text.len(),
+            PatternPiece::Variable(_) | PatternPiece::Any => 0,
+        })
+        .sum()
 }
 
 /// The units in which braces are searched: tokens may stand within them, as in `{%{a},%{b}}.yaml`.

@@ -47,27 +47,25 @@ pub struct Resolution {
 impl Resolution {
     /// Returns whether the value is final: no unknown variable, backend or file can change it.
     pub fn is_settled(&self) -> bool {
-        let is_known = |outcome: &Outcome| {
-            !matches!(
-                outcome,
-                Outcome::Undetermined { .. }
-                    | Outcome::Opaque(_)
-                    | Outcome::Unread { .. }
-                    | Outcome::Failed(_)
-            )
-        };
         self.unsettled.is_empty()
             && self.unapplied_conversions.is_empty()
             && self.reads.opaque.is_empty()
-            && self.steps.iter().all(|step| is_known(&step.outcome))
+            && self.steps.iter().all(|step| {
+                !matches!(
+                    &step.outcome,
+                    Outcome::Undetermined { .. }
+                        | Outcome::Opaque(_)
+                        | Outcome::Unread { .. }
+                        | Outcome::Failed(_)
+                )
+            })
     }
 
     /// Returns the root keys that tokens asked for, some more than once.
     pub fn asked_roots(&self) -> impl Iterator<Item = Arc<str>> {
-        let root = |key: &String| {
+        self.reads.keys.iter().chain(&self.reads.unfound_aliases).map(|key| {
             LookupKey::parse(key).map_or_else(|_| key.as_str().into(), |key| key.root_text())
-        };
-        self.reads.keys.iter().chain(&self.reads.unfound_aliases).map(root)
+        })
     }
 
     /// Returns whether tokens were replaced in the value.
@@ -86,11 +84,6 @@ impl Resolution {
     /// Whether the value, or the failure of its merge, rests on an `alias` whose own value is not
     /// settled: then neither the value nor the failure is Puppet's.
     pub fn rests_on_open_alias(&self) -> bool {
-        let is_open = |alias: &String| {
-            let root = LookupKey::parse(alias).map(|key| key.root_text().to_string());
-            let root = root.as_deref().unwrap_or(alias);
-            self.unsettled_levels.iter().any(|level| *level.key == *root)
-        };
         let may_be_alias = match &self.value {
             Ok(Some(value)) => value.as_str().is_some_and(|text| text.contains("%{")),
             Ok(None) => false,
@@ -98,7 +91,12 @@ impl Resolution {
                 matches!(&*error.kind, LookupErrorKind::Merge(MergeError::WrongType(_)))
             }
         };
-        may_be_alias && self.reads.unfound_aliases.iter().any(is_open)
+        may_be_alias
+            && self.reads.unfound_aliases.iter().any(|alias| {
+                let root = LookupKey::parse(alias).map(|key| key.root_text().to_string());
+                let root = root.as_deref().unwrap_or(alias);
+                self.unsettled_levels.iter().any(|level| *level.key == *root)
+            })
     }
 
     /// Returns whether the value must not be shown, nor the values that it is made of. Where

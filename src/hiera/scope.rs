@@ -113,8 +113,13 @@ impl DeriveRule {
     /// none when it does not match.
     fn derive_variables(&self, text: &str) -> Vec<(String, String)> {
         let Some(captures) = self.pattern.captures(text) else { return Vec::new() };
-        let value = |name: &str| captures.name(name).map_or("", |found| found.as_str()).to_owned();
-        self.pattern.capture_names().flatten().map(|name| (name.to_owned(), value(name))).collect()
+        self.pattern
+            .capture_names()
+            .flatten()
+            .map(|name| {
+                (name.to_owned(), captures.name(name).map_or("", |found| found.as_str()).to_owned())
+            })
+            .collect()
     }
 }
 
@@ -210,11 +215,6 @@ impl Scope {
     /// Returns whether the unknown variables can have these values: those that rules derive from
     /// them must not contradict the known ones.
     pub fn may_have(&self, bindings: &Bindings) -> bool {
-        let contradicts = |name: &str, derived: &str| {
-            let other_binding = bindings.get(name).is_some_and(|bound| bound != derived);
-            other_binding
-                || matches!(self.get_path(name), Variable::Known(known) if known.to_text() != derived)
-        };
         let is_named = |file: &AssumedFile| {
             let pattern = file.pattern.fill_variables(bindings);
             pattern.is_none_or(|pattern| pattern.can_name(file.path.as_str()))
@@ -226,7 +226,11 @@ impl Scope {
             .rules
             .iter()
             .filter_map(|rule| Some(rule.derive_variables(bindings.get(&rule.from)?)));
-        !derived.flatten().any(|(name, value)| contradicts(&name, &value))
+        !derived.flatten().any(|(name, value)| {
+            let other_binding = bindings.get(&name).is_some_and(|bound| bound != &value);
+            other_binding
+                || matches!(self.get_path(&name), Variable::Known(known) if known.to_text() != value)
+        })
     }
 
     /// Removes the legacy facts: the members of `facts`, and the top-scope variables that have their
@@ -260,15 +264,14 @@ impl Scope {
             return false;
         }
         let root = key.root_text();
-        let is_it = |path: &Arc<str>| {
+        self.settled.iter().any(|path| {
             let mut names = path.split('.');
             let mut below = key.subkeys.iter();
             names.next() == Some(without_top_scope(&root))
                 && names.all(
                     |name| matches!(below.next(), Some(KeySegment::Name(own)) if **own == *name),
                 )
-        };
-        self.settled.iter().any(is_it)
+        })
     }
 
     /// Whether a key names a part of a variable that this scope is known not to have.
@@ -278,13 +281,12 @@ impl Scope {
 
     /// Whether a key names a member of `facts` that was left out.
     fn lacks_member(&self, key: &LookupKey) -> bool {
-        let is_left_out = |segment: &KeySegment| match segment {
-            KeySegment::Name(name) => structured_fact(name).is_some(),
-            KeySegment::Index(_) => false,
-        };
         self.lacks_legacy_facts
             && without_top_scope(&key.root_text()) == FACTS
-            && key.subkeys.first().is_some_and(is_left_out)
+            && key.subkeys.first().is_some_and(|segment| match segment {
+                KeySegment::Name(name) => structured_fact(name).is_some(),
+                KeySegment::Index(_) => false,
+            })
     }
 
     /// Makes a variable unknown, in an open scope.
@@ -318,10 +320,11 @@ impl Scope {
     /// Returns the file that a location is assumed to name; the location can name the matches of
     /// `pattern`.
     pub fn assumed_file(&self, template: &str, pattern: &Pattern) -> Option<&FilePath> {
-        let fits = |file: &&AssumedFile| {
-            *file.template == *template && pattern.can_name(file.path.as_str())
-        };
-        self.assumed.read.iter().find(fits).map(|file| &file.path)
+        self.assumed
+            .read
+            .iter()
+            .find(|file| *file.template == *template && pattern.can_name(file.path.as_str()))
+            .map(|file| &file.path)
     }
 
     /// Returns whether an assumption, or the file that the scope is pinned to, decides the file of a

@@ -49,15 +49,11 @@ impl HieraConfig {
     /// `HieraConfig#find_line_matching`.
     fn search(&self, pattern: &str, after: u32) -> Result<Option<u32>, RegexError> {
         let pattern = RubyRegex::new(pattern)?;
-        let matches = |line: &str| {
-            pattern.is_match(line.split_once('#').map_or(line, |(code, _)| code)) == Some(true)
-        };
         let text = self.text.to_str();
-        let found = text
-            .split_inclusive('\n')
-            .enumerate()
-            .skip(after as usize)
-            .find(|(_, line)| matches(line));
+        let found =
+            text.split_inclusive('\n').enumerate().skip(after as usize).find(|(_, line)| {
+                pattern.is_match(line.split_once('#').map_or(line, |(code, _)| code)) == Some(true)
+            });
         Ok(found.and_then(|(n, _)| u32::try_from(n + 1).ok()))
     }
 }

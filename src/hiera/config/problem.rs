@@ -117,8 +117,8 @@ impl HieraConfig {
     /// Returns whether Puppet gets so far as to have this config: its problems then show when its
     /// levels are needed.
     pub(in crate::hiera) fn is_loaded(&self) -> bool {
-        let refused = |problem: &ConfigProblem| problem.kind.rank_at_load().is_some();
-        self.refused.is_none() && !self.problems.iter().any(refused)
+        self.refused.is_none()
+            && !self.problems.iter().any(|problem| problem.kind.rank_at_load().is_some())
     }
 
     /// Returns the error of a token in this config. For an undefined variable Puppet names the file

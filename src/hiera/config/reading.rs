@@ -187,9 +187,11 @@ impl ConfigReader<'_> {
                 }
                 TemplateError::Malformed(string) => self.malformed_token(string, span),
             };
-            let is_same =
-                |known: &ConfigProblem| Some(known.span) == span && known.kind == problem.kind;
-            if !self.when_used.iter().any(is_same) {
+            if !self
+                .when_used
+                .iter()
+                .any(|known| Some(known.span) == span && known.kind == problem.kind)
+            {
                 self.when_used.push(problem);
             }
         }

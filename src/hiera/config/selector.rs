@@ -30,8 +30,9 @@ pub fn select(
     puppet: PuppetVersion,
 ) -> Option<HieraConfig> {
     let is_ignored = |config: &HieraConfig| config.is_passed_over(puppet);
-    let is_older = |config: &HieraConfig| config.version == ConfigVersion::V4 || is_ignored(config);
-    let counts = written.as_ref().is_none_or(is_older);
+    let counts = written
+        .as_ref()
+        .is_none_or(|config| config.version == ConfigVersion::V4 || is_ignored(config));
     let Some(selector) = selector.filter(|_| counts) else { return written };
     let (setting, scope): (_, Arc<str>) = match layer {
         Layer::Module(name) => ("module_data_provider", name.clone()),

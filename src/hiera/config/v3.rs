@@ -151,9 +151,7 @@ impl ConfigReader<'_> {
         own: Option<&Value>,
         hierarchy: &[Template],
     ) -> Level {
-        let setting =
-            |key: &str| own.and_then(|own| own.get(key)).filter(|value| !is_absent(value));
-        let datadir = setting("datadir");
+        let datadir = own.and_then(|own| own.get("datadir")).filter(|value| !is_absent(value));
         if let Some(datadir) = datadir.filter(|datadir| datadir.as_str().is_none()) {
             let message = format!("no implicit conversion of {} into String", datadir.class_name());
             let problem = self.new_problem(ConfigProblemKind::Backend, datadir.origin, message);

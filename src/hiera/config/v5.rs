@@ -362,11 +362,13 @@ impl ConfigReader<'_> {
 const NEVER_IN_A_URI: [char; 9] = [' ', '<', '>', '"', '\\', '^', '`', '{', '}'];
 
 fn read_backends(hash: &Hash) -> Vec<Backend> {
-    let named = |kind: BackendKind| {
-        let member = hash.get(kind.key())?;
-        Some(Backend::new(kind, member.value.as_str()?.into(), member.value.origin))
-    };
-    FUNCTION_KINDS.into_iter().filter_map(named).collect()
+    FUNCTION_KINDS
+        .into_iter()
+        .filter_map(|kind| {
+            let member = hash.get(kind.key())?;
+            Some(Backend::new(kind, member.value.as_str()?.into(), member.value.origin))
+        })
+        .collect()
 }
 
 fn read_locations(hash: &Hash, key: Option<&str>) -> Locations {

@@ -2,7 +2,7 @@
 
 use super::{EntryData, Problem, ProblemKind};
 use crate::text::{FileId, PartId, Span, TextRange};
-use crate::yaml::{self, NodeId, Tree};
+use crate::yaml::{self, Tree};
 
 /// The most keys of ignored documents that a problem names.
 const MAX_IGNORED_KEYS: usize = 5;
@@ -33,8 +33,11 @@ pub(super) fn ignored_problem(text: &str, marker: TextRange) -> Option<ProblemKi
     let (mut keys, mut has_data) = (Vec::new(), false);
     loop {
         let tree = yaml::parse(rest);
-        let is_data = |root: &NodeId| !matches!(tree.scalar(*root), Some("" | "~" | "null"));
-        has_data |= tree.root.as_ref().is_some_and(is_data) || !tree.problems.is_empty();
+        has_data |= tree
+            .root
+            .as_ref()
+            .is_some_and(|root| !matches!(tree.scalar(*root), Some("" | "~" | "null")))
+            || !tree.problems.is_empty();
         let entries = tree.root.map(|root| tree.entries(root)).unwrap_or_default();
         keys.extend(entries.iter().filter_map(|(key, _)| tree.scalar(*key).map(str::to_owned)));
         match tree.second_document {

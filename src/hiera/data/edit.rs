@@ -76,14 +76,25 @@ impl DataFile {
         let entries = yaml::cut_text(text, syntax)?;
         let budget = Budget::of_file();
         let mut defined = Defined::default();
-        let part = |(entry, number): (&TopEntry, u32)| {
-            let above = |name: &str| defined.get(name).cloned();
-            let piece = &text[entry.range.as_usize()];
-            let part = read_part(entry, piece, syntax, (file, PartId(number)), &above, &budget);
-            defined.extend(anchor_definitions(&part));
-            part
-        };
-        let mut data = DataFile::of_parts(Parts::new(entries.iter().zip(1..).map(part).collect()));
+        let mut data = DataFile::of_parts(Parts::new(
+            entries
+                .iter()
+                .zip(1..)
+                .map(|(entry, number)| {
+                    let piece = &text[entry.range.as_usize()];
+                    let part = read_part(
+                        entry,
+                        piece,
+                        syntax,
+                        (file, PartId(number)),
+                        &|name: &str| defined.get(name).cloned(),
+                        &budget,
+                    );
+                    defined.extend(anchor_definitions(&part));
+                    part
+                })
+                .collect(),
+        ));
         if data.added_parts > MAX_FILE_PARTS {
             return None; // where the limit is reached depends on all entries
         }
@@ -152,12 +163,15 @@ impl DataFile {
     fn find_unsettled(&self, edit: Edited) -> Option<Vec<PartId>> {
         let parts = &self.parts;
         let touched = self.first_touched(edit)?;
-        let depends = |(id, refused): &&(PartId, Refused)| {
-            let start = parts.start(*id).unwrap_or_default();
-            parts.place_of_part(*id) < Some(touched)
-                && u64::from(start) + u64::from(refused.reach) >= u64::from(edit.start)
-        };
-        let above = self.broken.iter().filter(depends).map(|(id, _)| *id);
+        let above = self
+            .broken
+            .iter()
+            .filter(|(id, refused)| {
+                let start = parts.start(*id).unwrap_or_default();
+                parts.place_of_part(*id) < Some(touched)
+                    && u64::from(start) + u64::from(refused.reach) >= u64::from(edit.start)
+            })
+            .map(|(id, _)| *id);
         Some(above.chain([parts.part(touched).id]).collect())
     }
 
@@ -266,17 +280,28 @@ impl DataFile {
             .take(entries.len())
             .collect();
         let mut defined = Defined::default();
-        let mut read = |(entry, id): (&TopEntry, &PartId)| {
-            let above = |name: &str| {
-                let in_others = || Some(self.definition_above(name, first)?.1.clone());
-                defined.get(name).cloned().or_else(in_others)
-            };
-            let text = cutter.slice(entry.range);
-            let part = read_part(entry, text, self.syntax, (file, *id), &above, budget);
-            defined.extend(anchor_definitions(&part));
-            part
-        };
-        let new: Vec<Part> = entries.iter().zip(&ids).map(&mut read).collect();
+        let new: Vec<Part> = entries
+            .iter()
+            .zip(&ids)
+            .map(|(entry, id)| {
+                let text = cutter.slice(entry.range);
+                let part = read_part(
+                    entry,
+                    text,
+                    self.syntax,
+                    (file, *id),
+                    &|name: &str| {
+                        defined
+                            .get(name)
+                            .cloned()
+                            .or_else(|| Some(self.definition_above(name, first)?.1.clone()))
+                    },
+                    budget,
+                );
+                defined.extend(anchor_definitions(&part));
+                part
+            })
+            .collect();
         let mut broken: Vec<_> = self
             .broken
             .iter()
@@ -354,13 +379,19 @@ impl DataFile {
         while let Some(place) = open.pop_first() {
             let (old, start) = (parts.part(place), parts.start_at(place));
             let entry = cutter.cut_entry(start, Some(place) == parts.first_place())?;
-            let above = |name: &str| {
-                let (place, as_before) = self.definition_above(name, place)?;
-                let now = || read.get(&place)?.data.anchors.as_ref()?.defined.get(name);
-                Some(now().unwrap_or(as_before).clone())
-            };
             let text = cutter.slice(entry.range);
-            let new = read_part(&entry, text, self.syntax, (file, old.id), &above, budget);
+            let new = read_part(
+                &entry,
+                text,
+                self.syntax,
+                (file, old.id),
+                &|name: &str| {
+                    let (place, as_before) = self.definition_above(name, place)?;
+                    let now = || read.get(&place)?.data.anchors.as_ref()?.defined.get(name);
+                    Some(now().unwrap_or(as_before).clone())
+                },
+                budget,
+            );
             for name in changed_names([old].into_iter(), [&new].into_iter()) {
                 open.extend(self.anchors.find_users(&name, parts, place));
             }

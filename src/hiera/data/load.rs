@@ -142,9 +142,11 @@ impl EntryLoader<'_> {
         let range =
             root.filter(|_| !empty).map_or(TextRange::new_empty(0), |id| self.tree.node(id).span);
         if self.tree.problems.is_empty() {
-            let is_ignored =
-                |problem: &Problem| matches!(problem.kind, ProblemKind::IgnoredDocuments { .. });
-            let is_followed = self.out.problems.iter().any(is_ignored);
+            let is_followed = self
+                .out
+                .problems
+                .iter()
+                .any(|problem| matches!(problem.kind, ProblemKind::IgnoredDocuments { .. }));
             let kind = ProblemKind::NotAHash { found: type_name, empty, is_followed };
             self.add_problem(kind, range, None);
         }

@@ -119,10 +119,12 @@ impl Parts {
 
     fn not_in(&self, other: &Parts) -> Vec<&Part> {
         let known: HashSet<*const Part> = other.runs.iter().map(|run| run.parts.as_ptr()).collect();
-        let is_same = |other: &Part, part: &Part| Arc::ptr_eq(&other.data, &part.data);
-        let is_gone = |part: &&Part| !other.get(part.id).is_some_and(|other| is_same(other, part));
         let runs = self.runs.iter().filter(|run| !known.contains(&run.parts.as_ptr()));
-        runs.flat_map(|run| &*run.parts).filter(is_gone).collect()
+        runs.flat_map(|run| &*run.parts)
+            .filter(|part| {
+                !other.get(part.id).is_some_and(|other| Arc::ptr_eq(&other.data, &part.data))
+            })
+            .collect()
     }
 
     /// Returns the place of the first part.

@@ -405,9 +405,11 @@ impl<'m> DeepMerge<'m> {
                 from.origin().or_else(|| items.get(n)?.origin)
             }
         };
-        let part =
-            |(n, part): (usize, &&str)| Value::new_string(part, from.with_origin(origin_of(n)));
-        parts.iter().enumerate().map(part).collect()
+        parts
+            .iter()
+            .enumerate()
+            .map(|(n, part)| Value::new_string(part, from.with_origin(origin_of(n))))
+            .collect()
     }
 }
 

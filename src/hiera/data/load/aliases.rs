@@ -73,13 +73,12 @@ impl<'a> Aliases<'a> {
         let mut defined = IndexMap::default();
         for (node, id) in tree.nodes.iter().zip(0..) {
             let Some(anchor) = &node.anchor else { continue };
-            let unread = || Anchored {
+            let anchored = self.done.get(&NodeId(id)).cloned().unwrap_or_else(|| Anchored {
                 span: span(anchor.span),
                 value: None,
                 asks: Arc::default(),
                 may_be_encrypted: false,
-            };
-            let anchored = self.done.get(&NodeId(id)).cloned().unwrap_or_else(unread);
+            });
             defined.insert(Arc::from(anchor.name.as_str()), anchored);
         }
         let is_used = !defined.is_empty() || !self.used.is_empty();

@@ -122,11 +122,15 @@ pub fn compact_lines(
 fn split_lines(mut printer: YamlPrinter<'_>, value: &Value) -> Vec<YamlLine> {
     printer.write_node(value, 0, true);
     let origins = std::mem::take(&mut printer.origins);
-    let line = |(number, text): (usize, &str)| {
-        let at = origins.binary_search_by_key(&number, |(line, _)| *line);
-        YamlLine { text: text.to_owned(), origin: at.ok().map(|at| origins[at].1) }
-    };
-    printer.out.lines().enumerate().map(line).collect()
+    printer
+        .out
+        .lines()
+        .enumerate()
+        .map(|(number, text)| {
+            let at = origins.binary_search_by_key(&number, |(line, _)| *line);
+            YamlLine { text: text.to_owned(), origin: at.ok().map(|at| origins[at].1) }
+        })
+        .collect()
 }
 
 /// Returns a value under a key, as the only member of a hash, as [`yaml_lines`] does.

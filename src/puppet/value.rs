@@ -391,13 +391,19 @@ impl StdHash for Data {
             }
             // Order must not count: the sum of the hashes of the members.
             Data::Hash(hash) => {
-                let member = |(key, member): (&Key, &Member)| {
-                    let mut own = DefaultHasher::new();
-                    key.hash(&mut own);
-                    member.value.hash(&mut own);
-                    own.finish()
-                };
-                (4u8, hash.len(), hash.iter().map(member).fold(0, u64::wrapping_add)).hash(state);
+                (
+                    4u8,
+                    hash.len(),
+                    hash.iter()
+                        .map(|(key, member)| {
+                            let mut own = DefaultHasher::new();
+                            key.hash(&mut own);
+                            member.value.hash(&mut own);
+                            own.finish()
+                        })
+                        .fold(0, u64::wrapping_add),
+                )
+                    .hash(state);
             }
             Data::Sensitive(value) => value.hash(state),
             // Versions with other builds, ranges with other texts may be equal: only the kind is

@@ -37,15 +37,19 @@ pub(super) fn convert_binary(arguments: &[Value]) -> ConversionResult {
         };
         let value = value.unwrap_or_else(|| Value::new_null(None));
         if let Some(items) = value.as_array() {
-            let byte = |item: &Value| {
-                if let Data::Integer(number) = *item.data() {
-                    u8::try_from(number).ok()
-                } else {
-                    None
-                }
-            };
             return Ok(rich_value(
-                Rich::Binary(items.iter().filter_map(byte).collect()),
+                Rich::Binary(
+                    items
+                        .iter()
+                        .filter_map(|item| {
+                            if let Data::Integer(number) = *item.data() {
+                                u8::try_from(number).ok()
+                            } else {
+                                None
+                            }
+                        })
+                        .collect(),
+                ),
                 arguments,
             ));
         }

@@ -51,13 +51,13 @@ fn iterate(value: &Value) -> Result<Vec<Value>, Failure> {
     };
     match value.data() {
         Data::Array(items) => Ok(items.to_vec()),
-        Data::Hash(hash) => {
-            let pair = |(key, member): (&Key, &Member)| {
+        Data::Hash(hash) => Ok(hash
+            .iter()
+            .map(|(key, member)| {
                 let key = key.to_value(member.key_origin);
                 Value::array_of(vec![key, member.value.clone()], member.key_origin)
-            };
-            Ok(hash.iter().map(pair).collect())
-        }
+            })
+            .collect()),
         Data::Integer(count) => integers(0, *count),
         Data::String(text) => Ok(text
             .chars()

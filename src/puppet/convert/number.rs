@@ -132,7 +132,6 @@ const MAX_DIGITS: usize = 100_000;
 /// Ruby's `Integer(text, radix)`; blanks between sign and digits are dropped, as Puppet then tries
 /// again.
 fn ruby_integer(text: &str, radix: Option<u32>) -> Result<Data, String> {
-    let bad = || format!("invalid value for Integer(): \"{text}\"");
     let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace());
     let (negative, rest) = match trimmed.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -150,7 +149,7 @@ fn ruby_integer(text: &str, radix: Option<u32>) -> Result<Data, String> {
         (None, None) => (rest, 10),
     };
     if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
-        return Err(bad());
+        return Err(format!("invalid value for Integer(): \"{text}\""));
     }
     if digits.len() > MAX_DIGITS && radix != 10 {
         return Err(format!(

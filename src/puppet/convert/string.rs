@@ -74,8 +74,9 @@ impl StringFormat {
             ))
         };
         let rest = text.strip_prefix('%').ok_or_else(invalid)?;
-        let is_flag = |c: char| c.is_ascii_whitespace() || "[+#0{<(|-".contains(c);
-        let flags_end = rest.find(|c| !is_flag(c)).unwrap_or(rest.len());
+        let flags_end = rest
+            .find(|c: char| !(c.is_ascii_whitespace() || "[+#0{<(|-".contains(c)))
+            .unwrap_or(rest.len());
         let (flags, rest) = rest.split_at(flags_end);
         let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         let (width, rest) = rest.split_at(digits(rest));
@@ -309,11 +310,15 @@ impl Formats {
         let format = &self.hash;
         match format.directive.letter {
             'a' => {
-                let pair =
-                    |(key, member): (&crate::puppet::value::Key, &crate::puppet::value::Member)| {
-                        Value::array_of(vec![key.to_value(None), member.value.clone()], None)
-                    };
-                return self.format_array(&hash.iter().map(pair).collect::<Vec<_>>(), indentation);
+                return self.format_array(
+                    &hash
+                        .iter()
+                        .map(|(key, member)| {
+                            Value::array_of(vec![key.to_value(None), member.value.clone()], None)
+                        })
+                        .collect::<Vec<_>>(),
+                    indentation,
+                );
             }
             'h' | 's' | 'p' => {}
             _ => return format.refuse_letter("Hash", "hasp"),

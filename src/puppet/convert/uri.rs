@@ -12,15 +12,14 @@ use crate::puppet::value::Value;
 use DataType as T;
 
 pub(super) fn convert_uri(arguments: &[Value]) -> ConversionResult {
-    let part = |name: &str| {
-        struct_member(
-            name,
-            true,
-            if name == "port" { integer_type(0, None) } else { string_from(1) },
-        )
-    };
     let parts =
-        ["scheme", "userinfo", "host", "port", "path", "query", "fragment", "opaque"].map(part);
+        ["scheme", "userinfo", "host", "port", "path", "query", "fragment", "opaque"].map(|name| {
+            struct_member(
+                name,
+                true,
+                if name == "port" { integer_type(0, None) } else { string_from(1) },
+            )
+        });
     let signatures: [Parameters<'_>; 2] =
         [(&[("uri", string_from(1))], 1), (&[("hash", T::Struct(parts.to_vec()))], 1)];
     call_function("new_error", &signatures, &[], arguments, |form, arguments| {
@@ -47,12 +46,14 @@ pub(super) fn convert_uri(arguments: &[Value]) -> ConversionResult {
 
 /// Ruby's `dump`: as `inspect`, and nothing beyond ASCII.
 fn dump_text(text: &str) -> String {
-    let escape = |c: char| match u32::from(c) {
-        code if code < 0x80 => c.to_string(),
-        code if code <= 0xffff => format!("\\u{code:04X}"),
-        code => format!("\\u{{{code:X}}}"),
-    };
-    inspect_text(text).chars().map(escape).collect()
+    inspect_text(text)
+        .chars()
+        .map(|c| match u32::from(c) {
+            code if code < 0x80 => c.to_string(),
+            code if code <= 0xffff => format!("\\u{code:04X}"),
+            code => format!("\\u{{{code:X}}}"),
+        })
+        .collect()
 }
 
 fn is_made_of(text: &str, also: &str) -> bool {

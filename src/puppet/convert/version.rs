@@ -50,11 +50,12 @@ pub(super) fn convert_version(arguments: &[Value]) -> ConversionResult {
         }
         let names = ["major", "minor", "patch", "prerelease", "build"];
         let part = |n: usize| if form == 1 { arguments.get(n) } else { arguments[0].get(names[n]) };
-        let number = |n: usize| match part(n).map(|part| part.data()) {
-            Some(Data::Integer(number)) => u128::try_from(*number).ok(),
-            _ => None,
-        };
-        let numbers: Option<Vec<u128>> = (0..3).map(number).collect();
+        let numbers: Option<Vec<u128>> = (0..3)
+            .map(|n| match part(n).map(|part| part.data()) {
+                Some(Data::Integer(number)) => u128::try_from(*number).ok(),
+                _ => None,
+            })
+            .collect();
         let Some([major, minor, patch]) = numbers.as_deref() else { return Err(Failure::Unknown) };
         let qualifier = |n: usize| part(n).and_then(Value::as_str);
         Ok(rich_value(

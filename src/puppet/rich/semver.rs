@@ -62,12 +62,15 @@ fn split(text: &str) -> (&str, Option<&str>, Option<&str>) {
 const LEADING_ZERO: &str = "Numeric pre-release identifiers MUST NOT contain leading zeroes";
 
 fn parse_parts(text: &str) -> Result<Vec<VersionPart>, String> {
-    let part = |text: &str| match is_number(text) {
-        true if text.len() > 1 && text.starts_with('0') => Err(LEADING_ZERO.to_owned()),
-        true => text.parse().map(VersionPart::Number).map_err(|_| "a number too long".to_owned()),
-        false => Ok(VersionPart::Text(text.to_owned())),
-    };
-    text.split('.').map(part).collect()
+    text.split('.')
+        .map(|text| match is_number(text) {
+            true if text.len() > 1 && text.starts_with('0') => Err(LEADING_ZERO.to_owned()),
+            true => {
+                text.parse().map(VersionPart::Number).map_err(|_| "a number too long".to_owned())
+            }
+            false => Ok(VersionPart::Text(text.to_owned())),
+        })
+        .collect()
 }
 
 impl SemanticVersion {
@@ -122,12 +125,6 @@ impl PartialOrd for SemanticVersion {
 
 impl Ord for SemanticVersion {
     fn cmp(&self, other: &SemanticVersion) -> Ordering {
-        let part = |(ours, theirs): (&VersionPart, &VersionPart)| match (ours, theirs) {
-            (VersionPart::Number(a), VersionPart::Number(b)) => a.cmp(b),
-            (VersionPart::Number(_), VersionPart::Text(_)) => Ordering::Less,
-            (VersionPart::Text(_), VersionPart::Number(_)) => Ordering::Greater,
-            (VersionPart::Text(a), VersionPart::Text(b)) => a.cmp(b),
-        };
         let prerelease = || match (&self.prerelease, &other.prerelease) {
             (None, None) => Ordering::Equal,
             (None, Some(_)) => Ordering::Greater,
@@ -135,7 +132,12 @@ impl Ord for SemanticVersion {
             (Some(a), Some(b)) => a
                 .iter()
                 .zip(b)
-                .map(part)
+                .map(|(ours, theirs)| match (ours, theirs) {
+                    (VersionPart::Number(a), VersionPart::Number(b)) => a.cmp(b),
+                    (VersionPart::Number(_), VersionPart::Text(_)) => Ordering::Less,
+                    (VersionPart::Text(_), VersionPart::Number(_)) => Ordering::Greater,
+                    (VersionPart::Text(a), VersionPart::Text(b)) => a.cmp(b),
+                })
                 .find(|order| order.is_ne())
                 .unwrap_or_else(|| a.len().cmp(&b.len())),
         };
@@ -216,8 +218,9 @@ impl VersionRange {
                 words => {
                     let mut bounds = Bounds { from: None, to: None };
                     for word in words {
-                        let unparsable = || format!("Unparsable version range: \"{text}\"");
-                        bounds = bounds.intersect(&parse_simple(word, unparsable)?);
+                        bounds = bounds.intersect(&parse_simple(word, || {
+                            format!("Unparsable version range: \"{text}\"")
+                        })?);
                     }
                     Some(bounds)
                 }
@@ -235,12 +238,11 @@ impl VersionRange {
                 .as_ref()
                 .is_some_and(|(bound, _)| !bound.is_stable() && bound.numbers == version.numbers)
         };
-        let within = |bounds: &Bounds| {
+        self.alternatives.iter().any(|bounds| {
             let open = bounds.from.is_none() && bounds.to.is_none();
             bounds.holds_version(version)
                 && (version.is_stable() || open || named(&bounds.from) || named(&bounds.to))
-        };
-        self.alternatives.iter().any(within)
+        })
     }
 
     /// Whether all of `other` is within.

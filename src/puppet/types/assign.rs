@@ -111,8 +111,11 @@ impl DataType {
             }
             (T::Regexp(ours), T::Regexp(theirs)) => ours.is_none() || ours == theirs,
             (T::SemVer(ours), T::SemVer(theirs)) => {
-                let covered = |range| ours.iter().any(|ours| ours.covers_range(range));
-                ours.is_empty() || !theirs.is_empty() && theirs.iter().all(covered)
+                ours.is_empty()
+                    || !theirs.is_empty()
+                        && theirs
+                            .iter()
+                            .all(|range| ours.iter().any(|ours| ours.covers_range(range)))
             }
             (
                 T::Collection(size),

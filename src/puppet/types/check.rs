@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::describe::{Mismatch, ValueStep, describe};
+use super::describe::{ValueStep, describe};
 use super::guard::{Known, RecursionGuard};
 use super::normalize::Crash;
 use super::{DataType, infer_set};
@@ -107,22 +107,24 @@ pub fn check_partial(
         return Vec::new();
     }
     let path = [ValueStep::Parameter(name.to_owned().into())];
-    let is_wrong = |one: &Mismatch| {
-        let Some(part) = one.mismatched_part(value) else { return true };
-        known(part) == Known::Whole
-            || known(part) == Known::Kind
-                && one.expected_type().is_none_or(|expected| !may_be(expected, part))
-    };
-    let part = |one: Mismatch| WrongPart {
-        message: one.format_message("").trim_start().to_owned(),
-        origin: one.origin(value).or(value.origin),
-        wants_sensitive: one.expected_type().is_some_and(wants_sensitive)
-            && !one.mismatched_part(value).is_some_and(is_sensitive),
-        is_whole: one.mismatched_part(value).is_some_and(|part| std::ptr::eq(part, value)),
-        is_of_variant: one.path.iter().any(|step| matches!(step, ValueStep::Variant(_))),
-    };
     let found = describe(data_type, &infer_set(value), &path).unwrap_or_default();
-    found.into_iter().filter(is_wrong).map(part).collect()
+    found
+        .into_iter()
+        .filter(|one| {
+            let Some(part) = one.mismatched_part(value) else { return true };
+            known(part) == Known::Whole
+                || known(part) == Known::Kind
+                    && one.expected_type().is_none_or(|expected| !may_be(expected, part))
+        })
+        .map(|one| WrongPart {
+            message: one.format_message("").trim_start().to_owned(),
+            origin: one.origin(value).or(value.origin),
+            wants_sensitive: one.expected_type().is_some_and(wants_sensitive)
+                && !one.mismatched_part(value).is_some_and(is_sensitive),
+            is_whole: one.mismatched_part(value).is_some_and(|part| std::ptr::eq(part, value)),
+            is_of_variant: one.path.iter().any(|step| matches!(step, ValueStep::Variant(_))),
+        })
+        .collect()
 }
 
 fn is_sensitive(value: &Value) -> bool {

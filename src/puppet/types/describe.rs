@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::normalize::{Crash, Stage};
 use super::size::{bound_of_count, exactly_size, tuple_size};
 use super::{ANY_NUMBER, DataType, Range, StringType, StructMember};
-use crate::puppet::value::{Hash, Key, Value};
+use crate::puppet::value::Value;
 use crate::text::Span;
 
 use DataType as T;
@@ -188,24 +188,22 @@ fn describe_as(
                         return size_mismatch(path, expected_size, actual_size);
                     }
                     // Where the last type repeats, Puppet gives its place, not the element's.
-                    let one = |(at, other)| {
+                    collect_all(others.iter().enumerate().map(|(at, other)| {
                         let shown = usize::min(at, last);
                         let step = ValueStep::Index(ElementAt { shown, at });
                         types.get(shown).map_or(Ok(Vec::new()), |one| {
                             describe_part(one, other, &extend_path(path, step))
                         })
-                    };
-                    collect_all(others.iter().enumerate().map(one))
+                    }))
                 }
                 T::Array(element, other_size) => {
                     let actual_size = other_size.unwrap_or(ANY_NUMBER);
                     if !expected_size.covers_range(&actual_size) {
                         return size_mismatch(path, expected_size, actual_size);
                     }
-                    let one = |(n, one)| {
+                    collect_all(types.iter().enumerate().map(|(n, one)| {
                         describe_part(one, element, &extend_path(path, ElementAt::index_step(n)))
-                    };
-                    collect_all(types.iter().enumerate().map(one))
+                    }))
                 }
                 _ => type_mismatch(path, original, actual),
             }
@@ -217,14 +215,13 @@ fn describe_as(
                 if !expected_size.covers_range(&actual_size) {
                     return size_mismatch(path, expected_size, actual_size);
                 }
-                let one = |(n, one)| {
+                collect_all(types.iter().enumerate().map(|(n, one)| {
                     describe_unless_assignable(
                         element,
                         one,
                         extend_path(path, ElementAt::index_step(n)),
                     )
-                };
-                collect_all(types.iter().enumerate().map(one))
+                }))
             }
             T::Array(other, other_size) => match size.zip(Some(other_size.unwrap_or(ANY_NUMBER))) {
                 Some((expected, actual)) if !expected.covers_range(&actual) => {
@@ -293,12 +290,15 @@ fn describe_struct(
                     }
                 }
             }
-            let known =
-                |other: &&StructMember| members.iter().any(|member| member.name == other.name);
-            all.extend(others.iter().filter(|other| !known(other)).map(|other| Mismatch {
-                path: path.to_vec(),
-                what: What::ExtraneousKey(other.name.clone()),
-            }));
+            all.extend(
+                others
+                    .iter()
+                    .filter(|other| !members.iter().any(|member| member.name == other.name))
+                    .map(|other| Mismatch {
+                        path: path.to_vec(),
+                        what: What::ExtraneousKey(other.name.clone()),
+                    }),
+            );
             Ok(all)
         }
         T::Hash(key, value, size) => {
@@ -408,14 +408,16 @@ impl Mismatch {
                 ValueStep::Signature(_) | ValueStep::Parameter(_) | ValueStep::Variant(_) => part,
             };
         }
-        let odd_key = |hash: &Hash| {
-            let is_odd = |key: &Key| match &self.what {
-                What::ExtraneousKey(name) => key.as_str() == Some(name),
-                _ => key.as_str().is_none_or(str::is_empty),
-            };
-            hash.iter().find(|(key, _)| is_odd(key)).and_then(|(_, member)| member.key_origin)
-        };
-        part.as_hash().and_then(odd_key).or(part.origin)
+        part.as_hash()
+            .and_then(|hash| {
+                hash.iter()
+                    .find(|(key, _)| match &self.what {
+                        What::ExtraneousKey(name) => key.as_str() == Some(name),
+                        _ => key.as_str().is_none_or(str::is_empty),
+                    })
+                    .and_then(|(_, member)| member.key_origin)
+            })
+            .or(part.origin)
     }
 
     fn canonical_path(&self) -> Vec<&ValueStep> {

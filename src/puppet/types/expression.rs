@@ -90,8 +90,6 @@ fn bare_word_len(text: &str) -> usize {
 /// Returns the length of segments at the start of a text, with `::` before and between them. `begins`
 /// accepts the first byte of a segment, which hyphens may be inside, but not at its end.
 fn segments_len(text: &str, begins: impl Fn(u8) -> bool, has_hyphens: bool) -> usize {
-    let belongs =
-        |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || has_hyphens && *byte == b'-';
     let mut end = 0;
     loop {
         let start = end + if text[end..].starts_with("::") { 2 } else { 0 };
@@ -99,7 +97,12 @@ fn segments_len(text: &str, begins: impl Fn(u8) -> bool, has_hyphens: bool) -> u
         if !segment.bytes().next().is_some_and(&begins) {
             return end;
         }
-        let len = segment.bytes().take_while(|byte| belongs(byte)).count();
+        let len = segment
+            .bytes()
+            .take_while(|byte| {
+                byte.is_ascii_alphanumeric() || *byte == b'_' || has_hyphens && *byte == b'-'
+            })
+            .count();
         end = start + segment[..len].trim_end_matches('-').len();
     }
 }

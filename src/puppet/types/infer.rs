@@ -74,15 +74,15 @@ pub fn infer_set(value: &Value) -> DataType {
         }
         Data::Hash(hash) if !hash.is_empty() => {
             if is_struct(hash) {
-                let member =
-                    |(key, member): (&crate::puppet::value::Key, &crate::puppet::value::Member)| {
-                        StructMember {
+                return T::Struct(
+                    hash.iter()
+                        .map(|(key, member)| StructMember {
                             name: key.to_text().into_owned(),
                             optional: false,
                             value: infer_set(&member.value),
-                        }
-                    };
-                return T::Struct(hash.iter().map(member).collect());
+                        })
+                        .collect(),
+                );
             }
             let keys = hash.keys().map(|key| infer_set(&key.to_value(None))).collect();
             let values = hash.values().map(|member| infer_set(&member.value)).collect();
@@ -193,13 +193,15 @@ impl DataType {
             T::Tuple(types, size) => {
                 T::Tuple(types.iter().map(DataType::generalize).collect(), *size)
             }
-            T::Struct(members) => {
-                let member = |member: &StructMember| StructMember {
-                    value: member.value.generalize(),
-                    ..member.clone()
-                };
-                T::Struct(members.iter().map(member).collect())
-            }
+            T::Struct(members) => T::Struct(
+                members
+                    .iter()
+                    .map(|member| StructMember {
+                        value: member.value.generalize(),
+                        ..member.clone()
+                    })
+                    .collect(),
+            ),
             T::Variant(types) if !types.is_empty() => {
                 T::variant_type(types.iter().map(DataType::generalize).collect())
             }

@@ -60,13 +60,15 @@ fn value_of(expression: &Expression, from: Provenance) -> Option<Value> {
             let items: Option<Vec<Value>> = items.iter().map(|item| value_of(item, from)).collect();
             Data::Array(Arc::new(items?))
         }
-        Expression::Hash(members) => {
-            let member = |(key, value): &(Expression, Expression)| {
-                let value = value_of(value, from)?;
-                Some((Key::from(value_of(key, from)?), Member { key_origin: None, value }))
-            };
-            Data::Hash(Arc::new(members.iter().map(member).collect::<Option<Hash>>()?))
-        }
+        Expression::Hash(members) => Data::Hash(Arc::new(
+            members
+                .iter()
+                .map(|(key, value)| {
+                    let value = value_of(value, from)?;
+                    Some((Key::from(value_of(key, from)?), Member { key_origin: None, value }))
+                })
+                .collect::<Option<Hash>>()?,
+        )),
         Expression::Regex(_) | Expression::Type { .. } => return None,
     };
     Some(Value::new(data, from))

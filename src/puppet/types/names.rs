@@ -93,10 +93,11 @@ impl TypeTable {
         if let Some(known) = known {
             return known;
         }
-        let can_be_judged = |found: &DataType| {
-            found.undecided_part().is_none() && found.unresolved_name().is_none()
-        };
-        let found = self.parse(text, names).ok().filter(can_be_judged).map(Arc::new);
+        let found = self
+            .parse(text, names)
+            .ok()
+            .filter(|found| found.undecided_part().is_none() && found.unresolved_name().is_none())
+            .map(Arc::new);
         let mut judged = self.judged.write().unwrap_or_else(PoisonError::into_inner);
         judged.insert(text.to_owned(), found.clone());
         found

@@ -203,15 +203,20 @@ fn simplify_variant(given: &[DataType], stage: Stage) -> Result<Simplified, Cras
             Ok(T::Pattern(all))
         },
     )?;
-    let versions =
-        |one: &DataType| if let T::SemVer(ranges) = one { Some(ranges.clone()) } else { None };
-    let found: Vec<_> = types.iter().filter_map(versions).collect();
+    let found: Vec<_> = types
+        .iter()
+        .filter_map(|one| if let T::SemVer(ranges) = one { Some(ranges.clone()) } else { None })
+        .collect();
     if found.len() > 1 {
         types.retain(|one| !matches!(one, T::SemVer(_)));
         types.insert(0, T::SemVer(found.concat()));
     }
-    let integer = |one: &DataType| if let T::Integer(range) = one { Some(*range) } else { None };
-    types = merge_ranges(types, integer, join_integers, T::Integer)?;
+    types = merge_ranges(
+        types,
+        |one: &DataType| if let T::Integer(range) = one { Some(*range) } else { None },
+        join_integers,
+        T::Integer,
+    )?;
     types = merge_ranges(
         types,
         |one| if let T::Float(range) = one { Some(*range) } else { None },

@@ -207,12 +207,12 @@ fn to_type(
             T::Tuple(types.iter().map(typed).collect::<Result<_, _>>()?, size)
         }
         "struct" => match only("Struct")? {
-            Expression::Hash(members) => {
-                let member = |(key, value): &(Expression, Expression)| {
-                    parse_member(key, typed(value)?, text)
-                };
-                T::Struct(members.iter().map(member).collect::<Result<_, _>>()?)
-            }
+            Expression::Hash(members) => T::Struct(
+                members
+                    .iter()
+                    .map(|(key, value)| parse_member(key, typed(value)?, text))
+                    .collect::<Result<_, _>>()?,
+            ),
             _ => return Err(invalid_syntax(text)),
         },
         "optional" | "notundef" => {
@@ -437,17 +437,17 @@ fn parse_member(
     value: DataType,
     text: &str,
 ) -> Result<StructMember, TypeSyntaxError> {
-    let named = |inner: &Expression| {
-        if let Expression::Text(name) = inner { Some(name.clone()) } else { None }
-    };
     let (name, optional) = match key {
         Expression::Text(name) if name.is_empty() => {
             return Err(TypeSyntaxError("Struct element key cannot be an empty String".into()));
         }
         Expression::Text(name) => (Some(name.clone()), value.is_assignable(&T::Undef)),
-        Expression::Type { name: kind, parameters: Some(inner), .. } => {
-            (inner.first().and_then(named), kind.eq_ignore_ascii_case("optional"))
-        }
+        Expression::Type { name: kind, parameters: Some(inner), .. } => (
+            inner.first().and_then(|inner| {
+                if let Expression::Text(name) = inner { Some(name.clone()) } else { None }
+            }),
+            kind.eq_ignore_ascii_case("optional"),
+        ),
         _ => (None, false),
     };
     let name = name.ok_or_else(|| invalid_syntax(text))?;

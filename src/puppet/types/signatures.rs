@@ -84,12 +84,16 @@ impl Signature {
     }
 
     fn render(&self) -> String {
-        let one = |(n, (name, one)): (usize, &(Cow<'static, str>, DataType))| match one {
-            _ if n < self.required => format!("{one} {name}"),
-            DataType::Optional(Some(inner)) => format!("{inner} {name}?"),
-            _ => format!("{one} {name}?"),
-        };
-        self.parameters.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+        self.parameters
+            .iter()
+            .enumerate()
+            .map(|(n, (name, one))| match one {
+                _ if n < self.required => format!("{one} {name}"),
+                DataType::Optional(Some(inner)) => format!("{inner} {name}?"),
+                _ => format!("{one} {name}?"),
+            })
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 

@@ -117,8 +117,6 @@ fn match_segments(segments: &[FormatSegment], text: &[char], groups: &mut Vec<St
             false
         }
         FormatSegment::Value { unit, pad, width, total } => {
-            let digit = |c: &&char| c.is_ascii_digit();
-            let digit_or_blank = |c: &&char| c.is_ascii_digit() || c.is_ascii_whitespace();
             let (skip, most, least, blanks) = match (width, pad, total) {
                 (None, Some(' '), true) => (
                     text.iter().take_while(|c| c.is_ascii_whitespace()).count(),
@@ -135,9 +133,9 @@ fn match_segments(segments: &[FormatSegment], text: &[char], groups: &mut Vec<St
             };
             let text = &text[skip..];
             let run = if blanks {
-                text.iter().take_while(digit_or_blank).count()
+                text.iter().take_while(|c| c.is_ascii_digit() || c.is_ascii_whitespace()).count()
             } else {
-                text.iter().take_while(digit).count()
+                text.iter().take_while(|c| c.is_ascii_digit()).count()
             };
             for len in (least..=run.min(most)).rev() {
                 groups.push(text[..len].iter().collect());

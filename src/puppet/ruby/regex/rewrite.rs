@@ -47,10 +47,10 @@ pub(super) fn has_reversed_count(pattern: &str) -> bool {
             if in_comment { *piece != ")" } else { pieces[n..].starts_with(&["(", "?", "#"]) };
         let ends = piece.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
         let ends = ends.filter(|_| !in_comment).and_then(|ends| ends.split_once(','));
-        let is_reversed = |(lower, upper): (&str, &str)| {
+        ends.and_then(|(lower, upper)| {
             Some(upper.parse::<u32>().ok()? < lower.parse::<u32>().ok()?)
-        };
-        ends.and_then(is_reversed).unwrap_or(false)
+        })
+        .unwrap_or(false)
     })
 }
 

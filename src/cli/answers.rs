@@ -103,8 +103,10 @@ impl AnswerPrinter<'_> {
     pub(super) fn value_text(&self, resolution: &Resolution) -> String {
         let Ok(Some(value)) = &resolution.value else { return String::new() };
         let lines = print::yaml_lines(value, &self.options);
-        let place = |origin| self.has_places.then(|| self.names.place_name(origin));
-        terminal_lines(&print::with_comments(&lines, &place)).into_owned()
+        terminal_lines(&print::with_comments(&lines, &|origin| {
+            self.has_places.then(|| self.names.place_name(origin))
+        }))
+        .into_owned()
     }
 
     /// Returns in words that there is no value, or what may change the value; `None` for a value

@@ -68,11 +68,15 @@ fn write_part(
     };
     let trees: Vec<(&Snapshot, &FilePath)> =
         [Some(&snapshot), before.as_ref()].into_iter().flatten().map(|it| (it, &root)).collect();
-    let find = |tree: &(&Snapshot, &FilePath)| -> Vec<FileRecord> {
-        let found = check_share(tree.0, &target.opened.settings.rules, shard);
-        found.iter().map(|file| FileRecord::new(file, *tree)).collect()
-    };
-    let found = while_working("checking", || trees.iter().map(find).collect());
+    let found = while_working("checking", || {
+        trees
+            .iter()
+            .map(|tree: &(&Snapshot, &FilePath)| -> Vec<FileRecord> {
+                let found = check_share(tree.0, &target.opened.settings.rules, shard);
+                found.iter().map(|file| FileRecord::new(file, *tree)).collect()
+            })
+            .collect()
+    });
     shard::write_part(shard, arguments, &trees, Results::Check(found), out)?;
     Ok(if target.opened.lacks_folders { Status::CouldNotRun } else { Status::Good })
 }
@@ -124,8 +128,9 @@ fn run_once(
     if let Some(reason) = &arguments.add_ignore {
         target.opened.snapshot = fix::write_ignores(arguments, &target, reason)?;
     }
-    let find = || target.find(arguments, &target.opened.snapshot, CheckedTree::Working);
-    let mut findings = while_working("checking", find)?;
+    let mut findings = while_working("checking", || {
+        target.find(arguments, &target.opened.snapshot, CheckedTree::Working)
+    })?;
     if let Some(revision) = &arguments.since {
         since::remove_older(revision, arguments, &mut target, &mut findings)?;
     }
@@ -207,14 +212,15 @@ impl CheckTarget {
     fn write_files(&self, out: &mut dyn Write) -> Result<Status, Failure> {
         let Opened { snapshot, root, .. } = &self.opened;
         let environments = snapshot.environments();
-        let is_checked = |path: &FilePath| {
-            environments.environment_of(path).is_some_and(|found| {
+        for path in self.files() {
+            let is_checked = environments.environment_of(path).is_some_and(|found| {
                 found.config_at(path).is_some()
                     || found.lies_in_datadir(path)
                     || found.governs_file(path)
-            })
-        };
-        for path in self.files().filter(|path| is_checked(path)) {
+            });
+            if !is_checked {
+                continue;
+            }
             writeln!(out, "{}", escape_terminal(path.relative_to(root).unwrap_or(path.as_str())))?;
         }
         Ok(Status::Good)
@@ -223,9 +229,10 @@ impl CheckTarget {
     /// Returns the files whose findings are wanted: the one on standard input, those of the paths, or
     /// all.
     fn files(&self) -> impl Iterator<Item = &FilePath> {
-        let is_unsaved = |path: &FilePath| self.unsaved.as_ref().is_none_or(|it| it == path);
         let paths = self.opened.snapshot.files().map(|file| &file.path);
-        paths.filter(move |path| is_unsaved(path) && self.covers_path(path))
+        paths.filter(move |path| {
+            self.unsaved.as_ref().is_none_or(|it| it == *path) && self.covers_path(path)
+        })
     }
 
     /// Whether the findings in a file are wanted.

@@ -191,21 +191,21 @@ impl CompareReport<'_> {
         };
         let names = PlaceNames { snapshot: &self.opened.snapshot, root: &self.opened.root };
         let place = |value: &Value| value.origin.map(|origin| names.place_name(origin));
+        let placed = |value: &Value| json!({"value": json(value), "place": place(value)});
         let side = |resolution: &Resolution| match &resolution.value {
-            Ok(Some(value)) => json!({"value": json(value), "place": place(value)}),
+            Ok(Some(value)) => placed(value),
             Ok(None) => json!({"found": false}),
             Err(error) => json!({"error": error.print_message(&options)}),
         };
         let leaves: Vec<serde_json::Value> = match (&one.value, &other.value) {
-            (Ok(Some(a)), Ok(Some(b))) => {
-                let leaf = |leaf: &LeafDifference<'_>| {
-                    let side = |value: Option<&Value>| {
-                        value.map(|value| json!({"value": json(value), "place": place(value)}))
-                    };
-                    json!({"path": path_text(&leaf.path), "nodes": {&self.one: side(leaf.before), &self.other: side(leaf.after)}})
-                };
-                leaf_differences(a, b).iter().map(leaf).collect()
-            }
+            (Ok(Some(a)), Ok(Some(b))) => leaf_differences(a, b)
+                .iter()
+                .map(|leaf| {
+                    let (before, after) = (leaf.before.map(&placed), leaf.after.map(&placed));
+                    let nodes = json!({&self.one: before, &self.other: after});
+                    json!({"path": path_text(&leaf.path), "nodes": nodes})
+                })
+                .collect(),
             _ => Vec::new(),
         };
         let line = json!({

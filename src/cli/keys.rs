@@ -196,8 +196,8 @@ impl Report<'_> {
         let line = |class: DefinitionAt<'_>| {
             let (name, parameters) = (&class.definition.name, &class.definition.parameters);
             let set = parameters.iter().filter(|one| is_set(name, one)).count();
-            let required = |one: &&Parameter| one.default.is_none() && !is_set(name, one);
-            let missing = parameters.iter().filter(required).count();
+            let missing =
+                parameters.iter().filter(|one| one.default.is_none() && !is_set(name, one)).count();
             let count = parameters.len();
             let open = match missing {
                 0 => String::new(),

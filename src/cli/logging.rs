@@ -53,12 +53,16 @@ impl Level {
 /// Starts the log at the level of `--log`, else at that of the variable `HIERA_LS_LOG`, else not at
 /// all.
 pub fn start(argument: Option<Level>) {
-    let of_variable = || {
-        let name = environment_variable(VARIABLE).filter(|name| !name.is_empty())?;
-        let level = Level::from_str(&name, true);
-        level.map_err(|_| print_note(&format!("{VARIABLE} is no level of the log: {name}"))).ok()
-    };
-    let max = argument.or_else(of_variable).unwrap_or(Level::Off).level_filter();
+    let max = argument
+        .or_else(|| {
+            let name = environment_variable(VARIABLE).filter(|name| !name.is_empty())?;
+            let level = Level::from_str(&name, true);
+            level
+                .map_err(|_| print_note(&format!("{VARIABLE} is no level of the log: {name}")))
+                .ok()
+        })
+        .unwrap_or(Level::Off)
+        .level_filter();
     if max != LevelFilter::OFF {
         // Only a second call could fail.
         let _ = tracing::subscriber::set_global_default(Log { max, start: Instant::now() });

@@ -424,11 +424,13 @@ fn read_scopes(
         let stem = FilePath::new(file).name().split('.').next().unwrap_or_default().to_owned();
         let scopes = scopes_of(&values, arguments.node.as_deref(), &stem, &name, puppet)
             .map_err(|error| Failure(format!("{file}: {error}")))?;
-        let derive = |(certname, mut scope): (String, Scope)| {
-            scope.derive(rules.clone());
-            (certname, Arc::new(scope))
-        };
-        let scopes = scopes.into_iter().map(derive).collect();
+        let scopes = scopes
+            .into_iter()
+            .map(|(certname, mut scope)| {
+                scope.derive(rules.clone());
+                (certname, Arc::new(scope))
+            })
+            .collect();
         return choose_scopes(scopes, arguments, file);
     }
     Ok(vec![find_scope(opened, environment, arguments.node.as_deref(), &name)?])
@@ -445,9 +447,10 @@ pub(super) fn find_scope(
     let config = opened.snapshot.config_of(environment);
     let known = opened.snapshot.nodes_of(environment);
     let kinds = &opened.snapshot.kinds_of(environment).all;
-    let find = |wanted: &str| known.iter().chain(kinds).find(|node| &*node.name == wanted);
     let wanted = node.or(config.nodes.default.as_deref());
-    match wanted.map(|wanted| (wanted, find(wanted))) {
+    match wanted
+        .map(|wanted| (wanted, known.iter().chain(kinds).find(|node| &*node.name == wanted)))
+    {
         Some((_, Some(node))) => Ok((node.name.to_string(), node.scope_in(name))),
         Some((wanted, None)) if known.iter().any(|node| node.is_given) => Err(Failure(format!(
             "no facts are known of the node '{wanted}'{}; `hiera-ls nodes` lists those that are known",

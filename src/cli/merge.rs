@@ -46,6 +46,6 @@ pub(super) fn run(arguments: &MergeArguments, out: &mut dyn Write) -> Result<Sta
 fn parse_format<F: ValueEnum>(text: &str) -> Result<F, Failure> {
     let known = F::value_variants().iter().filter_map(ValueEnum::to_possible_value);
     let known: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
-    let wrong = |_| Failure(format!("'{text}' is none of the formats: {}", known.join(", ")));
-    F::from_str(text, false).map_err(wrong)
+    F::from_str(text, false)
+        .map_err(|_| Failure(format!("'{text}' is none of the formats: {}", known.join(", "))))
 }

@@ -489,28 +489,28 @@ impl Opened {
     /// Errors: there is none, or there are several.
     fn single_environment(&self, named: Option<&str>) -> Result<&Arc<Environment>, Failure> {
         let all = self.environments()?;
-        let around = || {
-            let around = all.iter().filter(|one| self.root.is_within(&one.root));
-            around.max_by_key(|one| one.root.as_str().len())
-        };
-        let called = |name: &str| {
-            let mut called = all.iter().filter(|one| one.name == name);
-            called.next().filter(|_| called.next().is_none())
-        };
         let single = match all {
             [only] => Some(only),
-            _ => all.iter().find(|one| one.root == self.root).or_else(around),
+            _ => all.iter().find(|one| one.root == self.root).or_else(|| {
+                let around = all.iter().filter(|one| self.root.is_within(&one.root));
+                around.max_by_key(|one| one.root.as_str().len())
+            }),
         };
-        single.or_else(|| called(named.unwrap_or("production"))).ok_or_else(|| {
-            let roots: Vec<&str> =
-                all.iter().take(10).map(|one| self.snapshot.shown_path(&one.root)).collect();
-            let count = all.len();
-            Failure(format!(
-                "there are {count} environments in {}; name one with --root: {}",
-                self.root,
-                roots.join(", ")
-            ))
-        })
+        single
+            .or_else(|| {
+                let mut called = all.iter().filter(|one| one.name == named.unwrap_or("production"));
+                called.next().filter(|_| called.next().is_none())
+            })
+            .ok_or_else(|| {
+                let roots: Vec<&str> =
+                    all.iter().take(10).map(|one| self.snapshot.shown_path(&one.root)).collect();
+                let count = all.len();
+                Failure(format!(
+                    "there are {count} environments in {}; name one with --root: {}",
+                    self.root,
+                    roots.join(", ")
+                ))
+            })
     }
 
     /// Prints the problems of settings files; `check` reports them as findings.

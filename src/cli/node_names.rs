@@ -53,10 +53,12 @@ pub(super) fn choose_nodes(
     let mut chosen = BTreeSet::new();
     for pattern in patterns {
         let glob = glob_regex(&pattern)?;
-        let is_it = |(_, node): &(usize, &Arc<Node>)| {
-            *node.name == *pattern || glob.is_match(&node.name.to_lowercase())
-        };
-        let mut found = nodes.iter().enumerate().filter(is_it).map(|(number, _)| number).peekable();
+        let mut found = nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| *node.name == *pattern || glob.is_match(&node.name.to_lowercase()))
+            .map(|(number, _)| number)
+            .peekable();
         if found.peek().is_none() {
             return Err(Failure(format!(
                 "no node of environment {} is named '{pattern}'{}; `hiera-ls nodes` lists those that are known",

@@ -22,11 +22,12 @@ pub(super) fn run(arguments: &NodesArguments, out: &mut dyn Write) -> Result<Sta
     }
     let mut found = false;
     for environment in opened.environments()? {
-        let is_asked =
-            |node: &&Node| arguments.name.as_deref().is_none_or(|name| *node.name == *name);
         let kinds = opened.snapshot.kinds_of(environment);
         let all = opened.snapshot.nodes_of(environment).iter().chain(&kinds.all);
-        let nodes: Vec<&Node> = all.map(|node| &**node).filter(is_asked).collect();
+        let nodes: Vec<&Node> = all
+            .map(|node| &**node)
+            .filter(|node| arguments.name.as_deref().is_none_or(|name| *node.name == *name))
+            .collect();
         found |= !nodes.is_empty();
         match (arguments.json, arguments.name.is_some()) {
             (true, _) => write_json(&opened, environment, &nodes, out)?,
@@ -149,11 +150,13 @@ fn sourced_variables(
         let all = node.scope.known_variables();
         return all.map(|(name, value)| (name.to_owned(), value.clone(), source(name))).collect();
     }
-    let known = |(name, _): &(std::sync::Arc<str>, _)| match node.scope.get_path(name) {
-        Variable::Known(value) => Some((name.to_string(), value, source(name))),
-        _ => None,
-    };
-    node.told.iter().filter_map(known).collect()
+    node.told
+        .iter()
+        .filter_map(|(name, _)| match node.scope.get_path(name) {
+            Variable::Known(value) => Some((name.to_string(), value, source(name))),
+            _ => None,
+        })
+        .collect()
 }
 
 /// One line of JSON for each node.
@@ -164,13 +167,17 @@ fn write_json(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     for node in nodes {
-        let value = |value: &crate::puppet::Value| {
-            let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
-            serde_json::from_str::<Json>(&print::print_json(value, &options)).unwrap_or_default()
-        };
         let own = sourced_variables(node, &opened.root);
-        let values: Map<String, Json> =
-            own.iter().map(|(name, one, _)| (name.clone(), value(one))).collect();
+        let values: Map<String, Json> = own
+            .iter()
+            .map(|(name, one, _)| {
+                (name.clone(), {
+                    let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
+                    serde_json::from_str::<Json>(&print::print_json(one, &options))
+                        .unwrap_or_default()
+                })
+            })
+            .collect();
         let sources: Map<String, Json> = own
             .iter()
             .filter_map(|(name, _, source)| Some((name.clone(), source.as_deref()?.into())))

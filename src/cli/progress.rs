@@ -38,14 +38,13 @@ fn report_while<T>(first: Duration, tell: impl Fn(u64) + Send, work: impl FnOnce
     let start = Instant::now();
     let (done, is_done) = channel::<()>();
     std::thread::scope(|scope| {
-        let watch = move || {
+        let _ = std::thread::Builder::new().spawn_scoped(scope, move || {
             let mut pause = first;
             while is_done.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                 tell(start.elapsed().as_secs());
                 pause *= 2;
             }
-        };
-        let _ = std::thread::Builder::new().spawn_scoped(scope, watch);
+        });
         // Dropped after the work, also after a panic in it: the thread ends.
         let _done = done;
         work()

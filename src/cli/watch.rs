@@ -65,8 +65,9 @@ pub(super) fn run_rounds(
         }
         last_report = report;
         print_note("watching for changes (Ctrl+C ends)");
-        let is_read = |path: &FilePath| files.contains(path) || may_read(path, known.as_ref());
-        let changed = watcher.wait(is_read).ok_or("the system reports no changes any more")?;
+        let changed = watcher
+            .wait(|path| files.contains(path) || may_read(path, known.as_ref()))
+            .ok_or("the system reports no changes any more")?;
         if !has_screen {
             print_note(&describe_change(changed.iter(), &root));
         }
@@ -87,11 +88,11 @@ fn may_read(path: &FilePath, known: Option<&Snapshot>) -> bool {
         || kinds::is_puppetfile(path)
         || path.extension() == Some("jsonl");
     // A folder that is new, or that had files which are gone.
-    let is_folder = || matches!(OsFs.entry(path), Some(DiskEntry::Folder { .. }));
-    let had_files = |known: &Snapshot| {
-        known.is_node_source(path) || known.files().any(|file| file.path.is_within(path))
-    };
-    has_name || is_folder() || known.is_some_and(had_files)
+    has_name
+        || matches!(OsFs.entry(path), Some(DiskEntry::Folder { .. }))
+        || known.is_some_and(|known| {
+            known.is_node_source(path) || known.files().any(|file| file.path.is_within(path))
+        })
 }
 
 /// Returns the changed files in words.

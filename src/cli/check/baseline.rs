@@ -149,12 +149,15 @@ impl Baseline {
 
     /// Writes the file: a finding on each line, in order, so that differences are short.
     fn write(&self) -> Result<(), Failure> {
-        let entry = |(identity, count): (&FindingIdentity, &usize)| {
-            let FindingIdentity { file, rule, key } = identity.clone();
-            let entry = BaselineEntry { file, rule, key, count: *count };
-            format!("    {}", json!(entry))
-        };
-        let entries: Vec<String> = self.counts.iter().map(entry).collect();
+        let entries: Vec<String> = self
+            .counts
+            .iter()
+            .map(|(identity, count)| {
+                let FindingIdentity { file, rule, key } = identity.clone();
+                let entry = BaselineEntry { file, rule, key, count: *count };
+                format!("    {}", json!(entry))
+            })
+            .collect();
         let findings = if entries.is_empty() {
             "[]".to_owned()
         } else {

@@ -108,8 +108,8 @@ pub(super) fn write_ignores(
 ) -> Result<Snapshot, Failure> {
     let before = &target.opened.snapshot;
     let findings = target.find(arguments, before, CheckedTree::Working)?;
-    let is_meant = |finding: &&Finding| finding.rule.code != "unused-ignore";
-    let findings: Vec<&Finding> = findings.iter().filter(is_meant).collect();
+    let findings: Vec<&Finding> =
+        findings.iter().filter(|finding| finding.rule.code != "unused-ignore").collect();
     let change = accept_with_comments(before, &findings, reason);
     before
         .allow_change(change.clone())

@@ -25,8 +25,9 @@ pub(super) fn write_settings(
         let settings = settings_in_force(snapshot, environment, &given, &opened.problems);
         let rows: Vec<[String; 3]> =
             settings.iter().map(|setting| describe_setting(setting, snapshot)).collect();
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-        let [names, sources] = [0, 1].map(|column| width(column).unwrap_or_default());
+        let [names, sources] = [0, 1].map(|column| {
+            rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+        });
         for [name, source, value] in &rows {
             let line = format!("  {name:<names$}  {source:<sources$}  {value}");
             writeln!(out, "{}", escape_terminal(&line))?;

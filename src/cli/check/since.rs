@@ -36,8 +36,10 @@ pub(super) fn remove_older(
     let before = read_revision(revision, target)?;
     let root = &target.opened.root;
     let identities = |snapshot: &Snapshot, findings: &[Finding]| {
-        let identity = |finding| FindingIdentity::new(snapshot, finding, root);
-        findings.iter().map(identity).collect::<Vec<_>>()
+        findings
+            .iter()
+            .map(|finding| FindingIdentity::new(snapshot, finding, root))
+            .collect::<Vec<_>>()
     };
     let mut counts = IdentityCounts::new();
     let older = target.find(arguments, &before, CheckedTree::Since)?;

@@ -53,8 +53,9 @@ pub(super) fn answer_batch(
             let (ask, questions) = channel();
             let (answer, answers) = channel();
             let answerer = &answerer;
-            let work = move || answerer.answer_scopes(scopes, &questions, &answer);
-            thread::Builder::new().stack_size(STACK).spawn_scoped(threads, work)?;
+            thread::Builder::new().stack_size(STACK).spawn_scoped(threads, move || {
+                answerer.answer_scopes(scopes, &questions, &answer)
+            })?;
             workers.push((ask, answers));
         }
         let mut input = BufReader::new(std::io::stdin().lock());

@@ -126,15 +126,17 @@ pub(in crate::cli) fn write(
 /// and of the number of findings before it with the same one.
 fn fingerprint_findings(findings: &[Finding], spans: &LineSpans<'_>) -> Vec<String> {
     let mut seen: HashMap<FindingIdentity, usize> = HashMap::new();
-    let fingerprint = |finding: &Finding| {
-        let identity = FindingIdentity::new(spans.snapshot, finding, spans.root);
-        let FindingIdentity { file, rule, key } = &identity;
-        let text = format!("{rule}\n{file}\n{key}");
-        let number = seen.entry(identity).or_default();
-        *number += 1;
-        format!("{:016x}", fnv_hash(format!("{text}\n{number}").as_bytes()))
-    };
-    findings.iter().map(fingerprint).collect()
+    findings
+        .iter()
+        .map(|finding| {
+            let identity = FindingIdentity::new(spans.snapshot, finding, spans.root);
+            let FindingIdentity { file, rule, key } = &identity;
+            let text = format!("{rule}\n{file}\n{key}");
+            let number = seen.entry(identity).or_default();
+            *number += 1;
+            format!("{:016x}", fnv_hash(format!("{text}\n{number}").as_bytes()))
+        })
+        .collect()
 }
 
 /// Escapes a text for XML 1.0, which permits few control characters.

@@ -18,11 +18,15 @@ pub(in crate::cli) struct KeyNodes {
 impl KeyNodes {
     /// Returns the changes of an environment.
     pub(in crate::cli) fn of_environment(changes: &ChangedNodes) -> Vec<KeyNodes> {
-        let of_key = |(key, groups): (&Arc<str>, &Vec<BTreeSet<usize>>)| -> Vec<KeyNodes> {
-            let record = |nodes| KeyNodes { key: key.to_string(), nodes: runs_of(nodes) };
-            groups.iter().map(record).collect()
-        };
-        changes.iter().flat_map(of_key).collect()
+        changes
+            .iter()
+            .flat_map(|(key, groups): (&Arc<str>, &Vec<BTreeSet<usize>>)| -> Vec<KeyNodes> {
+                groups
+                    .iter()
+                    .map(|nodes| KeyNodes { key: key.to_string(), nodes: runs_of(nodes) })
+                    .collect()
+            })
+            .collect()
     }
 
     /// Returns the changes of an environment that these are.

@@ -84,11 +84,14 @@ impl FileRecord {
         (snapshot, root): (&Snapshot, &FilePath),
     ) -> FileRecord {
         let files = RecordedFiles { snapshot, root, file: &found.path };
-        let record = |finding: &Finding| files.record(finding);
         let units = found.units.iter();
         FileRecord {
             file: files.path_text(&found.path),
-            units: units.map(|(unit, all)| (*unit, all.iter().map(record).collect())).collect(),
+            units: units
+                .map(|(unit, all)| {
+                    (*unit, all.iter().map(|finding| files.record(finding)).collect())
+                })
+                .collect(),
         }
     }
 
@@ -105,8 +108,10 @@ impl FileRecord {
         for (unit, records) in &self.units {
             let found: Option<Vec<Finding>> =
                 records.iter().map(|record| files.finding(record)).collect();
-            let wrong = || Failure(format!("the findings in {} are wrong", self.file));
-            units.insert(*unit, found.ok_or_else(wrong)?);
+            units.insert(
+                *unit,
+                found.ok_or_else(|| Failure(format!("the findings in {} are wrong", self.file)))?,
+            );
         }
         Ok(FileFindings { path, units })
     }

@@ -92,15 +92,18 @@ impl Plan<'_> {
     }
 
     fn remove_entries_of(&mut self, level: &str, findings: &[&Finding], safety: Safety) {
-        let keeps_comment = |finding: &&&Finding| {
-            let change = choose_fixes(&self.now, &[**finding], safety).change;
-            let after = self.now.after_change(&change);
-            after.is_some_and(|after| dropped_comments(&self.now, &after, &change) == 0)
-        };
         // Safe fixes drop no comment anyway.
         let findings: Vec<&Finding> = match safety {
             Safety::KeepsValues => findings.to_vec(),
-            Safety::ChangesValues => findings.iter().filter(keeps_comment).copied().collect(),
+            Safety::ChangesValues => findings
+                .iter()
+                .filter(|finding| {
+                    let change = choose_fixes(&self.now, &[**finding], safety).change;
+                    let after = self.now.after_change(&change);
+                    after.is_some_and(|after| dropped_comments(&self.now, &after, &change) == 0)
+                })
+                .copied()
+                .collect(),
         };
         let chosen = choose_fixes(&self.now, &findings, safety);
         let count = count_phrase(chosen.findings.len(), "entry");
@@ -190,9 +193,12 @@ impl Plan<'_> {
 /// Returns the findings of these rules whose fix removes an entry; all other rules are off. The key
 /// that was probably meant gets another value by a fix that renames a key.
 fn find_entries(snapshot: &Snapshot, rules: &[&str], settings: &RulesConfig) -> Vec<Finding> {
-    let severity =
-        |code: &str| if rules.contains(&code) { Severity::Warning } else { Severity::Off };
-    let severities = catalogue::RULES.iter().map(|rule| (rule.code.into(), severity(rule.code)));
+    let severities = catalogue::RULES.iter().map(|rule| {
+        (
+            rule.code.into(),
+            if rules.contains(&rule.code) { Severity::Warning } else { Severity::Off },
+        )
+    });
     let config = RulesConfig {
         severities: severities.collect(),
         environments: Default::default(),
@@ -232,6 +238,7 @@ fn find_pull_of(key: &str, snapshot: &Snapshot) -> Option<SourceChange> {
 
 /// Whether a text of YAML has neither data nor a comment.
 fn has_no_text(text: Option<&crate::text::Text>) -> bool {
-    let is_blank = |line: &str| matches!(line.trim(), "" | "---" | "..." | "{}");
-    text.is_some_and(|text| text.to_str().lines().all(is_blank))
+    text.is_some_and(|text| {
+        text.to_str().lines().all(|line| matches!(line.trim(), "" | "---" | "..." | "{}"))
+    })
 }

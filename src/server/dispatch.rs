@@ -173,10 +173,11 @@ impl Methods {
             let params: Result<P> = parse_params(params);
             async move {
                 let params = params?;
-                let compute = move |snapshot: &Snapshot, client: &ClientView| {
-                    encode(handler(snapshot, client, &params)?, has_parts)
-                };
-                server.answer(document, is_long, compute).await?
+                server
+                    .answer(document, is_long, move |snapshot, client| {
+                        encode(handler(snapshot, client, &params)?, has_parts)
+                    })
+                    .await?
             }
             .boxed()
         })
@@ -226,11 +227,13 @@ impl Methods {
         method: &'static str,
         handler: fn(&ServerHandle, P),
     ) {
-        let handle = move |server: &ServerHandle, params| {
-            handler(server, parse_params(params)?);
-            Ok(())
-        };
-        self.0.insert(method, MethodHandler::Notification(Box::new(handle)));
+        self.0.insert(
+            method,
+            MethodHandler::Notification(Box::new(move |server: &ServerHandle, params| {
+                handler(server, parse_params(params)?);
+                Ok(())
+            })),
+        );
     }
 }
 

@@ -154,12 +154,15 @@ impl Evaluator {
     ) -> Option<(Evaluation, BTreeSet<FilePath>)> {
         let (done, outcome) = oneshot::channel();
         let (evaluator, cancel) = (self.clone(), under_way.cancel_token());
-        let work = move || {
-            let found = evaluator.evaluate_here(&snapshot, &target, config, permit, &cancel, at);
-            let _ = done.send(found.filter(|_| !cancel.is_cancelled()));
-        };
         let thread = thread::Builder::new().name("functions of levels".to_owned());
-        thread.stack_size(STACK).spawn(work).ok()?;
+        thread
+            .stack_size(STACK)
+            .spawn(move || {
+                let found =
+                    evaluator.evaluate_here(&snapshot, &target, config, permit, &cancel, at);
+                let _ = done.send(found.filter(|_| !cancel.is_cancelled()));
+            })
+            .ok()?;
         let (found, refused) = outcome.await.ok().flatten()?;
         lock(&self.0.outcomes).keep_outcome(found.clone());
         Some((found, refused))

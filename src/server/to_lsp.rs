@@ -14,7 +14,7 @@ use super::capabilities::Features;
 use super::documents::Documents;
 use crate::diagnostics::{Finding, Severity, Tag};
 use crate::hiera::key::LookupKey;
-use crate::ide::definition::{DefinitionTarget, Definitions};
+use crate::ide::definition::Definitions;
 use crate::ide::hover::{Action, ActionCall, Hover};
 use crate::text::escape::percent_encode;
 use crate::text::{Encoding, FileId, FilePath, LineCol, Positions, Span, TextRange};
@@ -87,27 +87,29 @@ pub(super) fn definition_response(
     features: &Features,
     documents: &Documents,
 ) -> lsp::GotoDefinitionResponse {
-    let place = |target: &DefinitionTarget| {
+    let places = definitions.targets.iter().filter_map(|target| {
         let found = snapshot.file(&target.path)?;
         Some((
             document_uri(&target.path, documents)?,
             convert_span(snapshot, Span::in_file(found.id, target.range), features.encoding),
         ))
-    };
-    let places = definitions.targets.iter().filter_map(place);
+    });
     if !features.links {
         return lsp::GotoDefinitionResponse::Array(
             places.map(|(uri, range)| lsp::Location { uri, range }).collect(),
         );
     }
     let origin = convert_span(snapshot, Span::in_file(file, definitions.origin), features.encoding);
-    let link = |(target_uri, range)| lsp::LocationLink {
-        origin_selection_range: Some(origin),
-        target_uri,
-        target_range: range,
-        target_selection_range: range,
-    };
-    lsp::GotoDefinitionResponse::Link(places.map(link).collect())
+    lsp::GotoDefinitionResponse::Link(
+        places
+            .map(|(target_uri, range)| lsp::LocationLink {
+                origin_selection_range: Some(origin),
+                target_uri,
+                target_range: range,
+                target_selection_range: range,
+            })
+            .collect(),
+    )
 }
 
 /// Converts a finding. Places that explain it go into the message for clients that show no other.

@@ -123,14 +123,17 @@ fn related_places(
     features: &Features,
     documents: &Documents,
 ) -> Vec<(Option<lsp::Url>, lsp::Range)> {
-    let place = |span: Span| {
-        let document = snapshot.path_of(span.file).and_then(|path| documents.get(path));
-        (
-            document.map(|document| document.uri.clone()),
-            to_lsp::convert_span(snapshot, span, features.encoding),
-        )
-    };
-    finding.related.iter().map(|related| place(related.span)).collect()
+    finding
+        .related
+        .iter()
+        .map(|related| {
+            let document = snapshot.path_of(related.span.file).and_then(|path| documents.get(path));
+            (
+                document.map(|document| document.uri.clone()),
+                to_lsp::convert_span(snapshot, related.span, features.encoding),
+            )
+        })
+        .collect()
 }
 
 /// Returns the notification that publishes the diagnostics of a file.

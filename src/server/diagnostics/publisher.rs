@@ -161,15 +161,20 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
             IDLE_AFTER_EDIT
         };
         let (run, revision) = (round.run, round.snapshot.revision);
-        let is_indexed = || indexing.as_ref().is_some_and(Indexing::has_ended);
-        if run != PublishTime::Off && !round.snapshot.is_soon_indexed() && !is_indexed() {
+        if run != PublishTime::Off
+            && !round.snapshot.is_soon_indexed()
+            && !indexing.as_ref().is_some_and(Indexing::has_ended)
+        {
             indexing.get_or_insert_with(|| Indexing::start(&shared, &round.snapshot));
             if !pulls {
-                let first = move || {
-                    let found = first_findings(&findings, &mut writer, &round);
-                    (found, findings, writer)
-                };
-                let Some((mut found, known, written)) = shared.pool.run(false, first).await else {
+                let Some((mut found, known, written)) = shared
+                    .pool
+                    .run(false, move || {
+                        let found = first_findings(&findings, &mut writer, &round);
+                        (found, findings, writer)
+                    })
+                    .await
+                else {
                     writer = DiagnosticCache::default();
                     findings = recover(&client, &shared, &mut published).await;
                     continue;
@@ -184,14 +189,16 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
         let (mut before, mut written) =
             (std::mem::take(&mut findings), std::mem::take(&mut writer));
         let timed = pace.clone();
-        let check = move || {
-            timed.measure(|| {
-                let found = check(&mut before, &mut written, &round);
-                (found, round.new_status(), before, written)
-            })
-        };
         // Most rounds during typing are like this.
-        let Some((mut found, status, after, written)) = shared.pool.run(is_quick, check).await
+        let Some((mut found, status, after, written)) = shared
+            .pool
+            .run(is_quick, move || {
+                timed.measure(|| {
+                    let found = check(&mut before, &mut written, &round);
+                    (found, round.new_status(), before, written)
+                })
+            })
+            .await
         else {
             findings = recover(&client, &shared, &mut published).await;
             continue;
@@ -263,9 +270,9 @@ fn keep_findings(
     for (path, diagnostics) in withheld.drain() {
         found.entry(path).or_insert(diagnostics);
     }
-    let is_unsaved = |path: &FilePath| documents.get(path).is_some_and(|one| !one.is_saved);
-    let (later, now): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|(path, _)| run == PublishTime::OnSave && is_unsaved(path));
+    let (later, now): (Vec<_>, Vec<_>) = found.into_iter().partition(|(path, _)| {
+        run == PublishTime::OnSave && documents.get(path).is_some_and(|one| !one.is_saved)
+    });
     withheld.extend(later);
     shared.findings.put_findings(now, |path| documents.get(path).map(|document| document.version));
 }
@@ -286,10 +293,12 @@ fn keep_closed(
         let written = writer.write(snapshot, &path, &findings, &features, &documents);
         (path, written)
     });
-    let known = |(path, items): &(FilePath, Vec<Diagnostic>)| {
-        !items.is_empty() || shared.findings.has_result(path)
-    };
-    shared.findings.put_findings(written.filter(known).collect(), |_| None);
+    shared.findings.put_findings(
+        written
+            .filter(|(path, items)| !items.is_empty() || shared.findings.has_result(path))
+            .collect(),
+        |_| None,
+    );
 }
 
 /// Records whether all closed files are checked, or will not be.
@@ -325,11 +334,14 @@ fn check(
     if round.features.pulls_findings {
         told.retain_mut(|told| has_news(findings, round, told));
     }
-    let mut diagnostics = |(path, findings): ReportedFindings| {
-        let written = writer.write(snapshot, &path, &findings, &round.features, &round.documents);
-        (path, written)
-    };
-    let found: HashMap<_, _> = told.into_iter().map(&mut diagnostics).collect();
+    let found: HashMap<_, _> = told
+        .into_iter()
+        .map(|(path, findings)| {
+            let written =
+                writer.write(snapshot, &path, &findings, &round.features, &round.documents);
+            (path, written)
+        })
+        .collect();
     let count = found.values().map(Vec::len).sum::<usize>();
     let (revision, files) = (snapshot.revision, found.len());
     tracing::debug!(

@@ -72,11 +72,15 @@ fn related_reports(
         .map(|(_, config)| &config.path)
         .filter(|config| *config != path && !documents.is_open(config))
         .collect();
-    let report = |config: &FilePath| {
-        let report = shared.findings.report(config)?.full_report();
-        Some((to_lsp::file_uri(config)?, lsp::DocumentDiagnosticReportKind::Full(report)))
-    };
-    Some(paths.into_iter().filter_map(report).collect())
+    Some(
+        paths
+            .into_iter()
+            .filter_map(|config| {
+                let report = shared.findings.report(config)?.full_report();
+                Some((to_lsp::file_uri(config)?, lsp::DocumentDiagnosticReportKind::Full(report)))
+            })
+            .collect(),
+    )
 }
 
 /// Returns the findings of all files where they are others than the client has, as soon as
@@ -106,15 +110,17 @@ pub(in crate::server) async fn workspace_diagnostic(
         () = shared.input.wait_end() => Vec::new(),
     };
     let documents = shared.with(|state| state.documents.clone());
-    let report = |(path, report): (FilePath, FileReport)| {
-        let full = lsp::WorkspaceFullDocumentDiagnosticReport {
-            uri: to_lsp::document_uri(&path, &documents)?,
-            version: report.version.map(i64::from),
-            full_document_diagnostic_report: report.full_report(),
-        };
-        Some(lsp::WorkspaceDocumentDiagnosticReport::Full(full))
-    };
-    let mut items: Vec<_> = found.into_iter().filter_map(report).collect();
+    let mut items: Vec<_> = found
+        .into_iter()
+        .filter_map(|(path, report)| {
+            let full = lsp::WorkspaceFullDocumentDiagnosticReport {
+                uri: to_lsp::document_uri(&path, &documents)?,
+                version: report.version.map(i64::from),
+                full_document_diagnostic_report: report.full_report(),
+            };
+            Some(lsp::WorkspaceDocumentDiagnosticReport::Full(full))
+        })
+        .collect();
     let token = params.partial_result_params.partial_result_token;
     if let Some(token) = token.filter(|_| items.len() > PART) {
         for part in items.chunks(PART) {

@@ -111,11 +111,16 @@ impl ActionConverter<'_> {
     ) -> Option<CodeAction> {
         let range = to_lsp::range_in(text, fix.range, self.client.features.encoding);
         let code = lsp::NumberOrString::String(fix.code.to_owned());
-        let mends = |one: &&lsp::Diagnostic| one.range == range && one.code.as_ref() == Some(&code);
         let action = lsp::CodeAction {
             title: fix.title,
             kind: Some(lsp::CodeActionKind::QUICKFIX),
-            diagnostics: Some(known.iter().filter(mends).cloned().collect()),
+            diagnostics: Some(
+                known
+                    .iter()
+                    .filter(|one| one.range == range && one.code.as_ref() == Some(&code))
+                    .cloned()
+                    .collect(),
+            ),
             is_preferred: Some(fix.is_single),
             ..lsp::CodeAction::default()
         };

@@ -85,9 +85,12 @@ impl CallConverter<'_> {
 
     fn convert_ranges(&self, path: &FilePath, ranges: &[TextRange]) -> Option<Vec<lsp::Range>> {
         let text = self.snapshot.file(path)?.text()?;
-        let range =
-            |range: &TextRange| to_lsp::range_in(text, *range, self.client.features.encoding);
-        Some(ranges.iter().map(range).collect())
+        Some(
+            ranges
+                .iter()
+                .map(|range| to_lsp::range_in(text, *range, self.client.features.encoding))
+                .collect(),
+        )
     }
 
     fn convert_kind(&self, kind: CallItemKind) -> lsp::SymbolKind {

@@ -61,19 +61,20 @@ pub(in crate::server) async fn resolve_item(
 
 /// Returns the settings as words of a settings file.
 fn setting_words() -> Vec<SettingWord> {
-    let values = |kind: SettingType| match kind {
-        SettingType::Flag => vec!["true".to_owned(), "false".to_owned()],
-        SettingType::Numbers(numbers) => numbers.iter().map(u8::to_string).collect(),
-        SettingType::Words(words) | SettingType::ListOf(words) => {
-            words.iter().map(|word| (*word).to_owned()).collect()
-        }
-        _ => Vec::new(),
-    };
-    let word = |setting: &schema::Setting| SettingWord {
-        name: setting.name,
-        values: values(setting.kind),
-        default: setting.default_words(),
-        meaning: setting.meaning,
-    };
-    schema::SCHEMA.iter().map(word).collect()
+    schema::SCHEMA
+        .iter()
+        .map(|setting| SettingWord {
+            name: setting.name,
+            values: match setting.kind {
+                SettingType::Flag => vec!["true".to_owned(), "false".to_owned()],
+                SettingType::Numbers(numbers) => numbers.iter().map(u8::to_string).collect(),
+                SettingType::Words(words) | SettingType::ListOf(words) => {
+                    words.iter().map(|word| (*word).to_owned()).collect()
+                }
+                _ => Vec::new(),
+            },
+            default: setting.default_words(),
+            meaning: setting.meaning,
+        })
+        .collect()
 }

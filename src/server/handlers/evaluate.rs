@@ -30,7 +30,6 @@ use crate::settings::{Origin, Settings};
 use crate::text::escape::escape_notification;
 use crate::text::{FilePath, FilePosition};
 use crate::workspace::Snapshot;
-use crate::workspace::functions::LevelCode;
 
 /// The answer that lets functions run.
 const RUN: &str = "Run";
@@ -194,15 +193,23 @@ async fn prepare(
     });
     let config = settings.process_config().ok_or("functions of levels are switched off")?;
     let (asked, named, evaluator) = (asked.clone(), named.cloned(), shared.evaluator.clone());
-    let read = move || {
-        let target = target(&snapshot, &asked, encoding)?;
-        let environment = &target.environment;
-        let named = named.unwrap_or_else(|| evaluator.named_files(&environment.root));
-        let permit =
-            Permit::from_levels(&snapshot, environment, config.functions.as_deref(), &named, &OsFs);
-        Some(Prepared { snapshot, target, config, permit })
-    };
-    let prepared = shared.pool.run_in_slot(read).await.flatten();
+    let prepared = shared
+        .pool
+        .run_in_slot(move || {
+            let target = target(&snapshot, &asked, encoding)?;
+            let environment = &target.environment;
+            let named = named.unwrap_or_else(|| evaluator.named_files(&environment.root));
+            let permit = Permit::from_levels(
+                &snapshot,
+                environment,
+                config.functions.as_deref(),
+                &named,
+                &OsFs,
+            );
+            Some(Prepared { snapshot, target, config, permit })
+        })
+        .await
+        .flatten();
     let prepared = prepared.ok_or("there is no key of Hiera here, or no such node")?;
     if prepared.permit.functions.is_empty() {
         return Err("no function that may run decides about this key".to_owned());
@@ -237,15 +244,18 @@ fn question(
 ) -> String {
     let root: &FilePath = &target.environment.root;
     let names = PlaceNames { snapshot, root };
-    let named = |one: &LevelCode| {
-        let kind = if one.is_hiera3 { "the Hiera 3 backend " } else { "" };
-        let place = match &one.file {
-            Some(path) => names.short_path(path),
-            None => "in no file of the opened folders",
-        };
-        format!("{kind}{} ({place})", one.name)
-    };
-    let listed: Vec<String> = permit.functions.iter().map(named).collect();
+    let listed: Vec<String> = permit
+        .functions
+        .iter()
+        .map(|one| {
+            let kind = if one.is_hiera3 { "the Hiera 3 backend " } else { "" };
+            let place = match &one.file {
+                Some(path) => names.short_path(path),
+                None => "in no file of the opened folders",
+            };
+            format!("{kind}{} ({place})", one.name)
+        })
+        .collect();
     let libraries: Vec<&str> = permit.libraries.iter().map(|path| names.short_path(path)).collect();
     let libraries = match &libraries[..] {
         [] => String::new(),

@@ -134,14 +134,16 @@ fn lens_command(
 ) -> Command {
     let LensText { title, places } = text.unwrap_or_default();
     let tooltip = features.command_tooltips.then(|| places_tooltip(snapshot, &places)).flatten();
-    let location = |place: &Span| {
-        let uri = to_lsp::document_uri(snapshot.path_of(place.file)?, documents)?;
-        Some(lsp::Location {
-            uri,
-            range: to_lsp::convert_span(snapshot, *place, features.encoding),
+    let locations: Vec<lsp::Location> = places
+        .iter()
+        .filter_map(|place| {
+            let uri = to_lsp::document_uri(snapshot.path_of(place.file)?, documents)?;
+            Some(lsp::Location {
+                uri,
+                range: to_lsp::convert_span(snapshot, *place, features.encoding),
+            })
         })
-    };
-    let locations: Vec<lsp::Location> = places.iter().filter_map(location).collect();
+        .collect();
     let show = features.show_places.as_ref().filter(|_| !locations.is_empty());
     let arguments = show.map(|_| {
         let arguments = [
@@ -157,13 +159,16 @@ fn lens_command(
 
 /// Returns the places of a lens, one a line; `None` where it has none.
 fn places_tooltip(snapshot: &Snapshot, places: &[Span]) -> Option<String> {
-    let line = |place: &Span| {
-        let path = snapshot.path_of(place.file)?;
-        let text = snapshot.file(path)?.text()?;
-        let start = to_lsp::range_in(text, snapshot.span_bytes(*place), Encoding::Utf32).start;
-        Some(format!("{}:{}", snapshot.shown_path(path), start.line + 1))
-    };
-    let mut lines: Vec<String> = places.iter().take(MAX_TOOLTIP_PLACES).filter_map(line).collect();
+    let mut lines: Vec<String> = places
+        .iter()
+        .take(MAX_TOOLTIP_PLACES)
+        .filter_map(|place| {
+            let path = snapshot.path_of(place.file)?;
+            let text = snapshot.file(path)?.text()?;
+            let start = to_lsp::range_in(text, snapshot.span_bytes(*place), Encoding::Utf32).start;
+            Some(format!("{}:{}", snapshot.shown_path(path), start.line + 1))
+        })
+        .collect();
     let more = places.len().saturating_sub(MAX_TOOLTIP_PLACES);
     if more > 0 {
         lines.push(format!("and {more} more"));

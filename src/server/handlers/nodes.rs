@@ -119,10 +119,16 @@ fn selected_name(snapshot: &Snapshot) -> Option<String> {
 }
 
 fn variables_json(scope: &Scope) -> serde_json::Map<String, serde_json::Value> {
-    let json = |value: &crate::puppet::Value| {
-        let text =
-            crate::puppet::print::print_json(value, &crate::puppet::print::PrintOptions::default());
-        serde_json::from_str(&text).unwrap_or_default()
-    };
-    scope.known_variables().map(|(name, value)| (name.to_owned(), json(value))).collect()
+    scope
+        .known_variables()
+        .map(|(name, value)| {
+            (name.to_owned(), {
+                let text = crate::puppet::print::print_json(
+                    value,
+                    &crate::puppet::print::PrintOptions::default(),
+                );
+                serde_json::from_str(&text).unwrap_or_default()
+            })
+        })
+        .collect()
 }

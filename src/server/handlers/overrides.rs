@@ -15,7 +15,7 @@ use crate::ide::refactor::chooser::{
 use crate::server::capabilities::action_kind;
 use crate::server::session::ClientView;
 use crate::server::{from_lsp, to_lsp};
-use crate::text::{FilePath, FilePosition, Span};
+use crate::text::{FilePath, FilePosition};
 use crate::workspace::Snapshot;
 
 /// `hiera/overrideTargets`: the place of a key, and a part of the names to list.
@@ -201,18 +201,18 @@ impl<'a> AskedPlace<'a> {
             Chosen::Node(name) => ("node", name.to_string()),
             Chosen::File(path) => ("file", self.short_path(path)),
         };
-        let location = |span: Span| {
-            let path = self.snapshot.path_of(span.file)?;
-            let uri = to_lsp::document_uri(path, &self.client.documents)?;
-            let range = to_lsp::convert_span(self.snapshot, span, self.client.features.encoding);
-            Some(lsp::Location { uri, range })
-        };
         TargetItem {
             kind,
             name,
             file: target.file.map(|file| self.file_item(file)),
             value: target.value,
-            stated: target.stated.and_then(location),
+            stated: target.stated.and_then(|span| {
+                let path = self.snapshot.path_of(span.file)?;
+                let uri = to_lsp::document_uri(path, &self.client.documents)?;
+                let range =
+                    to_lsp::convert_span(self.snapshot, span, self.client.features.encoding);
+                Some(lsp::Location { uri, range })
+            }),
         }
     }
 

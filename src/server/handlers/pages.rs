@@ -43,12 +43,13 @@ fn page_text(snapshot: &Snapshot, client: &ClientView, page: Page) -> Answer<Str
     let key_of = |key: &str| {
         LookupKey::parse(key).map_err(|_| Error::invalid_params("that is not the syntax of a key"))
     };
-    let any_file = || {
-        let mut configs =
-            snapshot.environments().all.iter().filter_map(|one| one.governing_config());
-        configs.next().map(|config| config.path.clone())
+    let or_any = |file: Option<FilePath>| {
+        file.or_else(|| {
+            let mut configs =
+                snapshot.environments().all.iter().filter_map(|one| one.governing_config());
+            configs.next().map(|config| config.path.clone())
+        })
     };
-    let or_any = |file: Option<FilePath>| file.or_else(any_file);
     Ok(match page {
         Page::Explanation { key, file } => {
             let key = key_of(&key)?;
@@ -112,13 +113,15 @@ pub(super) fn page_actions(
     }
     let title = "Show all keys with their effective values".to_owned();
     pages.push((title, Page::FileData { file: file() }));
-    let action = |(title, page): (String, Page)| lsp::CodeAction {
-        command: Some(show_command(title.clone(), &page)),
-        title,
-        kind: Some(SHOW_KIND),
-        ..lsp::CodeAction::default()
-    };
-    pages.into_iter().map(action).collect()
+    pages
+        .into_iter()
+        .map(|(title, page)| lsp::CodeAction {
+            command: Some(show_command(title.clone(), &page)),
+            title,
+            kind: Some(SHOW_KIND),
+            ..lsp::CodeAction::default()
+        })
+        .collect()
 }
 
 /// Returns the command that shows a page.

@@ -4,7 +4,7 @@ use tower_lsp::lsp_types as lsp;
 
 use super::Answer;
 use crate::ide::highlight::find_highlights;
-use crate::ide::references::{Occurrence, find_references};
+use crate::ide::references::find_references;
 use crate::server::session::ClientView;
 use crate::server::{from_lsp, to_lsp};
 use crate::workspace::Snapshot;
@@ -20,12 +20,17 @@ pub(in crate::server) fn references(
     let found = from_lsp::file_position(snapshot, place, features.encoding).and_then(|position| {
         find_references(snapshot, position, params.context.include_declaration)
     });
-    let location = |one: &Occurrence| {
-        let text = snapshot.file(&one.path)?.text()?;
-        let range = to_lsp::range_in(text, one.range, features.encoding);
-        Some(lsp::Location { uri: to_lsp::document_uri(&one.path, documents)?, range })
-    };
-    Ok(found.map(|found| found.all.iter().filter_map(location).collect()))
+    Ok(found.map(|found| {
+        found
+            .all
+            .iter()
+            .filter_map(|one| {
+                let text = snapshot.file(&one.path)?.text()?;
+                let range = to_lsp::range_in(text, one.range, features.encoding);
+                Some(lsp::Location { uri: to_lsp::document_uri(&one.path, documents)?, range })
+            })
+            .collect()
+    }))
 }
 
 /// Returns the places of a document that name the subject at a place.

@@ -34,12 +34,15 @@ pub(in crate::server) fn selection_range(
         let file = snapshot.file(&from_lsp::path_of_uri(&params.text_document.uri)?)?;
         snapshot.environments().governing_environments(&file.path).next()?;
         let text = file.text()?;
-        let around = |position: &lsp::Position| {
-            let place = from_lsp::line_col(*position);
-            let offset = text.offset_at(place, features.encoding).unwrap_or(text.len());
-            surrounding_ranges(snapshot, FilePosition { file: file.id, offset }, text, features)
-        };
-        params.positions.iter().map(around).collect()
+        params
+            .positions
+            .iter()
+            .map(|position| {
+                let place = from_lsp::line_col(*position);
+                let offset = text.offset_at(place, features.encoding).unwrap_or(text.len());
+                surrounding_ranges(snapshot, FilePosition { file: file.id, offset }, text, features)
+            })
+            .collect()
     };
     Ok(around_all())
 }

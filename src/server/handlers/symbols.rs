@@ -6,7 +6,6 @@ use serde::Serialize;
 use tower_lsp::lsp_types as lsp;
 
 use super::Answer;
-use crate::ide::by_run::RunItems;
 use crate::ide::document_symbols::{FileSymbols, Symbol, SymbolKind, document_symbols};
 use crate::ide::workspace_symbols::{KeySymbol, workspace_symbols};
 use crate::server::capabilities::Features;
@@ -61,8 +60,11 @@ pub(in crate::server) fn workspace_symbol(
     params: &lsp::WorkspaceSymbolParams,
 ) -> Answer<Vec<lsp::SymbolInformation>> {
     let found = workspace_symbols(snapshot, &params.query).into_iter();
-    let convert = |symbol| key_symbol(snapshot, symbol, &client.features, &client.documents);
-    Ok(Some(found.filter_map(convert).collect()))
+    Ok(Some(
+        found
+            .filter_map(|symbol| key_symbol(snapshot, symbol, &client.features, &client.documents))
+            .collect(),
+    ))
 }
 
 /// Converts the symbols of a text to a tree.
@@ -71,11 +73,14 @@ fn convert_nested(
     lines: &Lines,
     features: &Features,
 ) -> Vec<lsp::DocumentSymbol> {
-    let in_run = |run: &RunItems<Symbol>| {
-        let converting = SymbolConverter { lines, start: run.range.start, features };
-        run.items.iter().map(|symbol| converting.nested_symbol(symbol)).collect::<Vec<_>>()
-    };
-    symbols.runs.iter().flat_map(in_run).collect()
+    symbols
+        .runs
+        .iter()
+        .flat_map(|run| {
+            let converting = SymbolConverter { lines, start: run.range.start, features };
+            run.items.iter().map(|symbol| converting.nested_symbol(symbol)).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// Converts the symbols of a text to a list: each is followed by those that it contains.

@@ -184,11 +184,10 @@ pub(in crate::server) fn reach(
     _: &ReachParams,
 ) -> Answer<ReachAnswer> {
     let page = client.shared.find_reach_page(snapshot.clone()).map_err(request_failed)?;
-    let answer = |ReachPage { text, links }| {
+    Ok(page.map(|ReachPage { text, links }| {
         let links = link_items(&text, links, client.features.encoding);
         ReachAnswer { text, links }
-    };
-    Ok(page.map(answer))
+    }))
 }
 
 /// Answers a request for the status, for clients that do not receive the notification.

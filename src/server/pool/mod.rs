@@ -65,8 +65,7 @@ impl Pool {
             }
         }
         let latency = self.latency.clone();
-        let timed = move |snapshot: &Snapshot| latency.measure(|| compute(snapshot));
-        self.answer_on_thread(snapshot, timed).await
+        self.answer_on_thread(snapshot, move |snapshot| latency.measure(|| compute(snapshot))).await
     }
 
     /// Computes an answer on a thread. The work is cancelled with the request: then this future is
@@ -97,11 +96,13 @@ impl Pool {
         let permit = self.free.clone().acquire_owned().await.ok()?;
         let held: SlotGuard = Arc::new(Mutex::new(permit));
         let waiting = SlotWaiter { held: held.clone(), leaving: self.leaving.clone() };
-        let work = move || {
-            let _held = held;
-            work()
-        };
-        let done = self.threads.run(work).await;
+        let done = self
+            .threads
+            .run(move || {
+                let _held = held;
+                work()
+            })
+            .await;
         drop(waiting);
         done
     }

@@ -92,13 +92,12 @@ impl Store {
 
     /// Returns the files whose findings are others than those of these results.
     fn changed_since(&self, before: &HashMap<FilePath, String>) -> Vec<(FilePath, FileReport)> {
-        let is_new = |(path, report): &(&FilePath, &FileReport)| match before.get(*path) {
+        let found = self.reports.iter().filter(|(path, report)| match before.get(*path) {
             Some(id) => *id != report.id.to_string(),
             // A client without results gets those of files without findings, too, so that its next
             // request includes their results.
             None => !report.items.is_empty() || before.is_empty(),
-        };
-        let found = self.reports.iter().filter(is_new);
+        });
         found.map(|(path, report)| (path.clone(), report.clone())).collect()
     }
 }
@@ -207,15 +206,16 @@ impl FindingsStore {
         path: &FilePath,
         revision: u64,
     ) -> Option<FileReport> {
-        let ready = |store: &mut Store| {
+        self.wait_until(|store| {
             let is_checked = store.revision >= revision && !store.deferred.contains(path);
             is_checked.then(|| {
                 let report = store.reports.get(path).cloned();
                 store.given.insert(path.clone(), report.as_ref().map_or(0, |report| report.id));
                 report
             })
-        };
-        self.wait_until(ready).await.flatten()
+        })
+        .await
+        .flatten()
     }
 
     /// Waits until all files are checked.
@@ -229,11 +229,12 @@ impl FindingsStore {
         &self,
         before: &HashMap<FilePath, String>,
     ) -> Vec<(FilePath, FileReport)> {
-        let changed = |store: &mut Store| {
+        self.wait_until(|store| {
             let changed = store.is_settled.then(|| store.changed_since(before));
             changed.filter(|changed| !changed.is_empty())
-        };
-        self.wait_until(changed).await.unwrap_or_default()
+        })
+        .await
+        .unwrap_or_default()
     }
 
     /// Returns the findings of a file as they are known.

@@ -35,11 +35,13 @@ pub(in crate::server) struct SettingScope {
 impl Folders {
     /// Returns the folders that the client is asked for the settings of.
     pub(in crate::server) fn setting_scopes(&self) -> Vec<SettingScope> {
-        let scope = |listed: &FilePath| {
-            let environment = self.whole.get(listed)?.clone();
-            Some(SettingScope { listed: listed.clone(), environment })
-        };
-        self.listed.iter().filter_map(scope).collect()
+        self.listed
+            .iter()
+            .filter_map(|listed| {
+                let environment = self.whole.get(listed)?.clone();
+                Some(SettingScope { listed: listed.clone(), environment })
+            })
+            .collect()
     }
 
     /// Returns the folders that the client has, as it lists them.
@@ -82,9 +84,10 @@ impl Folders {
         let mut before = std::mem::take(&mut self.whole);
         let mut folders: Vec<FilePath> = Vec::new();
         for folder in self.listed.iter().take(MAX_FOLDERS) {
-            let above = || scan::environment_above(folder, &OsFs).unwrap_or_else(|| folder.clone());
             // Thousands may come one by one, each time with all those before it.
-            let whole = before.remove(folder).unwrap_or_else(above);
+            let whole = before.remove(folder).unwrap_or_else(|| {
+                scan::environment_above(folder, &OsFs).unwrap_or_else(|| folder.clone())
+            });
             self.whole.insert(folder.clone(), whole.clone());
             folders.push(whole);
         }

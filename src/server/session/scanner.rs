@@ -21,7 +21,6 @@ use crate::server::transport::wait_answer;
 use crate::settings::{READINGS, Settings, gather, of_environments};
 use crate::text::FilePath;
 use crate::text::escape::{escape_notification, escape_terminal};
-use crate::workspace::nodes::NodeSource;
 use crate::workspace::scan;
 use crate::workspace::{Change, Snapshot};
 
@@ -104,9 +103,11 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
             .await;
         return;
     };
-    let error_of =
-        |source: &NodeSource| Some((source.path.clone(), source.read_error()?.to_owned()));
-    let errors: Vec<(FilePath, String)> = scan.sources.iter().filter_map(error_of).collect();
+    let errors: Vec<(FilePath, String)> = scan
+        .sources
+        .iter()
+        .filter_map(|source| Some((source.path.clone(), source.read_error()?.to_owned())))
+        .collect();
     let (cut_short, unlisted) = (scan.cut_short, scan.unlisted.clone());
     let unlisted = shared.with(|state| {
         state.workspace.apply(Change::Scanned(Box::new(scan)));

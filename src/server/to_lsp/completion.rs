@@ -155,8 +155,10 @@ fn topic_data(file: FileId, topic: &Topic) -> Value {
 pub(in crate::server) fn parse_topic(data: &Value) -> Option<(FileId, Topic)> {
     let number = u32::try_from(data["f"].as_u64()?).ok()?;
     let key = data["k"].as_str().map(|key| Topic::Key(key.to_owned()));
-    let variable = || data["v"].as_str().map(|name| Topic::Variable(name.to_owned()));
-    Some((FileId::new(number), key.or_else(variable)?))
+    Some((
+        FileId::new(number),
+        key.or_else(|| data["v"].as_str().map(|name| Topic::Variable(name.to_owned())))?,
+    ))
 }
 
 #[cfg(test)]

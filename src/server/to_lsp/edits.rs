@@ -36,13 +36,12 @@ pub(in crate::server) fn workspace_edit(
         let changes = edited.into_iter().map(|(uri, _, edits)| (uri, edits)).collect();
         return lsp::WorkspaceEdit { changes: Some(changes), ..lsp::WorkspaceEdit::default() };
     }
-    let document = |(uri, version, edits): (lsp::Url, Option<i32>, Vec<lsp::TextEdit>)| {
+    created.extend(edited.into_iter().map(|(uri, version, edits)| {
         lsp::DocumentChangeOperation::Edit(lsp::TextDocumentEdit {
             text_document: lsp::OptionalVersionedTextDocumentIdentifier { uri, version },
             edits: edits.into_iter().map(lsp::OneOf::Left).collect(),
         })
-    };
-    created.extend(edited.into_iter().map(document));
+    }));
     lsp::WorkspaceEdit {
         document_changes: Some(lsp::DocumentChanges::Operations(created)),
         ..lsp::WorkspaceEdit::default()
@@ -56,11 +55,13 @@ fn text_edits(
     features: &Features,
 ) -> Vec<lsp::TextEdit> {
     let Some(text) = snapshot.file(path).and_then(|file| file.text()) else { return Vec::new() };
-    let edit = |edit: &TextEdit| lsp::TextEdit {
-        range: range_in(text, edit.range, features.encoding),
-        new_text: edit.text.clone(),
-    };
-    edits.iter().map(edit).collect()
+    edits
+        .iter()
+        .map(|edit| lsp::TextEdit {
+            range: range_in(text, edit.range, features.encoding),
+            new_text: edit.text.clone(),
+        })
+        .collect()
 }
 
 /// Returns a change of one document in which the name of a new key is filled in by the user, at all

@@ -9,7 +9,7 @@ use crate::ide::reach::Reach;
 use crate::workspace::Snapshot;
 use crate::workspace::kinds::SETTINGS_FILE;
 use crate::workspace::overview::Overview;
-use crate::workspace::ungoverned::{PossibleConfig, WithoutConfig};
+use crate::workspace::ungoverned::WithoutConfig;
 
 /// The notification.
 pub(in crate::server) enum StatusNotification {}
@@ -69,18 +69,21 @@ struct ConfigCandidate {
 impl FileWithoutConfig {
     /// `None` where a path has no address.
     fn from_found(found: &WithoutConfig) -> Option<FileWithoutConfig> {
-        let candidate = |config: &PossibleConfig| {
-            Some(ConfigCandidate {
-                uri: file_uri(&config.path)?,
-                hiera_config: config.path.relative_to(&found.folder)?.to_owned(),
-                data_files: config.data_files,
-                reads_file: config.reads_file,
-            })
-        };
         Some(FileWithoutConfig {
             uri: file_uri(&found.path)?,
             settings: file_uri(&found.folder.join(SETTINGS_FILE))?,
-            candidates: found.candidates.iter().filter_map(candidate).collect(),
+            candidates: found
+                .candidates
+                .iter()
+                .filter_map(|config| {
+                    Some(ConfigCandidate {
+                        uri: file_uri(&config.path)?,
+                        hiera_config: config.path.relative_to(&found.folder)?.to_owned(),
+                        data_files: config.data_files,
+                        reads_file: config.reads_file,
+                    })
+                })
+                .collect(),
         })
     }
 }

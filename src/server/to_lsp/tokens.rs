@@ -6,7 +6,6 @@ use std::sync::Arc;
 use tower_lsp::lsp_types as lsp;
 
 use super::range_in;
-use crate::ide::by_run::RunItems;
 use crate::ide::semantic_tokens::{ColorKind, FileTokens, SemanticToken, file_tokens};
 use crate::text::{Encoding, FilePath, Text, TextRange};
 use crate::workspace::Snapshot;
@@ -34,14 +33,19 @@ impl EncodedTokens {
             .flat_map(|before| before.tokens.runs.iter().zip(&*before.encoded))
             .map(|(run, encoded)| (run.items.as_ptr(), encoded))
             .collect();
-        let encode = |run: &RunItems<SemanticToken>| {
-            let start = range_in(text, TextRange::new_empty(run.range.start), encoding).start;
-            match known.get(&run.items.as_ptr()).filter(|_| !run.items.is_empty()) {
-                Some(known) => known.move_to(start),
-                None => EncodedRun::encode_run(start, &run.items, &text.slice(run.range), encoding),
-            }
-        };
-        let encoded = tokens.runs.iter().map(encode).collect();
+        let encoded = tokens
+            .runs
+            .iter()
+            .map(|run| {
+                let start = range_in(text, TextRange::new_empty(run.range.start), encoding).start;
+                match known.get(&run.items.as_ptr()).filter(|_| !run.items.is_empty()) {
+                    Some(known) => known.move_to(start),
+                    None => {
+                        EncodedRun::encode_run(start, &run.items, &text.slice(run.range), encoding)
+                    }
+                }
+            })
+            .collect();
         Some(EncodedTokens { tokens: Arc::new(tokens), encoded })
     }
 
@@ -125,15 +129,18 @@ fn chain_runs(mut last: lsp::Position, runs: &[EncodedRun]) -> Vec<lsp::Semantic
 /// Returns the edits that make one answer of another: at most one, of the tokens between the first
 /// and the last difference. The protocol counts numbers, five for each token.
 fn run_edits(before: &[EncodedRun], after: &[EncodedRun]) -> Vec<lsp::SemanticTokensEdit> {
-    let same = |(old, new): &(&EncodedRun, &EncodedRun)| new.is_same(old, 0);
-    let prefix = before.iter().zip(after).take_while(same).count();
+    let prefix = before.iter().zip(after).take_while(|(old, new)| new.is_same(old, 0)).count();
     let (kept, before, after) = (&before[..prefix], &before[prefix..], &after[prefix..]);
     let lines = match (before.last(), after.last()) {
         (Some(old), Some(new)) => i64::from(new.start.line) - i64::from(old.start.line),
         _ => 0,
     };
-    let moved_alike = |(old, new): &(&EncodedRun, &EncodedRun)| new.is_same(old, lines);
-    let suffix = before.iter().rev().zip(after.iter().rev()).take_while(moved_alike).count();
+    let suffix = before
+        .iter()
+        .rev()
+        .zip(after.iter().rev())
+        .take_while(|(old, new)| new.is_same(old, lines))
+        .count();
     // The first token behind the difference may be counted from another one.
     let behind = &after[after.len() - suffix..];
     let suffix =

@@ -81,17 +81,21 @@ fn no_object() -> Incoming {
 
 /// An empty batch is one invalid request. Source: JSON-RPC 2.0, section 6.
 fn parse_batch(messages: Vec<&RawValue>) -> Incoming {
-    let message = |raw: &RawValue| match serde_json::from_str::<MessageMembers<'_>>(raw.get()) {
-        Ok(members) => parse_single(members),
-        Err(_) => no_object(),
-    };
     if messages.is_empty() {
         Incoming::Refused(MessageRefusal::invalid_request(
             "null",
             "a batch holds at least one message",
         ))
     } else {
-        Incoming::Batch(messages.into_iter().map(message).collect())
+        Incoming::Batch(
+            messages
+                .into_iter()
+                .map(|raw| match serde_json::from_str::<MessageMembers<'_>>(raw.get()) {
+                    Ok(members) => parse_single(members),
+                    Err(_) => no_object(),
+                })
+                .collect(),
+        )
     }
 }
 

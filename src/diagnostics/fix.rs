@@ -13,7 +13,7 @@ pub use super::rule::{Fix, FixEdit, Safety};
 use crate::fleet::compare::{Comparer, Effort};
 use crate::fleet::proof::{dropped_comments, keeps_files_whole, with_own_line_ends};
 use crate::hiera::data::DataFormat;
-use crate::text::{FileId, FilePath, LineEnd, SourceChange, TextEdit, TextRange};
+use crate::text::{FileId, LineEnd, SourceChange, TextEdit, TextRange};
 use crate::workspace::Snapshot;
 use crate::yaml;
 use crate::yaml::document::Document;
@@ -66,8 +66,7 @@ impl<'a> FixDrafter<'a> {
 
     /// Whether the fix of a finding keeps all values, as its rule knows, and all comments.
     pub fn is_safe(&mut self, finding: &Finding) -> bool {
-        let keeps = |fix: &Fix| fix.safety == Safety::KeepsValues;
-        finding.fix.as_ref().is_some_and(keeps)
+        finding.fix.as_ref().is_some_and(|fix| fix.safety == Safety::KeepsValues)
             && self.draft(finding).is_some_and(|change| self.keeps_comments(finding, &change))
     }
 
@@ -122,8 +121,10 @@ impl<'a> FixDrafter<'a> {
 
     fn document(&mut self, file: FileId) -> Option<Rc<Document>> {
         let snapshot = self.snapshot;
-        let read = || snapshot.file_by_id(file)?.document().map(Rc::new);
-        self.documents.entry(file).or_insert_with(read).clone()
+        self.documents
+            .entry(file)
+            .or_insert_with(|| snapshot.file_by_id(file)?.document().map(Rc::new))
+            .clone()
     }
 }
 
@@ -211,10 +212,12 @@ pub fn accept_with_comments(
             change.push(&file.path, comments::comment_edit(place, &codes, reason));
         }
     }
-    let line_end = |path: &FilePath| match snapshot.file(path).and_then(|file| file.text()) {
-        Some(text) => LineEnd::of_text(&text.to_str()),
-        None => LineEnd::default(),
-    };
-    change.set_line_ends(line_end, LineEnd::default());
+    change.set_line_ends(
+        |path| match snapshot.file(path).and_then(|file| file.text()) {
+            Some(text) => LineEnd::of_text(&text.to_str()),
+            None => LineEnd::default(),
+        },
+        LineEnd::default(),
+    );
     change
 }

@@ -62,15 +62,17 @@ pub(super) fn accept_findings<F: Borrow<Finding> + From<Finding>>(
     let severities =
         environment.map_or(&config.severities, |found| config.severities_in(&found.root));
     let enabled = enabled_rules(severities, config.preset);
-    let is_enabled = |code: &str| enabled.iter().any(|(rule, _)| rule.code == code);
     for (rule, severity) in &enabled {
         let Check::Ignore(check) = rule.check else { continue };
         for (ignore, _) in codes.iter().zip(&is_used).filter(|(_, is_used)| !**is_used) {
             let is_known = catalogue::find(&ignore.code).is_some();
-            let codes = || catalogue::RULES.iter().map(|rule| rule.code);
-            let similar = if is_known { None } else { nearest_name(&ignore.code, codes()) };
+            let similar = if is_known {
+                None
+            } else {
+                nearest_name(&ignore.code, catalogue::RULES.iter().map(|rule| rule.code))
+            };
             // A rule that is off finds nothing that could be accepted.
-            if is_known && !is_enabled(&ignore.code) {
+            if is_known && !enabled.iter().any(|(rule, _)| *rule.code == *ignore.code) {
                 continue;
             }
             let finding = check(&UnusedIgnore { ignore, is_known, similar }, file);

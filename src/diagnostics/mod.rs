@@ -31,9 +31,7 @@ pub use shares::{FileFindings, check_share, join_shares};
 
 use crate::fleet::answer_cache::AnswerCache;
 use crate::hiera::config::{HieraConfig, Layer};
-use crate::hiera::data::{
-    DataFile, DataFormat, EntryData, Part, Problem, ProblemKind, Reference, TokenUse,
-};
+use crate::hiera::data::{DataFile, DataFormat, EntryData, Problem, ProblemKind, Reference};
 use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
@@ -153,9 +151,11 @@ pub fn check_file_early(
         return Vec::new();
     }
     let known = Needs::known_at_once(snapshot);
-    let early = |check: &FileCheck<'_>| in_order(snapshot, check.check_whole(known));
     let answers = AnswerCache::default();
-    let findings = FileCheck::check_with(snapshot, path, config, &answers, early)
+    let findings =
+        FileCheck::check_with(snapshot, path, config, &answers, |check: &FileCheck<'_>| {
+            in_order(snapshot, check.check_whole(known))
+        })
         .unwrap_or_else(|| in_order(snapshot, of_other_file(snapshot, path, config)));
     let findings = ignores::drop_accepted(snapshot, path, config, findings);
     findings.into_iter().map(Arc::new).collect()
@@ -173,12 +173,11 @@ pub fn check_range(
         let length = check.context.file.text().map_or(0, Text::len);
         let parts = check.data.parts();
         let known = Needs::known_at_most(snapshot);
-        let is_there = |part: &&Part| {
+        let mut findings = check.check_file(known);
+        let met = parts.iter().filter(|part| {
             let of_part = parts.part_range(part.id, length);
             of_part.unwrap_or(TextRange::new(0, length)).meets_range(range)
-        };
-        let mut findings = check.check_file(known);
-        let met = parts.iter().filter(is_there);
+        });
         findings.extend(met.flat_map(|part| check.check_entry(&part.data, known)));
         findings.retain(|finding| snapshot.span_bytes(finding.span).meets_range(range));
         in_order(snapshot, findings)
@@ -247,14 +246,14 @@ type EnabledRules = Vec<(&'static Rule, Option<Severity>)>;
 
 /// Those that these severities leave on.
 fn enabled_rules(severities: &Severities, preset: Preset) -> EnabledRules {
-    let with_severity = |rule: &&'static Rule| {
-        let given = severities.get(rule.code).copied();
-        (*rule, given.or_else(|| preset.severity(rule)))
-    };
-    let is_on = |(rule, given): &(&'static Rule, Option<Severity>)| {
-        given.unwrap_or(rule.severity) != Severity::Off
-    };
-    catalogue::RULES.iter().map(with_severity).filter(is_on).collect()
+    catalogue::RULES
+        .iter()
+        .map(|rule| {
+            let given = severities.get(rule.code).copied();
+            (*rule, given.or_else(|| preset.severity(rule)))
+        })
+        .filter(|(rule, given)| given.unwrap_or(rule.severity) != Severity::Off)
+        .collect()
 }
 
 /// Findings in the order of their places, each once.
@@ -320,7 +319,6 @@ impl FileCheck<'_> {
         };
         let layer = environment.layer_of(path).filter(|_| own_config.is_none());
         let scope = LazyCell::new(|| snapshot.inferred_scope(environment, path));
-        let enabled = || enabled_rules(rules.severities_in(&environment.root), rules.preset);
         let resolver =
             LazyCell::new(|| Resolver::new(snapshot.lookup_context(environment, &view, &scope)));
         let exhausted = RefCell::new(Vec::new());
@@ -344,7 +342,9 @@ impl FileCheck<'_> {
         let removals = RemovalProofs::new(context);
         Some(look(&FileCheck {
             context,
-            rules: LazyCell::new(&enabled),
+            rules: LazyCell::new(&|| {
+                enabled_rules(rules.severities_in(&environment.root), rules.preset)
+            }),
             data,
             own_config,
             layer,
@@ -393,8 +393,12 @@ impl FileCheck<'_> {
         let spans = reach.filter_map(|reach| reach.template.span);
         let spans: BTreeSet<Span> =
             spans.filter(|span| span.file == self.context.file.id).collect();
-        let finding = |span| Finding { severity, ..rules::limit_reached::of_location(span) };
-        Some(spans.into_iter().map(finding).collect())
+        Some(
+            spans
+                .into_iter()
+                .map(|span| Finding { severity, ..rules::limit_reached::of_location(span) })
+                .collect(),
+        )
     }
 
     /// Returns the severity of findings about limits; `None` where their rule is off.
@@ -438,12 +442,14 @@ impl FileCheck<'_> {
         let reached = self.exhausted.take();
         let key = entry.members.first().and_then(|(_, member)| member.key_origin);
         let file = self.context.file.id;
-        let finding = |(limit, span): (Limit, Option<Span>)| {
-            let span = span.filter(|span| span.file == file).or(key)?;
-            let severity = self.severity_of_limits()?;
-            Some(Finding { severity, ..rules::limit_reached::of_lookup(limit, span) })
-        };
-        reached.into_iter().filter_map(finding).collect()
+        reached
+            .into_iter()
+            .filter_map(|(limit, span)| {
+                let span = span.filter(|span| span.file == file).or(key)?;
+                let severity = self.severity_of_limits()?;
+                Some(Finding { severity, ..rules::limit_reached::of_lookup(limit, span) })
+            })
+            .collect()
     }
 
     /// Whether the findings in an entry depend on any key, and on any code.
@@ -470,18 +476,21 @@ impl FileCheck<'_> {
     /// Whether some token of the file may be part of a lookup cycle; levels are not considered.
     fn may_have_cycles(&self) -> bool {
         let (index, cancel) = (self.context.snapshot.keys(), self.context.snapshot.cancel_token());
-        let is_part = |token: &TokenUse| match &token.reference {
-            Reference::Key { key, .. } => index.in_one_cycle(&token.root, &key.root_text()),
-            Reference::Variable(_) => false,
-        };
-        self.data.tokens().take_while(|_| !cancel.is_cancelled()).any(is_part)
+        self.data.tokens().take_while(|_| !cancel.is_cancelled()).any(|token| {
+            match &token.reference {
+                Reference::Key { key, .. } => index.in_one_cycle(&token.root, &key.root_text()),
+                Reference::Variable(_) => false,
+            }
+        })
     }
 
     fn check_problems(&self, problems: &[Problem], known: Needs) -> Vec<Finding> {
-        let counts = |problem: &&Problem| {
-            self.is_read && (self.own_config.is_none() || concerns_config(problem))
-        };
-        let counted: Vec<&Problem> = problems.iter().filter(counts).collect();
+        let counted: Vec<&Problem> = problems
+            .iter()
+            .filter(|problem| {
+                self.is_read && (self.own_config.is_none() || concerns_config(problem))
+            })
+            .collect();
         if counted.is_empty() {
             return Vec::new(); // as in most entries
         }

@@ -23,7 +23,7 @@ use crate::hiera::config::Locations;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch, PatternPiece};
-use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
+use crate::hiera::resolution::{Outcome, Resolution};
 use crate::puppet::value::Member;
 use crate::text::{FilePath, PartId, SourceChange, Span};
 use crate::workspace::Snapshot;
@@ -178,9 +178,10 @@ impl<'a> RemovalProofs<'a> {
             definitions.iter().any(is_other)
         } else {
             // The data of files that no reader reads below this one is not compared.
-            let replaces =
-                |path: &FilePath| self.may_replace(path) && has_same(path) && is_other(path);
-            definitions.iter().any(replaces) || shadow.is_some()
+            definitions
+                .iter()
+                .any(|path| self.may_replace(path) && has_same(path) && is_other(path))
+                || shadow.is_some()
         };
         if !may_go {
             return None;
@@ -222,8 +223,9 @@ impl<'a> RemovalProofs<'a> {
         }
         let definitions = snapshot.keys().definitions(key).iter();
         let upper = definitions.filter(|path| **path != file.path && upper.lead_to(path));
-        let level = |path: &&FilePath| environment.locations_leading_to(path).first().copied();
-        let data = view.data_of(upper.min_by_key(level)?)?;
+        let data = view.data_of(
+            upper.min_by_key(|path| environment.locations_leading_to(path).first().copied())?,
+        )?;
         data.get(key)?.key_origin
     }
 
@@ -329,11 +331,11 @@ impl<'a> UpperLocations<'a> {
     fn of_file(environment: &'a Environment, file: &'a FilePath) -> UpperLocations<'a> {
         let numbers = environment.locations_leading_to(file);
         // Where a variable is empty, a location may lead to the file by a detour.
-        let is_detour = |number: &usize| {
-            !numbers.contains(number)
-                && environment.reach[*number].pattern.can_lead_to(file.as_str())
-        };
-        if (0..numbers.last().copied().unwrap_or_default()).any(|number| is_detour(&number)) {
+        let has_detour = (0..numbers.last().copied().unwrap_or_default()).any(|number| {
+            !numbers.contains(&number)
+                && environment.reach[number].pattern.can_lead_to(file.as_str())
+        });
+        if has_detour {
             return UpperLocations { file, all: Vec::new() };
         }
         let located = numbers.into_iter().map(|number| {
@@ -343,9 +345,11 @@ impl<'a> UpperLocations<'a> {
             };
             let above = environment.reach[..number].iter();
             let above = above.filter(|reach| reach.layer == own.layer);
-            let is_certain = |reach: &&Reach| is_certain_location(reach, &bindings);
             let filled = |reach: &Reach| reach.pattern.fill_variables(&bindings);
-            let above = above.filter(is_certain).filter_map(filled).collect();
+            let above = above
+                .filter(|reach| is_certain_location(reach, &bindings))
+                .filter_map(filled)
+                .collect();
             let is_glob = matches!(own.level.locations, Locations::Globs(_));
             let glob = if is_glob { filled(own) } else { None };
             (!own.is_of_function()).then_some(OwnLocation { above, glob })
@@ -355,8 +359,8 @@ impl<'a> UpperLocations<'a> {
 
     /// Whether another file may be read before the file at each of its locations.
     fn may_be_read(&self) -> bool {
-        let has_upper = |own: &OwnLocation| !own.above.is_empty() || own.glob.is_some();
-        !self.all.is_empty() && self.all.iter().all(has_upper)
+        !self.all.is_empty()
+            && self.all.iter().all(|own| !own.above.is_empty() || own.glob.is_some())
     }
 
     /// Whether another file is read before the file at each of its locations, for the values that
@@ -387,12 +391,13 @@ impl SnapshotWithout<'_> {
         let resolutions: Vec<&Resolution> =
             found.groups.iter().flat_map(Group::resolutions).collect();
         let is_merged = resolutions.iter().all(|resolution| !resolution.merge.stops_at_first());
-        let place = |step: &LookupStep| match &step.outcome {
+        let mut places: Vec<Span> = Vec::new();
+        let steps = resolutions.iter().flat_map(|it| &it.steps);
+        let found_at = steps.filter_map(|step| match &step.outcome {
             Outcome::Found { key, .. } => *key,
             _ => None,
-        };
-        let mut places: Vec<Span> = Vec::new();
-        for span in resolutions.iter().flat_map(|it| it.steps.iter().filter_map(place)) {
+        });
+        for span in found_at {
             if !places.contains(&span) {
                 places.push(span);
             }

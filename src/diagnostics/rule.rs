@@ -237,9 +237,8 @@ impl<'a> EntryContext<'a> {
 
     /// Returns the root entries that can be removed: no value of any node changes without one.
     pub fn removable_entries(&self) -> impl Iterator<Item = Rc<RemovableEntry>> {
-        let removable =
-            |(key, member): (&'a Key, &'a Member)| (self.removable)(self, key.as_arc()?, member);
-        self.root_members().filter_map(removable)
+        self.root_members()
+            .filter_map(|(key, member)| (self.removable)(self, key.as_arc()?, member))
     }
 
     /// Returns the `lookup_options` of the file, if this is their entry.
@@ -286,8 +285,7 @@ impl RemovableEntry {
                 "readers get the value from here"
             }
         };
-        let add = |finding: Finding, place: &Span| finding.with_related(Some(*place), label);
-        self.places.iter().fold(finding, add)
+        self.places.iter().fold(finding, |finding, place| finding.with_related(Some(*place), label))
     }
 }
 

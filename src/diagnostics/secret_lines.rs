@@ -41,11 +41,10 @@ impl<'a> SecretLines<'a> {
         let Some(line_range) = text.line_range(line) else { return false };
         let entries = self.file_entries(span.file, text);
         let next = entries.secret.partition_point(|entry| entry.end <= line_range.start);
-        let is_on_line = |entry: &TextRange| entry.start < line_range.end;
         let above = entries.begins.partition_point(|begin| *begin <= line);
         let above = above.checked_sub(1).and_then(|at| root_key(text, entries.begins[at]));
         text.slice(line_range).contains("PRIVATE KEY")
-            || entries.secret.get(next).is_some_and(is_on_line)
+            || entries.secret.get(next).is_some_and(|entry| entry.start < line_range.end)
             || above.is_some_and(|key| self.may_be_sensitive(&key))
     }
 
@@ -78,11 +77,14 @@ impl<'a> SecretLines<'a> {
             Some(entries.map(|((start, _), end)| TextRange::new(*start, end)).collect())
         };
         let mut known = self.known.borrow_mut();
-        let made = || {
-            let begins = (0..text.line_count()).filter(|line| begins_entry(text, *line)).collect();
-            Rc::new(Entries { secret: secret().unwrap_or_default(), begins })
-        };
-        known.entry(id).or_insert_with(made).clone()
+        known
+            .entry(id)
+            .or_insert_with(|| {
+                let begins =
+                    (0..text.line_count()).filter(|line| begins_entry(text, *line)).collect();
+                Rc::new(Entries { secret: secret().unwrap_or_default(), begins })
+            })
+            .clone()
     }
 }
 
@@ -100,9 +102,12 @@ fn root_key(text: &Text, line: u32) -> Option<String> {
 
 /// Returns the text before the first colon that ends a key.
 fn key_of(line: &str) -> &str {
-    let ends = |at: &usize| line[at + 1..].chars().next().is_none_or(char::is_whitespace);
     let mut colons = line.match_indices(':').map(|(at, _)| at);
-    colons.clone().find(ends).or(colons.next_back()).map_or(line, |at| &line[..at])
+    colons
+        .clone()
+        .find(|at| line[at + 1..].chars().next().is_none_or(char::is_whitespace))
+        .or(colons.next_back())
+        .map_or(line, |at| &line[..at])
 }
 
 #[cfg(test)]

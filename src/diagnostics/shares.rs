@@ -108,8 +108,11 @@ pub(super) fn check_units(
     };
     let mut units =
         FileCheck::check_with(snapshot, path, config, answers, all).unwrap_or_else(|| {
-            let of_other = || of_other_file(snapshot, path, config);
-            is_file_meant.then(of_other).map(|found| (0, found)).into_iter().collect()
+            is_file_meant
+                .then(|| of_other_file(snapshot, path, config))
+                .map(|found| (0, found))
+                .into_iter()
+                .collect()
         });
     units.retain(|_, findings| !findings.is_empty());
     units

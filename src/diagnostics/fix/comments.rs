@@ -43,8 +43,6 @@ pub(super) struct CommentPlace {
 /// none, as in a text that cannot be parsed, the top of the file.
 pub(super) fn place_above(text: &str, tree: &Tree, offset: u32) -> CommentPlace {
     let line_start = |at: u32| text[..at as usize].rfind('\n').map_or(0, |found| found + 1) as u32;
-    let begins_line =
-        |at: u32| text[line_start(at) as usize..at as usize].chars().all(|c| c == ' ');
     let mut innermost: Option<TextRange> = None;
     for node in &tree.nodes {
         let NodeKind::Mapping { flow: false, entries } = &node.kind else { continue };
@@ -52,7 +50,10 @@ pub(super) fn place_above(text: &str, tree: &Tree, offset: u32) -> CommentPlace 
             let key = tree.whole_span(*key);
             let entry = key.cover(tree.whole_span(*value));
             let is_inner = innermost.is_none_or(|it| entry.len() <= it.len());
-            if begins_line(key.start) && entry.touches_offset(offset) && is_inner {
+            if text[line_start(key.start) as usize..key.start as usize].chars().all(|c| c == ' ')
+                && entry.touches_offset(offset)
+                && is_inner
+            {
                 innermost = Some(entry);
             }
         }

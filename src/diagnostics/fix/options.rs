@@ -27,8 +27,8 @@ pub(super) fn move_below_merge(document: &Document, option: u32) -> Option<Vec<T
         }
         _ => None,
     })?;
-    let is_movable = |(key, _): &&(NodeId, NodeId)| tree.scalar(*key).is_some_and(is_merge_option);
-    let moved: Vec<&(NodeId, NodeId)> = entries.iter().filter(is_movable).collect();
+    let moved: Vec<&(NodeId, NodeId)> =
+        entries.iter().filter(|(key, _)| tree.scalar(*key).is_some_and(is_merge_option)).collect();
     let is_plain = |(_, value): &&(NodeId, NodeId)| {
         let node = tree.node(*value);
         let is_scalar = matches!(node.kind, NodeKind::Scalar { .. });

@@ -89,8 +89,9 @@ impl CustomLevel<'_> {
         if ["path", "uri"].iter().any(|it| refused.message.contains(&format!("entry '{it}' "))) {
             return None;
         }
-        let is_options = |at: usize| matches!(arguments[at], FunctionArgument::Options(_));
-        let is_of_options = refused.argument.is_some_and(is_options)
+        let is_of_options = refused
+            .argument
+            .is_some_and(|at| matches!(arguments[at], FunctionArgument::Options(_)))
             && refused
                 .argument
                 .is_some_and(|at| signatures[0].parameters[at].1.may_take(ValueKind::Hash));

@@ -19,8 +19,9 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    let is_missing = |kind: &ConfigProblemKind| matches!(kind, ConfigProblemKind::Library);
-    for problem in config.problems.iter().filter(|problem| is_missing(&problem.kind)) {
+    for problem in
+        config.problems.iter().filter(|problem| matches!(&problem.kind, ConfigProblemKind::Library))
+    {
         let message = format!(
             "{}: each lookup fails, of any key, unless the gem 'hiera' has been added to this Puppet",
             problem.message

@@ -44,19 +44,23 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     };
     let message =
         format!("Puppet 8 does not send the fact '{written}', which is in 'facts.{new}'{others}");
-    let edit = |(token, written, new): &(&TokenUse, String, &str)| FixEdit::Replace {
-        span: token.name_span,
-        wrong: written.clone(),
-        right: format!("facts.{new}"),
-    };
-    findings.push(Finding::new(&RULE, first.name_span, message).fix(Fix {
-        title: match facts.len() {
-            1 => format!("Use 'facts.{new}'"),
-            count => format!("Use structured facts for all {count} legacy ones of this file"),
-        },
-        edits: facts.iter().map(edit).collect(),
-        safety: Safety::ChangesValues,
-    }));
+    findings.push(
+        Finding::new(&RULE, first.name_span, message).fix(Fix {
+            title: match facts.len() {
+                1 => format!("Use 'facts.{new}'"),
+                count => format!("Use structured facts for all {count} legacy ones of this file"),
+            },
+            edits: facts
+                .iter()
+                .map(|(token, written, new)| FixEdit::Replace {
+                    span: token.name_span,
+                    wrong: written.clone(),
+                    right: format!("facts.{new}"),
+                })
+                .collect(),
+            safety: Safety::ChangesValues,
+        }),
+    );
 }
 
 /// Returns the legacy fact that a token names, as written, and the structured one.

@@ -55,12 +55,15 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
 fn check_within(context: &DataContext<'_>, max_keys: usize, findings: &mut Vec<Finding>) {
     let snapshot = context.file.snapshot;
     let index = snapshot.keys();
-    let is_part = |token: &&TokenUse| {
-        let key = token.reference.key();
-        !snapshot.cancel_token().is_cancelled()
-            && key.is_some_and(|key| index.in_one_cycle(&token.root, &key.root_text()))
-    };
-    let parts: Vec<&TokenUse> = context.data.tokens().filter(is_part).collect();
+    let parts: Vec<&TokenUse> = context
+        .data
+        .tokens()
+        .filter(|token| {
+            let key = token.reference.key();
+            !snapshot.cancel_token().is_cancelled()
+                && key.is_some_and(|key| index.in_one_cycle(&token.root, &key.root_text()))
+        })
+        .collect();
     let mut tokens = TokensOf { context, by_root: HashMap::new() };
     // The cycles of nodes that read this file come first.
     let file = &context.file;
@@ -103,11 +106,15 @@ fn of_scope<'a>(
         let way = circles.way_round(token, MAX_HOPS);
         let is_short = circles.comes_back(token, &way);
         // The resolver's own words, as long as it comes round itself.
-        let ask = || if is_short { circle_of(&resolver, &token.root) } else { None };
-        findings.push(match told.entry(token.root.clone()).or_insert_with(ask) {
-            Some(circle) if is_short => cycle_finding(context, token, circle),
-            _ => long_finding(token, &way, is_short),
-        });
+        findings.push(
+            match told
+                .entry(token.root.clone())
+                .or_insert_with(|| if is_short { circle_of(&resolver, &token.root) } else { None })
+            {
+                Some(circle) if is_short => cycle_finding(context, token, circle),
+                _ => long_finding(token, &way, is_short),
+            },
+        );
     }
     (others, circles.is_cut_short())
 }
@@ -227,11 +234,15 @@ fn cycle_finding(context: &DataContext<'_>, token: &TokenUse, circle: &LookupCyc
 fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
     let snapshot = context.file.snapshot;
     let data = snapshot.path_of(string.file).and_then(|path| context.file.view.data_of(path));
-    let is_it = |token: &&TokenUse| {
-        matches!(&token.reference, Reference::Key { key, .. } if &*key.text == asked)
-            && snapshot.is_same_place(token.string_span, string)
-    };
-    data.and_then(|data| data.tokens().find(is_it).map(|token| token.span)).unwrap_or(string)
+    data.and_then(|data| {
+        data.tokens()
+            .find(|token| {
+                matches!(&token.reference, Reference::Key { key, .. } if &*key.text == asked)
+                    && snapshot.is_same_place(token.string_span, string)
+            })
+            .map(|token| token.span)
+    })
+    .unwrap_or(string)
 }
 
 /// A cycle that the resolver ran into.

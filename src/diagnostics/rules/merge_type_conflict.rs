@@ -7,7 +7,7 @@ use super::unread::in_code;
 use crate::diagnostics::rule::{
     Check, Dependence, EntryContext, Finding, Needs, Related, Rule, RuleGroup, Severity,
 };
-use crate::fleet::groups::{self, FleetQuestion, group_by_answer};
+use crate::fleet::groups::{FleetQuestion, group_by_answer};
 use crate::hiera::error::LookupErrorKind;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
@@ -50,9 +50,11 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         {
             continue;
         }
-        let is_another =
-            |path: &&FilePath| **path != file.file.path && file.environment.reaches_file(path);
-        let others: Vec<&FilePath> = index.definitions(key).iter().filter(is_another).collect();
+        let others: Vec<&FilePath> = index
+            .definitions(key)
+            .iter()
+            .filter(|path| **path != file.file.path && file.environment.reaches_file(path))
+            .collect();
         if others.is_empty() || !merges_strictly(context, key) {
             continue;
         }
@@ -152,9 +154,10 @@ fn misses_alias(context: &EntryContext<'_>, root: &LookupKey, resolution: &Resol
     };
     let readers = snapshot.readers_of(environment, &file.file.path);
     let found = group_by_answer(&question, &readers.certainly);
-    let fails =
-        |group: &groups::Group| conflict_place(&group.resolution) == conflict_place(resolution);
-    !found.groups.iter().any(fails)
+    !found
+        .groups
+        .iter()
+        .any(|group| conflict_place(&group.resolution) == conflict_place(resolution))
 }
 
 /// Returns the place of the value that a merge refuses; `None` for a lookup that does not fail so.

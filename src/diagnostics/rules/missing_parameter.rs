@@ -55,10 +55,11 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 
 /// Whether all of a class's parameters are known, and no declaration gives some of them.
 fn is_looked_up(index: &ManifestIndex, class: &DefinitionAt<'_>) -> bool {
-    let gives = |kind: UseKind| matches!(kind, UseKind::Resource | UseKind::Function);
     !class.definition.recovered
         && !index.may_be_declared(&class.definition.name)
-        && !index.uses_of(&class.definition.name).any(|one| gives(one.class_use.kind))
+        && !index
+            .uses_of(&class.definition.name)
+            .any(|one| matches!(one.class_use.kind, UseKind::Resource | UseKind::Function))
 }
 
 /// Reports the required parameters of a class that no level has, for the nodes that include it.
@@ -121,6 +122,8 @@ fn concerned_nodes(
 /// Whether a part of a value comes from a place.
 fn comes_from(snapshot: &Snapshot, value: &Value, span: Span) -> bool {
     let items = if let Data::Array(items) = value.data() { items.as_slice() } else { &[] };
-    let is_there = |origin| snapshot.is_same_place(origin, span);
-    [value].into_iter().chain(items).any(|part| part.origin.is_some_and(is_there))
+    [value]
+        .into_iter()
+        .chain(items)
+        .any(|part| part.origin.is_some_and(|origin| snapshot.is_same_place(origin, span)))
 }

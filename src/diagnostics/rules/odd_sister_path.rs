@@ -72,14 +72,16 @@ fn find_sister(reach: &Reach, context: &FileContext<'_>) -> Option<(String, Sist
             *beside.entry(name).or_default() += 1;
         }
     }
-    // Where no location names the other folder, `unreached-file` reports its files.
-    let is_named = |name: &str| {
-        let start = format!("{above}/{name}/");
-        let mut all = context.environment.reach.iter();
-        all.any(|reach| reach.pattern.literal_prefix().starts_with(&start))
-    };
     let names = beside.keys().copied().filter(|name| !differ_by_digits(name, missing));
-    let name = nearest_name(missing, names.filter(|name| is_named(name)))?;
+    // Where no location names the other folder, `unreached-file` reports its files.
+    let name = nearest_name(
+        missing,
+        names.filter(|name| {
+            let start = format!("{above}/{name}/");
+            let mut all = context.environment.reach.iter();
+            all.any(|reach| reach.pattern.literal_prefix().starts_with(&start))
+        }),
+    )?;
     let folder = FilePath::new(&format!("{above}/{name}"));
     let sister = SisterFolder { folder, files: beside[name] };
     Some((missing.to_owned(), sister))

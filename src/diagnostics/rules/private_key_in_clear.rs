@@ -47,14 +47,11 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 /// Whether a part of a value begins like a private key in PEM's format, and is not encrypted itself.
 fn holds_private_key(value: &Value) -> bool {
     match value.data() {
-        Data::String(text) => {
-            let begins = |line: &str| {
-                let label = line.trim().strip_prefix("-----BEGIN ");
-                let label = label.and_then(|rest| rest.strip_suffix("PRIVATE KEY-----"));
-                label.is_some_and(|kind| !kind.contains("ENCRYPTED"))
-            };
-            text.lines().any(begins)
-        }
+        Data::String(text) => text.lines().any(|line| {
+            let label = line.trim().strip_prefix("-----BEGIN ");
+            let label = label.and_then(|rest| rest.strip_suffix("PRIVATE KEY-----"));
+            label.is_some_and(|kind| !kind.contains("ENCRYPTED"))
+        }),
         Data::Array(items) => items.iter().any(holds_private_key),
         Data::Hash(hash) => hash.values().any(|member| holds_private_key(&member.value)),
         _ => false,

@@ -129,10 +129,10 @@ fn wrong_parts(
     // A variant that takes the value but for a part of it is blamed for that part.
     let places: Vec<Span> = by_place.iter().map(|(span, _)| *span).collect();
     by_place.retain(|(span, parts)| {
-        let is_within = |other: &&Span| {
-            **other != *span && other.part == span.part && span.range.contains_range(other.range)
-        };
-        !(parts.iter().all(|part| part.is_of_variant) && places.iter().any(|one| is_within(&one)))
+        !(parts.iter().all(|part| part.is_of_variant)
+            && places.iter().any(|one| {
+                *one != *span && one.part == span.part && span.range.contains_range(one.range)
+            }))
     });
     by_place
 }
@@ -184,8 +184,7 @@ fn may_be_treated(context: &EntryContext<'_>, key: &LookupKey) -> bool {
 pub(super) fn as_written(value: &Value) -> Known {
     match value.data() {
         Data::String(text) if value.is_live() => {
-            let is_alias = |kind: &TokenKind| matches!(kind, TokenKind::Call { method, .. } if Method::from_name(method) == Some(Method::Alias));
-            let has_alias = parse_tokens(text).iter().any(|token| is_alias(&token.kind));
+            let has_alias = parse_tokens(text).iter().any(|token| matches!(&token.kind, TokenKind::Call { method, .. } if Method::from_name(method) == Some(Method::Alias)));
             if has_alias { Known::Nothing } else { Known::Kind }
         }
         Data::String(text) if is_attempted(text) => Known::Kind,
@@ -245,15 +244,18 @@ fn parts_of(
     if is_default(value, wanted) {
         return Vec::new();
     }
-    let known = |part: &Value| match part.data() {
-        // It is not recorded in which of them tokens were replaced.
-        Data::String(text) if has_tokens || is_attempted(text) => Known::Kind,
-        Data::Hash(hash) if has_tokens && hash.keys().any(|key| key.to_text().contains("%{")) => {
-            Known::Nothing
+    check_partial(&wanted.parameter.parameter.name, &wanted.data_type, value, &|part: &Value| {
+        match part.data() {
+            // It is not recorded in which of them tokens were replaced.
+            Data::String(text) if has_tokens || is_attempted(text) => Known::Kind,
+            Data::Hash(hash)
+                if has_tokens && hash.keys().any(|key| key.to_text().contains("%{")) =>
+            {
+                Known::Nothing
+            }
+            _ => Known::Whole,
         }
-        _ => Known::Whole,
-    };
-    check_partial(&wanted.parameter.parameter.name, &wanted.data_type, value, &known)
+    })
 }
 
 /// Returns the known nodes that read the file and get the wrong part at this place.
@@ -269,14 +271,14 @@ fn affected_nodes(
         return None;
     }
     let key = LookupKey::of_root(key);
-    let is_there = |origin| file.snapshot.is_same_place(origin, span);
-    let gets_it = |node: &&usize| {
-        let answer = node_answer(context, **node, &key, false);
-        let parts = || parts_of(&answer.value, answer.has_tokens, wanted);
-        !answer.is_settled || parts().iter().any(|part| part.origin.is_some_and(is_there))
-    };
     let nodes = file.snapshot.nodes_of(file.environment);
-    let takers = readers.certainly.iter().filter(gets_it);
+    let takers = readers.certainly.iter().filter(|node| {
+        let answer = node_answer(context, **node, &key, false);
+        !answer.is_settled
+            || parts_of(&answer.value, answer.has_tokens, wanted).iter().any(|part| {
+                part.origin.is_some_and(|origin| file.snapshot.is_same_place(origin, span))
+            })
+    });
     Some(takers.map(|node| nodes[*node].name.to_string()).collect())
 }
 
@@ -289,10 +291,11 @@ fn is_overridden(
     span: Span,
 ) -> bool {
     let resolution = (context.lookup)(&LookupKey::of_root(key), None);
-    let parts = || parts_of(&resolution.value, resolution.has_tokens(), wanted);
     resolution.is_settled()
         && resolution.value.is_ok()
-        && parts().iter().all(|part| part.origin != Some(span))
+        && parts_of(&resolution.value, resolution.has_tokens(), wanted)
+            .iter()
+            .all(|part| part.origin != Some(span))
 }
 
 /// Returns nodes in words: `web01, web02 and 5 more nodes`.

@@ -32,8 +32,9 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let Some(finding) = token_finding(context, token, key, &private) else { continue };
         // A backend that cannot be read may have the key. Asked last, as most keys are defined.
-        let has_source = |name: &str| context.file.view.has_function(name);
-        if !environment.may_have_unread(&key.root_text(), has_source) {
+        if !environment
+            .may_have_unread(&key.root_text(), |name| context.file.view.has_function(name))
+        {
             findings.push(finding);
         }
     }
@@ -115,12 +116,16 @@ fn is_private(context: &EntryContext<'_>, root: &str, prefixes: &HashSet<String>
 
 /// Returns the prefixes of the secrets that an entry asks for and no file here defines.
 fn private_prefixes(context: &EntryContext<'_>) -> HashSet<String> {
-    let prefix = |token: &TokenUse| {
-        let root = token.reference.key()?.root_text();
-        let is_private = is_secret(&root) && !context.file.view.is_defined(&root);
-        key_prefix(&root).filter(|_| is_private).map(str::to_owned)
-    };
-    context.entry.tokens.iter().filter_map(prefix).collect()
+    context
+        .entry
+        .tokens
+        .iter()
+        .filter_map(|token| {
+            let root = token.reference.key()?.root_text();
+            let is_private = is_secret(&root) && !context.file.view.is_defined(&root);
+            key_prefix(&root).filter(|_| is_private).map(str::to_owned)
+        })
+        .collect()
 }
 
 /// The number of keys with the same prefix in the files here that makes a further one elsewhere

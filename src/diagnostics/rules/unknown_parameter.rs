@@ -52,12 +52,11 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 /// Returns the other class of the same module with a parameter of this name, if it is the only one.
 fn other_class<'a>(index: &'a ManifestIndex, class: &'a str, parameter: &str) -> Option<&'a str> {
     let module = class.split("::").next().unwrap_or(class);
-    let has_one = |name: &&str| {
+    let mut others = index.definition_names(module).map(|name| &**name).filter(|name| {
         index
             .loaded_class(name)
             .is_some_and(|found| found.definition.find_parameter(parameter).is_some())
-    };
-    let mut others = index.definition_names(module).map(|name| &**name).filter(has_one);
+    });
     others.next().filter(|_| others.next().is_none())
 }
 

@@ -28,8 +28,8 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
         return; // How they load it is not known.
     }
     let data = context.view.data_of(&context.file.path);
-    let is_sensitive = |key: &str| context.snapshot.may_be_sensitive(key);
-    let is_secret = data.is_some_and(|data| data.has_key(is_sensitive));
+    let is_secret =
+        data.is_some_and(|data| data.has_key(|key| context.snapshot.may_be_sensitive(key)));
     let reason = if is_secret { refusal.masked_message() } else { refusal.to_string() };
     let advice = if refusal.is_for_a_time() { "; quote it to make it a string" } else { "" };
     findings.push(Finding::new(
@@ -42,9 +42,8 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
 /// Whether a message about the entry may quote its value: other data and any code decide whether the
 /// value is a secret.
 fn may_quote_value(_: &ManifestIndex, entry: &EntryData) -> bool {
-    let is_quoted = |problem: &Problem| match &problem.kind {
+    entry.problems.iter().any(|problem| match &problem.kind {
         ProblemKind::Unloadable(refusal) => refusal.may_quote_value(),
         _ => false,
-    };
-    entry.problems.iter().any(is_quoted)
+    })
 }

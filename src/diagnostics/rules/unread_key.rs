@@ -69,8 +69,10 @@ fn meant_key(index: &ManifestIndex, key: &str) -> Option<String> {
     let Some((module, rest)) = key.split_once("::") else {
         // Names of a series differ in their numbers.
         let letters = |name: &str| name.replace(|c: char| c.is_ascii_digit(), "");
-        let is_other = |name: &&str| !name.contains("::") && letters(name) != letters(key);
-        let mut names: Vec<&str> = index.read_keys().filter(is_other).collect();
+        let mut names: Vec<&str> = index
+            .read_keys()
+            .filter(|name| !name.contains("::") && letters(name) != letters(key))
+            .collect();
         names.sort_unstable();
         let most = if key.len() < LONG_NAME { 1 } else { 2 };
         return nearest_within(key, names, most).map(str::to_owned);

@@ -81,8 +81,10 @@ impl ClosedFiles {
             return Some(file);
         }
         let answers = AnswerCache::default();
-        let invalidate = |check: &FileCheck<'_>| file.invalidate(check, &self.pending);
-        FileCheck::check_with(snapshot, path, rules, &answers, invalidate).map(|_| file)
+        FileCheck::check_with(snapshot, path, rules, &answers, |check: &FileCheck<'_>| {
+            file.invalidate(check, &self.pending)
+        })
+        .map(|_| file)
     }
 
     /// Records changes; the files that they touch are determined later.

@@ -208,16 +208,15 @@ impl Findings {
         paths: Vec<FilePath>,
     ) -> Vec<ReportedFindings> {
         prepare(snapshot);
-        let take = |path: FilePath| {
-            let known = self.files.remove(&path);
-            (path, Mutex::new(known))
-        };
-        let is_clean =
-            |known: &Option<FileFindings>| known.as_ref().is_some_and(FileFindings::is_clean);
         let (quick, slow): (Vec<_>, Vec<_>) = paths
             .into_iter()
-            .map(take)
-            .partition(|(_, known)| is_clean(&known.lock().expect("nobody holds it")));
+            .map(|path| {
+                let known = self.files.remove(&path);
+                (path, Mutex::new(known))
+            })
+            .partition(|(_, known)| {
+                known.lock().expect("nobody holds it").as_ref().is_some_and(FileFindings::is_clean)
+            });
         let answers = &self.answers;
         let look = |(path, file): &(FilePath, Mutex<Option<FileFindings>>)| {
             let mut file = file.lock().expect("each is locked once");

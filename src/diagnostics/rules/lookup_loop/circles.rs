@@ -158,8 +158,9 @@ impl<'a> CycleGraph<'a> {
     /// Whether a token of the file is part of a cycle.
     pub(super) fn closes_cycle(&self, token: &TokenUse) -> bool {
         let Some(node) = self.find_node(&token.root) else { return false };
-        let is_met = |hop: &&Hop| hop.span == token.span;
-        let (Some(circle), Some(hop)) = (node.circle, node.hops.iter().find(is_met)) else {
+        let (Some(circle), Some(hop)) =
+            (node.circle, node.hops.iter().find(|hop| hop.span == token.span))
+        else {
             return false;
         };
         self.nodes[hop.to].circle == Some(circle)

@@ -165,9 +165,9 @@ fn skip_brackets(text: &str) -> &str {
 /// Reads `[*name*]` or `$name::`, the forms of older documentation.
 fn older_parameter(line: &CommentLine<'_>) -> Option<DocumentedParameter> {
     let trimmed = line.text.trim_start();
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let named = |rest: &str, close: &str| -> Option<(usize, usize)> {
-        let length = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
+        let length =
+            rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
         (length > 0 && rest[length..].starts_with(close)).then_some((length, length + close.len()))
     };
     let (name, (length, behind)) = match trimmed.strip_prefix("[*") {

@@ -142,11 +142,13 @@ impl<'a> View<'a> {
             CallArgument::Expression(tokens) => {
                 let inner = self.group(tokens, Bracket::Curly)?;
                 let parts = self.split(inner, Kind::Comma);
-                let pair = |part: Tokens| {
-                    let arrow = self.find(part.clone(), Kind::Arrow)?;
-                    Some((part.start..arrow, arrow + 1..part.end))
-                };
-                parts.into_iter().map(pair).collect()
+                parts
+                    .into_iter()
+                    .map(|part| {
+                        let arrow = self.find(part.clone(), Kind::Arrow)?;
+                        Some((part.start..arrow, arrow + 1..part.end))
+                    })
+                    .collect()
             }
         }
     }
@@ -177,8 +179,11 @@ impl<'a> View<'a> {
         let depth = depth.checked_sub(1)?;
         if let Some(inner) = self.group(&tokens, Bracket::Square) {
             let elements = self.split(inner, Kind::Comma);
-            let element = |part: Tokens| self.literal_within(part, depth);
-            return elements.into_iter().map(element).collect::<Option<_>>().map(Literal::List);
+            return elements
+                .into_iter()
+                .map(|part| self.literal_within(part, depth))
+                .collect::<Option<_>>()
+                .map(Literal::List);
         }
         if self.group(&tokens, Bracket::Curly).is_some() {
             let pairs = self.parse_pairs(&CallArgument::Expression(tokens))?;
@@ -198,11 +203,14 @@ impl<'a> View<'a> {
     }
 
     fn literal_pairs(&self, pairs: &[(Tokens, Tokens)], depth: usize) -> Option<Literal> {
-        let pair = |(key, value): &(Tokens, Tokens)| {
-            let key = self.literal_within(key.clone(), depth)?;
-            Some((key, self.literal_within(value.clone(), depth)?))
-        };
-        pairs.iter().map(pair).collect::<Option<_>>().map(Literal::Hash)
+        pairs
+            .iter()
+            .map(|(key, value)| {
+                let key = self.literal_within(key.clone(), depth)?;
+                Some((key, self.literal_within(value.clone(), depth)?))
+            })
+            .collect::<Option<_>>()
+            .map(Literal::Hash)
     }
 
     fn literal_token(&self, at: usize) -> Option<Literal> {

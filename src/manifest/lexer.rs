@@ -224,9 +224,9 @@ impl<'t> Lexer<'t> {
     /// Returns the length of the blank beyond ASCII at the current place; 0 if it is none.
     fn blank_length(&self) -> usize {
         let character = self.text[self.at..].chars().next();
-        let is_blank =
-            |c: &char| c.is_whitespace() && !matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
-        character.filter(is_blank).map_or(0, char::len_utf8)
+        character
+            .filter(|c| c.is_whitespace() && !matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}'))
+            .map_or(0, char::len_utf8)
     }
 
     /// A division or a regular expression, by the token before (M30).

@@ -72,15 +72,16 @@ fn statements(tokens: &[Token]) -> Vec<&[Token]> {
 /// Returns the file that a statement with `require` or one of its kind loads.
 fn required(statement: &[Token]) -> Option<Load> {
     const WORDS: [&str; 4] = ["autoload", "load", "require", "require_relative"];
-    let is_one = |token: &Token| WORDS.iter().any(|word| token.is_word(word));
-    let at = statement.iter().position(is_one)?;
+    let at = statement.iter().position(|token| WORDS.iter().any(|word| token.is_word(word)))?;
     let rest = &statement[at + 1..];
     let has = |word: &str| rest.iter().any(|token| token.is_word(word));
-    let text = |token: &Token| match token {
-        Token::Text(text) => Some(text.clone()),
-        _ => None,
-    };
-    let texts: Vec<String> = rest.iter().filter_map(text).collect();
+    let texts: Vec<String> = rest
+        .iter()
+        .filter_map(|token| match token {
+            Token::Text(text) => Some(text.clone()),
+            _ => None,
+        })
+        .collect();
     let is_from_file = has("__FILE__") && !has("dirname");
     if statement[at].is_word("require_relative") || has("__dir__") || has("dirname") {
         return (!texts.is_empty()).then(|| Load::Relative(texts.join("/")));

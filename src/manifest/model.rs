@@ -236,11 +236,13 @@ impl TextPattern {
 
     /// With `*` for each part that is not known.
     pub fn wildcard_text(&self) -> String {
-        let piece = |piece: &TextPiece| match piece {
-            TextPiece::Text(text) => text.clone(),
-            TextPiece::Hole(_) => "*".to_owned(),
-        };
-        self.pieces.iter().map(piece).collect()
+        self.pieces
+            .iter()
+            .map(|piece| match piece {
+                TextPiece::Text(text) => text.clone(),
+                TextPiece::Hole(_) => "*".to_owned(),
+            })
+            .collect()
     }
 }
 
@@ -470,21 +472,23 @@ impl Manifest {
     /// Returns the parameter in whose default a call stands.
     pub fn parameter_of(&self, reader: &ReaderCall) -> Option<(&Definition, &Parameter)> {
         let definition = self.definitions.get(reader.definition?)?;
-        let holds = |parameter: &&Parameter| {
-            parameter
-                .default
-                .as_ref()
-                .is_some_and(|default| default.range.contains_range(reader.range))
-        };
-        definition.parameters.iter().find(holds).map(|parameter| (definition, parameter))
+        definition
+            .parameters
+            .iter()
+            .find(|parameter| {
+                parameter
+                    .default
+                    .as_ref()
+                    .is_some_and(|default| default.range.contains_range(reader.range))
+            })
+            .map(|parameter| (definition, parameter))
     }
 
     /// Returns the class with this name.
     pub fn find_class(&self, name: &str) -> Option<&Definition> {
-        let is_it = |definition: &&Definition| {
-            definition.kind == DefinitionKind::Class && definition.name == name
-        };
-        self.definitions.iter().find(is_it)
+        self.definitions
+            .iter()
+            .find(|definition| definition.kind == DefinitionKind::Class && definition.name == name)
     }
 }
 
@@ -494,14 +498,20 @@ impl Definition {
         if self.kind != DefinitionKind::Function || self.recovered {
             return None;
         }
-        let parameter = |one: &Parameter| FunctionParameter {
-            name: one.name.clone(),
-            data_type: one.data_type.as_ref().map(|it| it.text.clone()),
-        };
-        let must_be_given = |one: &Parameter| one.default.is_none() && !one.captures_rest;
         Some(FunctionSignature {
-            parameters: self.parameters.iter().map(parameter).collect(),
-            required: self.parameters.iter().filter(|it| must_be_given(it)).count(),
+            parameters: self
+                .parameters
+                .iter()
+                .map(|one| FunctionParameter {
+                    name: one.name.clone(),
+                    data_type: one.data_type.as_ref().map(|it| it.text.clone()),
+                })
+                .collect(),
+            required: self
+                .parameters
+                .iter()
+                .filter(|it| it.default.is_none() && !it.captures_rest)
+                .count(),
             repeats: self.parameters.last().is_some_and(|one| one.captures_rest),
             needs_block: false,
             return_type: self.return_type.as_ref().map(|it| it.text.clone()),

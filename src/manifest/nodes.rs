@@ -46,15 +46,20 @@ impl Walker<'_> {
 /// Reads the names of a node block that begin at `at`, and the index of the brace that opens its
 /// body.
 fn parse_names(view: &View<'_>, at: usize) -> Option<(Vec<(NodeName, TextRange)>, usize)> {
-    let is_brace = |at: &usize| view.kind(*at) == Some(Kind::Open(Bracket::Curly));
-    let body = (at..view.code.len().min(at + 2_000)).find(is_brace)?;
+    let body = (at..view.code.len().min(at + 2_000))
+        .find(|at| view.kind(*at) == Some(Kind::Open(Bracket::Curly)))?;
     let inherits = (at..body).find(|at| view.is_word(*at, "inherits"));
     let parts = view.split(at..inherits.unwrap_or(body), Kind::Comma);
     if parts.is_empty() {
         return None;
     }
-    let name = |part: Tokens| Some((parse_name(view, part.clone())?, view.code.token_range(part)?));
-    Some((parts.into_iter().map(name).collect::<Option<_>>()?, body))
+    Some((
+        parts
+            .into_iter()
+            .map(|part| Some((parse_name(view, part.clone())?, view.code.token_range(part)?)))
+            .collect::<Option<_>>()?,
+        body,
+    ))
 }
 
 fn parse_name(view: &View<'_>, tokens: Tokens) -> Option<NodeName> {

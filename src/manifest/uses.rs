@@ -50,11 +50,13 @@ impl Walker<'_> {
             return self.note_names(view, receiver, kind, (Vec::new(), false));
         }
         let names = if let Some((arguments, _)) = arguments_at(view, at + 1) {
-            let tokens = |argument| match argument {
-                CallArgument::Expression(tokens) => Some(tokens),
-                CallArgument::Pairs(_) => None,
-            };
-            arguments.into_iter().filter_map(tokens).collect()
+            arguments
+                .into_iter()
+                .filter_map(|argument| match argument {
+                    CallArgument::Expression(tokens) => Some(tokens),
+                    CallArgument::Pairs(_) => None,
+                })
+                .collect()
         } else {
             statement_arguments(view, at + 1)
         };
@@ -228,10 +230,12 @@ fn read_attribute(view: &View<'_>, name: usize, value: Tokens) -> Option<Attribu
 fn hash_attributes(view: &View<'_>, hash: &CallArgument) -> GivenParameters {
     let Some(pairs) = view.parse_pairs(hash) else { return (Vec::new(), true) };
     let count = pairs.len();
-    let named = |(key, value): (Tokens, Tokens)| {
-        (key.len() == 1).then(|| read_attribute(view, key.start, value)).flatten()
-    };
-    let gives: Vec<Attribute> = pairs.into_iter().filter_map(named).collect();
+    let gives: Vec<Attribute> = pairs
+        .into_iter()
+        .filter_map(|(key, value)| {
+            (key.len() == 1).then(|| read_attribute(view, key.start, value)).flatten()
+        })
+        .collect();
     let more = gives.len() < count;
     (gives, more)
 }

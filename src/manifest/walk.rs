@@ -412,8 +412,9 @@ impl Walker<'_> {
 /// Returns the defaults of a definition's parameters, by the parameters' indices.
 fn default_ranges(definition: &Definition) -> Vec<(usize, TextRange)> {
     let parameters = definition.parameters.iter().enumerate();
-    let range = |(index, parameter): (usize, &Parameter)| {
-        parameter.default.as_ref().map(|default| (index, default.range))
-    };
-    parameters.filter_map(range).collect()
+    parameters
+        .filter_map(|(index, parameter)| {
+            parameter.default.as_ref().map(|default| (index, default.range))
+        })
+        .collect()
 }

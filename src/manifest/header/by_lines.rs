@@ -28,11 +28,11 @@ pub(crate) fn by_lines(text: &str, from: usize) -> (Vec<Parameter>, usize) {
 /// Whether a line cannot be part of a parameter list.
 fn ends_header(line: &str) -> bool {
     let trimmed = line.trim_start();
-    let begins =
-        |word: &str| line.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t']));
     trimmed.starts_with([')', '{'])
         || line.starts_with('}')
-        || ["class", "define", "function", "node", "type"].into_iter().any(begins)
+        || ["class", "define", "function", "node", "type"]
+            .into_iter()
+            .any(|word| line.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t'])))
 }
 
 /// Takes the parameters of a line; where the header ends within it, the byte of its `)`.

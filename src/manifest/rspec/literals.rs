@@ -26,16 +26,24 @@ impl ReadHash {
 
     /// Returns the members that both state with the same value.
     pub(super) fn agreed_with(self, other: &ReadHash) -> ReadHash {
-        let is_same = |(key, value): &(Literal, Option<Literal>)| {
-            value.is_some() && other.members.iter().any(|(of, it)| of == key && it == value)
-        };
-        ReadHash { members: self.members.into_iter().filter(is_same).collect() }
+        ReadHash {
+            members: self
+                .members
+                .into_iter()
+                .filter(|(key, value)| {
+                    value.is_some() && other.members.iter().any(|(of, it)| of == key && it == value)
+                })
+                .collect(),
+        }
     }
 
     /// Returns the literal members; `None` where there is none.
     pub(super) fn into_literal(self) -> Option<Literal> {
-        let literal = |(key, value)| Option::map(value, |value| (key, value));
-        let members: Vec<_> = self.members.into_iter().filter_map(literal).collect();
+        let members: Vec<_> = self
+            .members
+            .into_iter()
+            .filter_map(|(key, value)| Option::map(value, |value| (key, value)))
+            .collect();
         (!members.is_empty()).then_some(Literal::Hash(members))
     }
 }
@@ -136,8 +144,11 @@ impl LiteralReader<'_> {
             }
             Token::Mark('{') => {
                 let found = self.read_members('}', &ReadHash::default())?;
-                let literal = |(key, value)| Some((key, Option::<Literal>::clone(&value)?));
-                let pairs: Option<Vec<_>> = found.members.into_iter().map(literal).collect();
+                let pairs: Option<Vec<_>> = found
+                    .members
+                    .into_iter()
+                    .map(|(key, value)| Some((key, Option::<Literal>::clone(&value)?)))
+                    .collect();
                 Literal::Hash(pairs?)
             }
             _ => return None,
@@ -170,12 +181,11 @@ impl LiteralReader<'_> {
                 let value = self.read_member_value(close);
                 found.set(Literal::String(label.clone()), value);
             } else if matches!(self.tokens.get(self.at), Some(Token::Other | Token::Word(_))) {
-                let is_super = |token: &Token| token.is_word("super");
                 let start = self.at;
                 self.skip_to_comma(close);
                 let splat = &self.tokens[start..self.at];
                 found.members.iter_mut().for_each(|(_, value)| *value = None);
-                if splat.iter().any(is_super) {
+                if splat.iter().any(|token| token.is_word("super")) {
                     found.set_all(outer.clone());
                 }
             } else {

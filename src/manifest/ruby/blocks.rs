@@ -12,9 +12,10 @@ pub(in crate::manifest) fn after_bracket(tokens: &[Token], at: usize) -> Option<
 
 /// Returns the tokens of the `do` block of the call whose arguments begin at `at`.
 pub(in crate::manifest) fn block_of(tokens: &[Token], at: usize) -> Option<std::ops::Range<usize>> {
-    let is_comma = |at: usize| matches!(tokens.get(at), Some(Token::Mark(',')));
     let is_end = |number: usize| {
-        tokens[number].is_word("do") || (tokens[number] == Token::Line && !is_comma(number - 1))
+        tokens[number].is_word("do")
+            || (tokens[number] == Token::Line
+                && !matches!(tokens.get(number - 1), Some(Token::Mark(','))))
     };
     let start = (at..tokens.len()).find(|number| is_end(*number))?;
     if !tokens[start].is_word("do") {

@@ -212,11 +212,11 @@ fn read_entry(text: &str, is_first: bool, is_all: bool) -> Result<TopEntry, Stop
             // this one.
             let place = error.context.as_ref().map_or(error.span, |(_, place)| *place);
             let next = line_start(text, place.start as usize);
-            let whole = || {
-                accept_document(&text[..next]).and_then(|tree| accept_entry(&text[..next], tree))
-            };
             if let Some(entry) =
-                Some(next).filter(|next| begins_entry(&text[*next..])).and_then(|_| whole())
+                Some(next).filter(|next| begins_entry(&text[*next..])).and_then(|_| {
+                    accept_document(&text[..next])
+                        .and_then(|tree| accept_entry(&text[..next], tree))
+                })
             {
                 return Ok(entry);
             }
@@ -337,10 +337,10 @@ fn has_odd_lines(text: &str) -> bool {
 /// Whether there are breaks that only YAML 1.1 knows, or marks of byte order.
 fn has_odd_breaks(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let is_odd = |window: &[u8]| {
-        matches!(window, [0xc2, 0x85, _] | [0xe2, 0x80, 0xa8 | 0xa9] | [0xef, 0xbb, 0xbf])
-    };
-    !bytes.is_ascii() && (bytes.windows(3).any(is_odd) || bytes.ends_with("\u{85}".as_bytes()))
+    !bytes.is_ascii()
+        && (bytes.windows(3).any(|window| {
+            matches!(window, [0xc2, 0x85, _] | [0xe2, 0x80, 0xa8 | 0xa9] | [0xef, 0xbb, 0xbf])
+        }) || bytes.ends_with("\u{85}".as_bytes()))
 }
 
 /// Returns the place where the line ends that begins at `at`, its break included.

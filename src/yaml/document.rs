@@ -264,11 +264,10 @@ impl Document {
             return is_free.then(|| self.removal_edit(entry));
         }
         let (key, value) = self.tree.nodes.iter().find_map(|node| match &node.kind {
-            NodeKind::Mapping { flow: false, entries } if entries.len() > 1 => {
-                let starts_there =
-                    |(key, _): &&(NodeId, NodeId)| self.tree.node(*key).span.start == key_start;
-                entries.iter().find(starts_there).copied()
-            }
+            NodeKind::Mapping { flow: false, entries } if entries.len() > 1 => entries
+                .iter()
+                .find(|(key, _)| self.tree.node(*key).span.start == key_start)
+                .copied(),
             _ => None,
         })?;
         let start = self.text[..key_start as usize].rfind('\n').map_or(0, |found| found + 1);

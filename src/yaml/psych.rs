@@ -63,9 +63,8 @@ fn is_wordy(text: &str) -> bool {
     };
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
-    let second = |chars: &mut std::str::Chars<'_>| chars.next().is_some_and(starts_word);
     starts_word(first)
-        || !matches!(first, '0'..='9' | '.' | ':' | '-') && second(&mut chars)
+        || !matches!(first, '0'..='9' | '.' | ':' | '-') && chars.next().is_some_and(starts_word)
         || text.contains('\n')
 }
 

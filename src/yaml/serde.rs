@@ -23,8 +23,7 @@ pub fn deserialize<T: DeserializeOwned>(text: &str) -> Result<T, serde_yaml::Err
 /// Whether brackets and indentation nest deeper than serde_yaml reads. A text that is refused half
 /// way is as deep as the part before.
 fn nests_too_deeply(text: &str) -> bool {
-    let openings = |c: char| matches!(c, '[' | '{' | ':' | '-' | '?');
-    if text.matches(openings).nth(MAX_NESTING).is_none() {
+    if text.matches(['[', '{', ':', '-', '?']).nth(MAX_NESTING).is_none() {
         return false; // as with most
     }
     let tree = parse(text);

@@ -185,10 +185,9 @@ impl Tree {
     /// the root.
     pub(super) fn add_root(&mut self, entries: Vec<(NodeId, NodeId)>, flow: bool) -> NodeId {
         let span = |id: NodeId| self.nodes[id.0 as usize].span;
-        let cover = |all: TextRange, (key, value): &(NodeId, NodeId)| {
+        let span = entries.iter().fold(span(entries[0].0), |all, (key, value)| {
             all.cover(span(*key)).cover(span(*value))
-        };
-        let span = entries.iter().fold(span(entries[0].0), cover);
+        });
         let kind = NodeKind::Mapping { flow, entries };
         self.nodes.push(Node { kind, span, anchor: None, tag: None });
         NodeId(self.nodes.len() as u32 - 1)

@@ -21,8 +21,8 @@ impl Text {
     pub fn lines(&self) -> Lines<'_> {
         let text = self.to_str();
         let bytes = text.as_bytes();
-        let is_end = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
-        let ends = memchr2_iter(b'\n', b'\r', bytes).filter(is_end);
+        let ends = memchr2_iter(b'\n', b'\r', bytes)
+            .filter(|at| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n'));
         let starts = std::iter::once(0).chain(ends.map(|at| at as u32 + 1)).collect();
         Lines { text, starts }
     }

@@ -484,11 +484,12 @@ pub fn processes_with(name: &str, value: &str) -> Vec<i32> {
     let wanted = format!("{name}={value}");
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
-    let has_it = |number: &i32| {
-        let environment = std::fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes())
-    };
-    numbers.filter(has_it).collect()
+    numbers
+        .filter(|number| {
+            let environment = std::fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes())
+        })
+        .collect()
 }
 
 /// A process of this machine.
@@ -506,13 +507,14 @@ pub struct ProcessEntry {
 pub fn processes() -> Vec<ProcessEntry> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
-    let read = |number: i32| {
-        let status = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-        // The program's name stands in brackets and may hold some; the state is behind it.
-        let parent = status.rsplit_once(')')?.1.split(' ').nth(2)?.parse().ok()?;
-        Some(ProcessEntry { number, parent })
-    };
-    numbers.filter_map(read).collect()
+    numbers
+        .filter_map(|number| {
+            let status = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+            // The program's name stands in brackets and may hold some; the state is behind it.
+            let parent = status.rsplit_once(')')?.1.split(' ').nth(2)?.parse().ok()?;
+            Some(ProcessEntry { number, parent })
+        })
+        .collect()
 }
 
 /// Files in memory, for tests and for work that needs no disk.

@@ -44,13 +44,12 @@ impl PrivateKey {
     /// Reads a key in PEM, as `eyaml createkeys` writes it or in PKCS#8. Keys with a passphrase are
     /// not read.
     pub(super) fn from_pem(text: &str) -> Result<PrivateKey, String> {
-        let unsupported = || "Neither PUB key nor PRIV key: unsupported".to_owned();
         let key = match pem_block(text, &["RSA PRIVATE KEY", "PRIVATE KEY"]) {
             Some(("RSA PRIVATE KEY", der)) => RsaPrivateKey::from_pkcs1_der(&der).ok(),
             Some((_, der)) => RsaPrivateKey::from_pkcs8_der(&der).ok(),
             None => None,
         };
-        let key = key.ok_or_else(unsupported)?;
+        let key = key.ok_or_else(|| "Neither PUB key nor PRIV key: unsupported".to_owned())?;
         if key.n().bits() > MAX_KEY_BITS {
             return Err(format!("hiera-ls reads no RSA key of more than {MAX_KEY_BITS} bits"));
         }

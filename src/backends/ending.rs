@@ -14,7 +14,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid,
 };
 
-use crate::disk::{ProcessEntry, processes, processes_with};
+use crate::disk::{processes, processes_with};
 
 /// Whether all children of this process are those that are started here.
 static OWNS_CHILDREN: AtomicBool = AtomicBool::new(false);
@@ -67,9 +67,9 @@ pub(super) fn end(child: &mut Child, mark: (&str, &str)) {
 /// Ends the descendants of processes that ended: they are children of this process.
 fn end_orphans(running: &BTreeSet<i32>) {
     let own = getpid().as_raw_nonzero().get();
-    let is_orphan = |it: &ProcessEntry| it.parent == own && !running.contains(&it.number);
     let orphans = || {
-        let all = processes().into_iter().filter(is_orphan);
+        let all =
+            processes().into_iter().filter(|it| it.parent == own && !running.contains(&it.number));
         all.map(|it| it.number).collect::<Vec<i32>>()
     };
     end_tree(orphans);

@@ -91,9 +91,10 @@ impl Permit {
                 }
             }
         }
-        let is_of_function =
-            |path: &FilePath| functions.iter().any(|it| it.file.as_ref() == Some(path));
-        let libraries = found.into_iter().filter(|path| !is_of_function(path)).collect();
+        let libraries = found
+            .into_iter()
+            .filter(|path| !functions.iter().any(|it| it.file.as_ref() == Some(path)))
+            .collect();
         let levels = environment.all_configs().flat_map(|(layer, config)| {
             let levels = config.levels().filter(|level| level.backend.data_reader().is_none());
             let levels = levels.filter(|level| is_named(&level.backend.name));

@@ -47,15 +47,18 @@ fn special_json(kind: &str, value: Json) -> Json {
 fn encode_hash(hash: &Hash) -> Json {
     let is_plain = hash.keys().all(|key| key.as_str().is_some_and(|key| key != KIND));
     if is_plain {
-        let member = |(key, member): (&Key, &Member)| {
-            Some((key.as_str()?.to_owned(), encode(&member.value)))
-        };
-        return hash.iter().filter_map(member).collect::<Map<_, _>>().into();
+        return hash
+            .iter()
+            .filter_map(|(key, member)| Some((key.as_str()?.to_owned(), encode(&member.value))))
+            .collect::<Map<_, _>>()
+            .into();
     }
-    let pair = |(key, member): (&Key, &Member)| {
-        json!([encode(&key.to_value(None)), encode(&member.value)])
-    };
-    special_json("hash", hash.iter().map(pair).collect())
+    special_json(
+        "hash",
+        hash.iter()
+            .map(|(key, member)| json!([encode(&key.to_value(None)), encode(&member.value)]))
+            .collect(),
+    )
 }
 
 fn encode_rich(rich: &Rich) -> Json {
@@ -209,11 +212,13 @@ impl Decoder {
             return self.decode_checked(result).map(Returned::Value);
         }
         let pairs = result["pairs"].as_array().ok_or_else(|| malformed_message("no hash"))?;
-        let member = |pair: &Json| {
-            let key = Key::from(self.decode_value(&pair["key"])?);
-            Ok((key, self.decode_checked(pair)?))
-        };
-        let members: Result<Vec<(Key, Checked)>, Malformed> = pairs.iter().map(member).collect();
+        let members: Result<Vec<(Key, Checked)>, Malformed> = pairs
+            .iter()
+            .map(|pair| {
+                let key = Key::from(self.decode_value(&pair["key"])?);
+                Ok((key, self.decode_checked(pair)?))
+            })
+            .collect();
         Ok(Returned::Hash { members: members?, has_default: result["default"] == true })
     }
 
@@ -298,11 +303,13 @@ pub(super) fn encode_call(call: &FunctionCall<'_>) -> Json {
         CallKey::Member(key) => params["member"] = json!(key),
         CallKey::Root(key) => params["key"] = json!(key),
         CallKey::Segments(segments) => {
-            let segment = |segment: &KeySegment| match segment {
-                KeySegment::Name(name) => json!(&**name),
-                KeySegment::Index(index) => json!(index),
-            };
-            params["segments"] = segments.iter().map(segment).collect();
+            params["segments"] = segments
+                .iter()
+                .map(|segment| match segment {
+                    KeySegment::Name(name) => json!(&**name),
+                    KeySegment::Index(index) => json!(index),
+                })
+                .collect();
         }
         CallKey::Hiera3 { text, merge, order_override, global_only } => {
             params["key"] = json!(text);

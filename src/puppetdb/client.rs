@@ -313,8 +313,10 @@ impl Connection<'_> {
                 _,
             ) => {
                 // They are written as rustls names their kinds: `DnsName("localhost")`.
-                let name = |text: &String| text.split('"').nth(1).unwrap_or(text).to_owned();
-                let names: Vec<String> = presented.iter().map(name).collect();
+                let names: Vec<String> = presented
+                    .iter()
+                    .map(|text| text.split('"').nth(1).unwrap_or(text).to_owned())
+                    .collect();
                 format!("the certificate of {url} is for other names: {}", names.join(", "))
             }
             (Tls::InvalidCertificate(reason), _) => {

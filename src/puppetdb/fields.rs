@@ -37,9 +37,10 @@ pub fn fields_for<'a>(variables: impl IntoIterator<Item = &'a [String]>) -> Vec<
 
 /// Writes a path as PuppetDB reads it: quotes hide the dots of a name.
 fn field(path: &[String]) -> String {
-    let name =
-        |name: &String| if name.contains('.') { format!("\"{name}\"") } else { name.clone() };
-    path.iter().map(name).collect::<Vec<_>>().join(".")
+    path.iter()
+        .map(|name| if name.contains('.') { format!("\"{name}\"") } else { name.clone() })
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// Returns the body of the request: active nodes, in the order of their names.

@@ -76,8 +76,10 @@ impl KeptAnswer {
             digest.update(folder.as_str());
         }
         let host = url.split_once("://").map_or(url, |(_, host)| host);
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
-        let host: String = host.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+        let host: String = host
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '-' })
+            .collect();
         let host = host.trim_matches('-').get(..60).unwrap_or(host.trim_matches('-')).to_owned();
         let number = &hex_digits(&digest.finalize())[..12];
         KeptAnswer { folder: cache.join("hiera-ls/puppetdb"), name: format!("{host}-{number}") }
@@ -140,8 +142,9 @@ impl KeptAnswer {
 
     /// Whether the kept rows have these fields, perhaps among others.
     pub fn has_fields(&self, fields: &[String]) -> bool {
-        let has = |known: &Statement| fields.iter().all(|field| known.fields.contains(field));
-        self.statement().as_ref().is_some_and(has)
+        self.statement()
+            .as_ref()
+            .is_some_and(|known| fields.iter().all(|field| known.fields.contains(field)))
     }
 
     /// Describes the answer that is kept, for a message: `its answer of 3 h ago is used`.
@@ -189,9 +192,8 @@ impl RowWriter<'_> {
         let digest = hex_digits(&self.digest.finalize());
         let known = self.kept.statement();
         let is_other = known.is_none_or(|known| known.digest != digest);
-        let refusal = |error| self.kept.refusal(&error);
         if is_other {
-            self.file.put_in_place().map_err(refusal)?;
+            self.file.put_in_place().map_err(|error| self.kept.refusal(&error))?;
         }
         let statement = Statement {
             puppetdb: url.to_owned(),

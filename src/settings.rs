@@ -63,10 +63,12 @@ pub struct Settings {
 /// that has neither, which is some other server's.
 pub fn client_section(settings: &Value) -> Option<&Value> {
     let members = settings.as_object()?;
-    let known = |name: &String| schema::is_known(name) || CLIENT_KEYS.contains(&name.as_str());
     match members.get("hiera") {
         Some(section) => Some(section),
-        None => members.keys().any(known).then_some(settings),
+        None => members
+            .keys()
+            .any(|name| schema::is_known(name) || CLIENT_KEYS.contains(&name.as_str()))
+            .then_some(settings),
     }
 }
 

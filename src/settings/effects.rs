@@ -89,10 +89,9 @@ impl Looking<'_> {
             return false;
         };
         let data = file.data_as(DataFormat::Yaml);
-        let has = |key: &str| data.get(key).is_some();
         file.config_version().is_some()
             || data.refusal().is_some()
-            || ["version", "hierarchy", "backends"].iter().any(|key| has(key))
+            || ["version", "hierarchy", "backends"].iter().any(|key| data.get(key).is_some())
     }
 
     /// Deployed paths, with folders relative to that of the settings file.

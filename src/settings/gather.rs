@@ -12,7 +12,6 @@ use crate::hiera::sources::Sources;
 use crate::puppet::LegacyFacts;
 use crate::puppetdb::{Puppetdb, fields_for};
 use crate::text::{FilePath, TextRange};
-use crate::workspace::environments::Environment;
 use crate::workspace::nodes::NodeSource;
 use crate::workspace::{Change, Snapshot, Workspace, WorkspaceConfig, scan};
 
@@ -129,8 +128,9 @@ pub fn gather(
 fn leads_out(folder: &FilePath, fs: &dyn FileSystem) -> Option<SettingProblem> {
     let path = folder.join(FILE_NAME);
     let (file, real_folder) = (fs.real_path(&path)?, fs.real_path(folder)?);
-    let message = || "is a link that leads out of its folder, and is not read".to_owned();
-    (!file.is_within(&real_folder)).then(|| of_file(folder, message()))
+    (!file.is_within(&real_folder)).then(|| {
+        of_file(folder, "is a link that leads out of its folder, and is not read".to_owned())
+    })
 }
 
 /// Returns the problem that no nodes, or old ones, come from PuppetDB.
@@ -343,13 +343,14 @@ pub fn open_versions(
 /// Keeps the entries that concern some environment: folders of it that the disk refused to list,
 /// and all entries in its data directories.
 pub fn of_environments(snapshot: &Snapshot, unlisted: Vec<Unlisted>) -> Vec<Unlisted> {
-    let concerns = |one: &Unlisted, environment: &Environment| match one.reason {
-        UnlistedReason::Io(_) => one.path.is_within(&environment.root),
-        _ => environment.is_below_datadir(&one.path),
-    };
     let environments = &snapshot.environments().all;
     let mut unlisted = unlisted;
-    unlisted.retain(|one| environments.iter().any(|environment| concerns(one, environment)));
+    unlisted.retain(|one| {
+        environments.iter().any(|environment| match one.reason {
+            UnlistedReason::Io(_) => one.path.is_within(&environment.root),
+            _ => environment.is_below_datadir(&one.path),
+        })
+    });
     unlisted.dedup();
     unlisted
 }

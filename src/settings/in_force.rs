@@ -52,18 +52,21 @@ pub fn settings_in_force(
     let above = snapshot.folders().iter().filter(|folder| root.is_within(folder));
     let folder = above.max_by_key(|folder| folder.as_str().len());
     let own = Some(root).filter(|root| folder != Some(*root));
-    let read = |folder: &FilePath| {
-        let path = folder.join(FILE_NAME);
-        let text = snapshot.file(&path)?.text()?.to_str().into_owned();
-        let value = crate::yaml::deserialize::<Value>(&text).ok()?;
-        Some(WrittenSettings { value, file: Some((path, text)), problems })
-    };
     let of_given = given
         .iter()
         .filter(|given| given.folder.is_none() || given.folder.as_ref() == folder)
         .map(|given| WrittenSettings { value: given.value.clone(), file: None, problems });
-    let written: Vec<WrittenSettings<'_>> =
-        folder.into_iter().chain(own).filter_map(read).chain(of_given).collect();
+    let written: Vec<WrittenSettings<'_>> = folder
+        .into_iter()
+        .chain(own)
+        .filter_map(|folder| {
+            let path = folder.join(FILE_NAME);
+            let text = snapshot.file(&path)?.text()?.to_str().into_owned();
+            let value = crate::yaml::deserialize::<Value>(&text).ok()?;
+            Some(WrittenSettings { value, file: Some((path, text)), problems })
+        })
+        .chain(of_given)
+        .collect();
     let mut all = Vec::new();
     for setting in SCHEMA {
         match setting.kind {

@@ -36,12 +36,12 @@ fn locate_setting(tree: &Tree, key: &str, part: Option<&str>) -> TextRange {
             let item = items.iter().find(|item| node_text(tree, **item) == Some(part));
             item.map_or(range, |item| node_at(tree, *item).span)
         }
-        NodeKind::Mapping { entries, .. } => {
-            let is_it = |(name, value): &&(NodeId, NodeId)| {
+        NodeKind::Mapping { entries, .. } => entries
+            .iter()
+            .find(|(name, value)| {
                 node_text(tree, *name) == Some(part) || node_text(tree, *value) == Some(part)
-            };
-            entries.iter().find(is_it).map_or(range, |(_, value)| node_at(tree, *value).span)
-        }
+            })
+            .map_or(range, |(_, value)| node_at(tree, *value).span),
         NodeKind::Scalar { .. } => node_at(tree, node).span,
         NodeKind::Alias { .. } => range,
     }
@@ -50,12 +50,14 @@ fn locate_setting(tree: &Tree, key: &str, part: Option<&str>) -> TextRange {
 /// Returns the member of a hash whose name a dotted key is, or starts with.
 fn find_member(tree: &Tree, hash: NodeId, key: &str) -> Option<(NodeId, NodeId)> {
     let NodeKind::Mapping { entries, .. } = &node_at(tree, hash).kind else { return None };
-    let is_it = |(name, _): &&(NodeId, NodeId)| {
-        let rest = node_text(tree, *name).and_then(|name| key.strip_prefix(name));
-        !key.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let length = |(name, _): &&(NodeId, NodeId)| node_text(tree, *name).map_or(0, str::len);
-    entries.iter().filter(is_it).max_by_key(length).copied()
+    entries
+        .iter()
+        .filter(|(name, _)| {
+            let rest = node_text(tree, *name).and_then(|name| key.strip_prefix(name));
+            !key.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+        .max_by_key(|(name, _)| node_text(tree, *name).map_or(0, str::len))
+        .copied()
 }
 
 fn node_at(tree: &Tree, node: NodeId) -> &Node {

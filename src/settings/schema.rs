@@ -475,11 +475,13 @@ pub fn nearest_to(name: &str) -> Option<String> {
         let code = nearest_name(last, catalogue::RULES.iter().map(|rule| rule.code))?;
         return Some(format!("rules.{code}"));
     }
-    let below = |setting: &'static Setting| match above {
-        "" => setting.name.split('.').next(),
-        _ => setting.name.strip_prefix(above)?.strip_prefix('.')?.split('.').next(),
-    };
-    let meant = nearest_name(last, SCHEMA.iter().filter_map(below))?;
+    let meant = nearest_name(
+        last,
+        SCHEMA.iter().filter_map(|setting| match above {
+            "" => setting.name.split('.').next(),
+            _ => setting.name.strip_prefix(above)?.strip_prefix('.')?.split('.').next(),
+        }),
+    )?;
     Some(if above.is_empty() { meant.to_owned() } else { format!("{above}.{meant}") })
 }
 

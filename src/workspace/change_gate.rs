@@ -31,15 +31,14 @@ impl Snapshot {
     /// folder, in no folder that a scan skips, and not behind a link that leads out of the opened
     /// folders or behind anything else that the scan could not list.
     pub fn may_change(&self, path: &FilePath) -> bool {
-        let is_unlisted = |path: &FilePath| self.unlisted.contains_key(path);
         self.folders().iter().any(|folder| {
             path.relative_to(folder).is_some_and(|rest| {
                 let mut parts = rest.split('/');
                 !rest.is_empty()
                     && parts.all(|part| part != ".." && !SKIPPED_FOLDERS.contains(&part))
             })
-        }) && !is_unlisted(path)
-            && !path.ancestors().any(|folder| is_unlisted(&folder))
+        }) && !self.unlisted.contains_key(path)
+            && !path.ancestors().any(|folder| self.unlisted.contains_key(&folder))
     }
 }
 

@@ -37,14 +37,13 @@ impl DatadirPlacer<'_> {
     /// not mapped and does not exist is sought by its suffixes, the longest first, in the folders
     /// from the config's upwards; it must hold a file that one of its levels can name.
     pub(super) fn place_datadirs(&self, config: &mut HieraConfig) -> Vec<RelocatedDatadir> {
-        let exists = |path: &FilePath| self.names.exists(path) || (self.is_on_disk)(path);
         let mut sought = Vec::new();
         let plain = config.clone();
         config.place_datadirs(|written| {
-            let placed = self.mappings.map(written, Some(self.root), &exists);
+            let placed = self.mappings.map(written, Some(self.root), &|path| self.exists(path));
             let is_decided =
                 self.mappings.maps_datadir(written) || !self.may_be_elsewhere(&plain, written);
-            if is_decided || exists(&literal_folder(&plain, &placed)) {
+            if is_decided || self.exists(&literal_folder(&plain, &placed)) {
                 return placed;
             }
             let Some(found) = self.seek(&plain, written) else { return placed };
@@ -56,6 +55,10 @@ impl DatadirPlacer<'_> {
             found
         });
         sought
+    }
+
+    fn exists(&self, path: &FilePath) -> bool {
+        self.names.exists(path) || (self.is_on_disk)(path)
     }
 
     /// Whether the datadir as written can be that of another place: it is absolute, or the config

@@ -6,7 +6,7 @@
 //! another name, or in a folder beside the code.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::candidates;
@@ -50,17 +50,7 @@ pub(super) fn discover(
     {
         roots_by_module_folder.entry(folder).or_default().push(root);
     }
-    let is_on_module_path = |root: &FilePath| {
-        let owners = root.parent().and_then(|parent| roots_by_module_folder.get(&parent));
-        owners.is_some_and(|owners| owners.iter().any(|owner| *owner != root))
-    };
     let opened: HashSet<&FilePath> = folders.iter().collect();
-    let is_sample_below = |root: &FilePath| {
-        root.ancestors().any(|above| {
-            (opened.contains(&above) || roots.contains(&above))
-                && root.relative_to(&above).is_some_and(is_sample)
-        })
-    };
     let global = discovery.global_config();
     let environment = |root: &FilePath| {
         let is_nested = root.ancestors().any(|above| roots.contains(&above));
@@ -68,13 +58,16 @@ pub(super) fn discover(
     };
     let (bare, configured): (Vec<&FilePath>, Vec<&FilePath>) = roots
         .iter()
-        .filter(|root| !is_on_module_path(root) && !is_sample_below(root))
+        .filter(|root| {
+            !is_on_module_path(root, &roots_by_module_folder)
+                && !is_sample_below(root, &opened, &roots)
+        })
         .partition(|root| bare.contains(root));
     let mut usual: Vec<Environment> = configured.into_iter().map(environment).collect();
     usual.sort_by_key(|environment| Reverse(environment.root.as_str().len()));
     let mut environments =
         candidates::settle(&discovery, usual, global.as_ref(), &|root: &FilePath| {
-            is_on_module_path(root)
+            is_on_module_path(root, &roots_by_module_folder)
         });
     // A config elsewhere may turn out to be that of such a folder.
     for root in bare {
@@ -83,4 +76,23 @@ pub(super) fn discover(
         }
     }
     environments
+}
+
+fn is_sample_below(
+    root: &FilePath,
+    opened: &HashSet<&FilePath>,
+    roots: &BTreeSet<FilePath>,
+) -> bool {
+    root.ancestors().any(|above| {
+        (opened.contains(&above) || roots.contains(&above))
+            && root.relative_to(&above).is_some_and(is_sample)
+    })
+}
+
+fn is_on_module_path(
+    root: &FilePath,
+    roots_by_module_folder: &BTreeMap<&FilePath, Vec<&FilePath>>,
+) -> bool {
+    let owners = root.parent().and_then(|parent| roots_by_module_folder.get(&parent));
+    owners.is_some_and(|owners| owners.iter().any(|owner| *owner != root))
 }

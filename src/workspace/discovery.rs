@@ -100,18 +100,23 @@ impl Discovery<'_> {
                 .filter(|root| has_global || self.environment_data_provider(root).is_some()),
         );
         if has_global {
-            let has_environment = |folder: &FilePath| {
-                let modules = self.module_path(folder);
-                let is_environment = |root: &FilePath| {
-                    root.is_within(folder) && !root.parent().is_some_and(|it| modules.contains(&it))
-                };
-                roots.iter().any(|root| folder.is_within(root) || is_environment(root))
-            };
-            let without: Vec<FilePath> =
-                self.folders.iter().filter(|folder| !has_environment(folder)).cloned().collect();
+            let without: Vec<FilePath> = self
+                .folders
+                .iter()
+                .filter(|folder| !self.has_environment(folder, &roots))
+                .cloned()
+                .collect();
             roots.extend(without);
         }
         roots
+    }
+
+    fn has_environment(&self, folder: &FilePath, roots: &BTreeSet<FilePath>) -> bool {
+        let modules = self.module_path(folder);
+        let is_environment = |root: &FilePath| {
+            root.is_within(folder) && !root.parent().is_some_and(|it| modules.contains(&it))
+        };
+        roots.iter().any(|root| folder.is_within(root) || is_environment(root))
     }
 
     /// Returns the folders that are environments although no config governs them: those with an
@@ -366,8 +371,10 @@ impl Discovery<'_> {
 
     /// Returns the one module that an opened folder is, where it is no environment.
     fn lone_module(&self, outer: &Outer<'_>) -> Option<(String, Module)> {
-        let has = |name: &str| self.names.exists(&outer.root.join(name));
-        if !has(METADATA) || has(ENVIRONMENT_CONF) || has(PUPPETFILE) {
+        if !self.names.exists(&outer.root.join(METADATA))
+            || self.names.exists(&outer.root.join(ENVIRONMENT_CONF))
+            || self.names.exists(&outer.root.join(PUPPETFILE))
+        {
             return None;
         }
         let name = self.module_name(outer.root);
@@ -463,16 +470,13 @@ impl Discovery<'_> {
         puppet: PuppetVersion,
     ) -> Option<RefusedModule> {
         const NEEDED: [&str; 5] = ["source", "author", "version", "license", "dependencies"];
-        let refuse = |fault| {
-            Some(RefusedModule { name: name.to_owned(), metadata: root.join(METADATA), fault })
-        };
         let text = self.configs.text_of(&root.join(METADATA))?;
         // Puppet 7 has no exception for an empty file.
         if text.is_empty() && puppet.major >= 8 {
             return None;
         }
         if puppet.strict == Strict::Error && !parse_json(&text).problems.is_empty() {
-            return refuse(MetadataFault::NotJson);
+            return refuse_module(MetadataFault::NotJson, name, root);
         }
         let metadata = self.read_metadata(root, "")?;
         if metadata.as_object().is_none_or(serde_json::Map::is_empty) {
@@ -480,12 +484,12 @@ impl Discovery<'_> {
         }
         let missing: Vec<_> = NEEDED.into_iter().filter(|it| metadata[*it].is_null()).collect();
         if !missing.is_empty() {
-            return refuse(MetadataFault::Missing(missing));
+            return refuse_module(MetadataFault::Missing(missing), name, root);
         }
         if metadata["dependencies"].is_array() {
             return None;
         }
-        refuse(MetadataFault::NoListOfDependencies)
+        refuse_module(MetadataFault::NoListOfDependencies, name, root)
     }
 
     fn read_module(&self, root: FilePath, name: &str, outer: &Outer<'_>) -> Module {
@@ -551,4 +555,8 @@ impl Discovery<'_> {
         config.describe_backends(&self.settings.of_file(path).backends);
         Some(config)
     }
+}
+
+fn refuse_module(fault: MetadataFault, name: &str, root: &FilePath) -> Option<RefusedModule> {
+    Some(RefusedModule { name: name.to_owned(), metadata: root.join(METADATA), fault })
 }

@@ -233,15 +233,16 @@ impl Environment {
     /// Returns the numbers of the locations that can name the file, in their order. Detours lead to
     /// most files, and hardly a node takes them: they count where there is no other location.
     pub fn locations_leading_to(&self, path: &FilePath) -> Vec<usize> {
-        let that = |fits: &dyn Fn(&Reach) -> bool| -> Vec<usize> {
-            (0..self.reach.len()).filter(|number| fits(&self.reach[*number])).collect()
-        };
-        let named = that(&|reach| reach.pattern.can_name(path.as_str()));
+        let named = self.locations_where(&|reach| reach.pattern.can_name(path.as_str()));
         if named.is_empty() {
-            that(&|reach| reach.pattern.can_lead_to(path.as_str()))
+            self.locations_where(&|reach| reach.pattern.can_lead_to(path.as_str()))
         } else {
             named
         }
+    }
+
+    fn locations_where(&self, fits: &dyn Fn(&Reach) -> bool) -> Vec<usize> {
+        (0..self.reach.len()).filter(|number| fits(&self.reach[*number])).collect()
     }
 
     /// Whether its folder names it, as `environments/production` does.
@@ -354,35 +355,27 @@ impl Environment {
     /// of its locations, deeper than the environment itself. A `.conf` is one where a level reads
     /// HOCON.
     pub fn lies_in_datadir(&self, path: &FilePath) -> bool {
-        let reads_hocon = || {
-            let mut levels = self.reach.iter().map(|reach| &reach.level);
-            levels.any(|level| level.backend.data_reader() == Some(DataReader::Hocon))
-        };
-        let is_data =
-            has_data_name(path) || format_of_name(path) == Some(DataFormat::Hocon) && reads_hocon();
+        let is_data = has_data_name(path)
+            || format_of_name(path) == Some(DataFormat::Hocon) && self.reads_hocon();
         is_data && self.datadirs.iter().any(|datadir| path.is_within(datadir))
+    }
+
+    fn reads_hocon(&self) -> bool {
+        let mut levels = self.reach.iter().map(|reach| &reach.level);
+        levels.any(|level| level.backend.data_reader() == Some(DataReader::Hocon))
     }
 
     /// Returns the names of its own levels with a location that can name none of these files.
     pub(super) fn find_levels_without(&self, files: &[&FilePath]) -> Vec<String> {
-        let is_own_name = |reach: &Reach, path: &FilePath| match reach.pattern.bind(path.as_str()) {
-            Some(found) => found.bindings().get("environment").map(|name| *name == self.name),
-            None => None,
-        };
         let has_own_name = self
             .reach
             .iter()
-            .any(|reach| files.iter().any(|path| is_own_name(reach, path) == Some(true)));
-        // Of a path with the environment's name alone, the file for the current name counts: those
-        // of other environments hold none of its data.
-        let is_by_name = |reach: &Reach| {
-            has_own_name && reach.pattern.variables().iter().all(|name| name == "environment")
-        };
+            .any(|reach| files.iter().any(|path| self.is_own_name(reach, path) == Some(true)));
         let has_no_file = |reach: &&Reach| {
             let named = |path: &&&FilePath| reach.pattern.bind(path.as_str()).is_some();
             let mut named = files.iter().filter(named);
-            if is_by_name(reach) {
-                named.all(|path| is_own_name(reach, path) == Some(false))
+            if is_bound_by_name(reach, has_own_name) {
+                named.all(|path| self.is_own_name(reach, path) == Some(false))
             } else {
                 named.next().is_none()
             }
@@ -394,6 +387,13 @@ impl Environment {
             own.filter(has_no_file).map(|reach| &reach.level).collect();
         levels.dedup_by(|a, b| Arc::ptr_eq(a, b));
         levels.into_iter().map(|level| level.name.to_string()).collect()
+    }
+
+    fn is_own_name(&self, reach: &Reach, path: &FilePath) -> Option<bool> {
+        match reach.pattern.bind(path.as_str()) {
+            Some(found) => found.bindings().get("environment").map(|name| *name == self.name),
+            None => None,
+        }
     }
 
     /// Whether some level of it cannot be read, and may hold a root key. `has_source` returns
@@ -507,10 +507,7 @@ impl Environment {
         for (name, value) in &agreed {
             scope.set_path(name, Value::from_argument(value));
         }
-        let settled = |(reach, _): &&(&Reach, PatternMatch)| {
-            reach.pattern.variables().iter().all(|name| agreed.contains_key(name))
-        };
-        if !matches.iter().any(|found| settled(&found)) {
+        if !matches.iter().any(|found| is_settled(&found, &agreed)) {
             // Of several locations with equally many literal bytes the first one counts.
             scope.pinned = matches.first().map(|(reach, _)| PinnedFile {
                 template: reach.template.text.clone(),
@@ -519,4 +516,14 @@ impl Environment {
         }
         scope
     }
+}
+
+fn is_settled((reach, _): &&(&Reach, PatternMatch), agreed: &BTreeMap<String, String>) -> bool {
+    reach.pattern.variables().iter().all(|name| agreed.contains_key(name))
+}
+
+/// Of a path with the environment's name alone, the file for the current name counts: those
+/// of other environments hold none of its data.
+fn is_bound_by_name(reach: &Reach, has_own_name: bool) -> bool {
+    has_own_name && reach.pattern.variables().iter().all(|name| name == "environment")
 }

@@ -258,9 +258,12 @@ impl File {
     /// for a file that is no code. The text is parsed once, as a file of the module that asks
     /// first.
     pub fn manifest(&self, module: Option<&Arc<str>>) -> Arc<Manifest> {
-        let read = || (module.cloned(), Arc::new(self.read_code(module.map(|name| &**name))));
-        let (known_as, manifest) = self.read.code.get_or_init(read);
-        if known_as.as_ref() == module { manifest.clone() } else { read().1 }
+        let (known_as, manifest) = self.read.code.get_or_init(|| self.read_manifest(module));
+        if known_as.as_ref() == module { manifest.clone() } else { self.read_manifest(module).1 }
+    }
+
+    fn read_manifest(&self, module: Option<&Arc<str>>) -> (Option<Arc<str>>, Arc<Manifest>) {
+        (module.cloned(), Arc::new(self.read_code(module.map(|name| &**name))))
     }
 
     fn read_code(&self, module: Option<&str>) -> Manifest {

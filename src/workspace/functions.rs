@@ -203,18 +203,24 @@ impl Snapshot {
             if custom.peek().is_none() {
                 return true; // as with most
             }
-            let code_of = |snapshot: &Snapshot, level: &Level| match snapshot
-                .function_source(environment, &level.backend.name)
-            {
-                FunctionSource::File(path) => snapshot.code_of_function(&path),
-                _ => None,
-            };
-            custom.all(|level| code_of(self, level) == code_of(later, level))
-                && self
-                    .known_manifests(environment)
-                    .is_none_or(|known| known.has_types_of(later.manifests(environment)))
+            custom.all(|level| {
+                function_code(self, level, environment) == function_code(later, level, environment)
+            }) && self
+                .known_manifests(environment)
+                .is_none_or(|known| known.has_types_of(later.manifests(environment)))
         };
         later.environments().all.iter().all(is_same)
+    }
+}
+
+fn function_code(
+    snapshot: &Snapshot,
+    level: &Level,
+    environment: &Environment,
+) -> Option<Arc<Manifest>> {
+    match snapshot.function_source(environment, &level.backend.name) {
+        FunctionSource::File(path) => snapshot.code_of_function(&path),
+        _ => None,
     }
 }
 

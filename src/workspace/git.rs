@@ -117,8 +117,8 @@ impl GitRepository {
         one: &GitRevision,
         other: &GitRevision,
     ) -> Result<GitRevision, String> {
-        let id = |revision: &GitRevision| Oid::from_str(&revision.commit);
-        let base = id(one).and_then(|one| self.inner.merge_base(one, id(other)?));
+        let base = Oid::from_str(&one.commit)
+            .and_then(|one| self.inner.merge_base(one, Oid::from_str(&other.commit)?));
         let base = base.map_err(|error| if self.inner.is_shallow() { format!(
                 "the common ancestor of {} and {} is not in this shallow clone: git fetch --unshallow",
                 one.name, other.name
@@ -181,15 +181,16 @@ impl Blob {
     /// Returns the stamp of the version: equal contents of two revisions have the same.
     fn stamp(self) -> Stamp {
         let bytes = self.id.as_bytes();
-        let part = |from: usize| {
-            bytes.iter().skip(from).take(8).fold(0i64, |all, byte| all << 8 | i64::from(*byte))
-        };
         Stamp {
             modified: Some(SystemTime::UNIX_EPOCH),
-            touched: Some((part(0), part(8))),
+            touched: Some((stamp_part(0, bytes), stamp_part(8, bytes))),
             size: self.size,
         }
     }
+}
+
+fn stamp_part(from: usize, bytes: &[u8]) -> i64 {
+    bytes.iter().skip(from).take(8).fold(0i64, |all, byte| all << 8 | i64::from(*byte))
 }
 
 /// Links of a tree, with the texts of their targets.
@@ -304,14 +305,19 @@ impl TreeFs {
                 if !self.folders.contains_key(&target) || path.is_within(&target) {
                     return true;
                 }
-                let moved = |one: &FilePath| one.relative_to(&target).map(|rest| path.join(rest));
-                let is_near = |one: &FilePath| one.as_str().starts_with(target.as_str());
                 folders.push((path.clone(), true));
-                let below = self.files.range(target.clone()..).take_while(|(one, _)| is_near(one));
-                files.extend(below.filter_map(|(one, blob)| Some((moved(one)?, *blob))));
+                let below = self
+                    .files
+                    .range(target.clone()..)
+                    .take_while(|(one, _)| one.as_str().starts_with(target.as_str()));
+                files.extend(
+                    below.filter_map(|(one, blob)| Some((move_path(one, &target, path)?, *blob))),
+                );
                 let below = self.folders.range(target.clone()..);
-                let below = below.take_while(|(one, _)| is_near(one));
-                folders.extend(below.filter_map(|(one, _)| Some((moved(one)?, true))));
+                let below = below.take_while(|(one, _)| one.as_str().starts_with(target.as_str()));
+                folders.extend(
+                    below.filter_map(|(one, _)| Some((move_path(one, &target, path)?, true))),
+                );
                 false
             });
             self.files.extend(files);
@@ -323,22 +329,24 @@ impl TreeFs {
     }
 }
 
+fn move_path(one: &FilePath, target: &FilePath, path: &FilePath) -> Option<FilePath> {
+    one.relative_to(target).map(|rest| path.join(rest))
+}
+
 impl FileSystem for TreeFs {
     fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk {
         if !root.is_within(&self.mount) {
             return OsFs.walk(root, limits);
         }
         let mut walk = Walk::default();
-        let is_listed = |path: &FilePath| {
-            let Some(below) = path.relative_to(root) else { return false };
-            let mut folders = below.split('/');
-            !folders.any(|name| limits.skipped_folders.iter().any(|skipped| skipped == name))
-        };
         let files = self.files.iter().map(|(path, blob)| (path, DiskEntry::File(blob.stamp())));
         let folders =
             self.folders.iter().map(|(path, linked)| (path, DiskEntry::Folder { linked: *linked }));
         let on_disk = self.on_disk.iter().map(|(path, entry)| (path, *entry));
-        for (path, entry) in files.chain(folders).chain(on_disk).filter(|(path, _)| is_listed(path))
+        for (path, entry) in files
+            .chain(folders)
+            .chain(on_disk)
+            .filter(|(path, _)| is_listed(path, root, &limits.skipped_folders))
         {
             if walk.entries.len() >= limits.max_entries {
                 walk.cut_short = true;
@@ -398,6 +406,12 @@ impl FileSystem for TreeFs {
             OsFs.real_path(path)
         }
     }
+}
+
+fn is_listed(path: &FilePath, root: &FilePath, skipped_folders: &[String]) -> bool {
+    let Some(below) = path.relative_to(root) else { return false };
+    let mut folders = below.split('/');
+    !folders.any(|name| skipped_folders.iter().any(|skipped| skipped == name))
 }
 
 /// The working tree on disk. A file whose content is that of a revision has the stamp that it has

@@ -157,11 +157,14 @@ fn relative_folders(below: &str) -> impl Iterator<Item = &str> {
 /// Whether a file of this size may be a config under another name, so that its content is checked:
 /// its own name or that of its folder contains `hiera`.
 pub fn may_be_config(path: &FilePath, size: u64) -> bool {
-    let says_hiera = |name: &str| name.to_ascii_lowercase().contains("hiera");
     let is_yaml = matches!(path.extension(), Some("yaml" | "yml"));
     is_yaml
         && size <= MAX_CONFIG_SIZE
-        && (says_hiera(path.name()) || path.parent().is_some_and(|it| says_hiera(it.name())))
+        && (names_hiera(path.name()) || path.parent().is_some_and(|it| names_hiera(it.name())))
+}
+
+fn names_hiera(name: &str) -> bool {
+    name.to_ascii_lowercase().contains("hiera")
 }
 
 /// Whether a file may be a config, judged by its length and name.

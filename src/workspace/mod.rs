@@ -370,8 +370,9 @@ impl Workspace {
             if before.is_some() != now.is_some() {
                 *stale = Stale::Names.max(*stale);
             }
-            let shapes = |file: &Arc<File>| shapes_environments(file, &self.config);
-            if now.is_some_and(shapes) || before.as_ref().is_some_and(shapes) {
+            if now.is_some_and(|file| shapes_environments(file, &self.config))
+                || before.as_ref().is_some_and(|file| shapes_environments(file, &self.config))
+            {
                 *stale = Stale::Environments.max(*stale);
             }
             // An editor opens most files as they are on disk.

@@ -41,10 +41,9 @@ impl Overview {
     /// Returns `hiera.yaml governs 12 data files (environment = production); 3 nodes, from
     /// spec/facts`, with paths below `root` relative to it.
     pub fn status_line(&self, root: &FilePath) -> String {
-        let relative = |path: &FilePath| path.relative_to(root).unwrap_or(path.as_str()).to_owned();
         let files = count_phrase(self.data_files, "data file");
         let governs = match &self.config {
-            Some(config) => format!("{} governs {files}", relative(config)),
+            Some(config) => format!("{} governs {files}", relative_path(config, root)),
             None => format!("{}: no hiera.yaml, {files}", self.root),
         };
         let assumed = match &self.assumed[..] {
@@ -62,29 +61,39 @@ impl Overview {
     /// Returns `3 nodes, from spec/facts`, `161 nodes, from hieradata/node and spec/hosts`, `no
     /// nodes`, `12 kinds of nodes, from data/roles and data/os`.
     pub fn nodes_phrase(&self) -> String {
-        let name = |path: &FilePath| {
-            path.relative_to(&self.root)
-                .filter(|name| !name.is_empty())
-                .unwrap_or(path.as_str())
-                .to_owned()
-        };
-        let listed = |places: Vec<String>| match places.split_last() {
-            Some((last, others)) if !others.is_empty() => {
-                format!("{} and {last}", others.join(", "))
-            }
-            _ => places.concat(),
-        };
         if self.nodes.is_empty() && self.kinds > 0 {
-            let places = listed(self.kinds_from.iter().map(name).collect());
+            let places =
+                list_places(self.kinds_from.iter().map(|path| self.shown_name(path)).collect());
             return format!("{}, from {places}", count_phrase(self.kinds, "kind of nodes"));
         }
         if self.nodes.is_empty() {
             return "no nodes".into();
         }
         let nodes = count_phrase(self.node_count(), "node");
-        let places = listed(self.nodes.iter().map(|from| name(&from.place)).collect());
+        let places =
+            list_places(self.nodes.iter().map(|from| self.shown_name(&from.place)).collect());
         format!("{nodes}, from {places}")
     }
+
+    fn shown_name(&self, path: &FilePath) -> String {
+        path.relative_to(&self.root)
+            .filter(|name| !name.is_empty())
+            .unwrap_or(path.as_str())
+            .to_owned()
+    }
+}
+
+fn list_places(places: Vec<String>) -> String {
+    match places.split_last() {
+        Some((last, others)) if !others.is_empty() => {
+            format!("{} and {last}", others.join(", "))
+        }
+        _ => places.concat(),
+    }
+}
+
+fn relative_path(path: &FilePath, root: &FilePath) -> String {
+    path.relative_to(root).unwrap_or(path.as_str()).to_owned()
 }
 
 #[cfg(test)]

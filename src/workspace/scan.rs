@@ -68,13 +68,7 @@ impl Scan {
 
     /// Whether nodes come from these versions of these files.
     pub(super) fn has_sources(&self, known: &[NodeSource]) -> bool {
-        let sources = |sources: &[NodeSource]| {
-            sources
-                .iter()
-                .map(|source| (source.path.clone(), source.environment.clone(), source.stamp))
-                .collect::<Vec<_>>()
-        };
-        sources(&self.sources) == sources(known)
+        source_stamps(&self.sources) == source_stamps(known)
     }
 
     /// Replaces the files of nodes that settings name by those of another reading.
@@ -97,9 +91,6 @@ impl Scan {
 
     /// Whether the same files and folders are there, regardless of their versions.
     pub(super) fn has_names(&self, known: &BTreeMap<FilePath, DiskEntry>) -> bool {
-        let is_alike = |new: &DiskEntry, old: &DiskEntry| {
-            matches!((new, old), (DiskEntry::File(_), DiskEntry::File(_))) || new == old
-        };
         self.entries.len() == known.len()
             && self
                 .entries
@@ -107,6 +98,17 @@ impl Scan {
                 .zip(known)
                 .all(|(new, old)| new.0 == old.0 && is_alike(new.1, old.1))
     }
+}
+
+fn is_alike(new: &DiskEntry, old: &DiskEntry) -> bool {
+    matches!((new, old), (DiskEntry::File(_), DiskEntry::File(_))) || new == old
+}
+
+fn source_stamps(sources: &[NodeSource]) -> Vec<(FilePath, Option<FilePath>, Option<Stamp>)> {
+    sources
+        .iter()
+        .map(|source| (source.path.clone(), source.environment.clone(), source.stamp))
+        .collect::<Vec<_>>()
 }
 
 /// The content of a file that was read.
@@ -266,15 +268,19 @@ impl FolderScan<'_> {
         let names = Arc::new(DiskNames::new(self.scan.entries.clone()));
         let (config, folders) = (&*self.request.config, &self.request.folders[..]);
         let fs = self.fs;
-        let is_on_disk = |folder: &FilePath| fs.entry(folder).is_some();
-        let environments = discover(&names, &configs, config, folders, &is_on_disk);
+        let environments = discover(&names, &configs, config, folders, &|folder: &FilePath| {
+            fs.entry(folder).is_some()
+        });
         let outside = self.outside_folders(&environments);
         if outside.is_empty() {
             return (names, Arc::new(environments));
         }
         outside.iter().for_each(|folder| self.walk(folder));
         let names = Arc::new(DiskNames::new(self.scan.entries.clone()));
-        let environments = Arc::new(discover(&names, &configs, config, folders, &is_on_disk));
+        let environments =
+            Arc::new(discover(&names, &configs, config, folders, &|folder: &FilePath| {
+                fs.entry(folder).is_some()
+            }));
         (names, environments)
     }
 
@@ -372,11 +378,7 @@ impl FolderScan<'_> {
             return Some((FileContent::Same(file.clone()), stamp));
         }
         let content = Content::new(self.fs.read(path, max_size));
-        let is_as_before = |file: &&Arc<File>| match (&file.content, &content) {
-            (Content::Unreadable(before), Content::Unreadable(now)) => before == now,
-            _ => false,
-        };
-        let found = match known.filter(is_as_before) {
+        let found = match known.filter(|file| is_as_before(file, &content)) {
             Some(file) => FileContent::Same(file.clone()),
             None => FileContent::New(content, stamp),
         };
@@ -409,6 +411,13 @@ impl FolderScan<'_> {
     }
 }
 
+fn is_as_before(file: &Arc<File>, content: &Content) -> bool {
+    match (&file.content, &content) {
+        (Content::Unreadable(before), Content::Unreadable(now)) => before == now,
+        _ => false,
+    }
+}
+
 /// Returns a file as it was read. The discovery here reports nothing, so any number will do.
 fn file_of(path: &FilePath, content: &Content, stamp: Stamp) -> File {
     File::new(FileId::new(0), path.clone(), content.clone(), Some(stamp))
@@ -438,12 +447,15 @@ fn configs_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
 /// A `hiera.yaml` is a module's where a folder further up has one, too, and looks like an
 /// environment's, or lies two folders above it.
 pub fn environment_above(path: &FilePath, fs: &dyn FileSystem) -> Option<FilePath> {
-    let has = |folder: &FilePath, name: &str| fs.entry(&folder.join(name)).is_some();
     let above: Vec<FilePath> = std::iter::once(path.clone()).chain(path.ancestors()).collect();
-    let folders: Vec<&FilePath> = above.iter().filter(|folder| has(folder, HIERA_CONFIG)).collect();
+    let folders: Vec<&FilePath> =
+        above.iter().filter(|folder| has_entry(folder, HIERA_CONFIG, fs)).collect();
     let Some(nearest) = folders.first() else {
         let names = [SETTINGS_FILE, ENVIRONMENT_CONF, PUPPETFILE];
-        return above.iter().find(|folder| names.iter().any(|name| has(folder, name))).cloned();
+        return above
+            .iter()
+            .find(|folder| names.iter().any(|name| has_entry(folder, name, fs)))
+            .cloned();
     };
     let module_folder = nearest.parent().and_then(|folder| folder.parent());
     Some(
@@ -452,9 +464,13 @@ pub fn environment_above(path: &FilePath, fs: &dyn FileSystem) -> Option<FilePat
             .skip(1)
             .find(|root| {
                 module_folder.as_ref() == Some(**root)
-                    || [ENVIRONMENT_CONF, PUPPETFILE].iter().any(|name| has(root, name))
+                    || [ENVIRONMENT_CONF, PUPPETFILE].iter().any(|name| has_entry(root, name, fs))
             })
             .unwrap_or(nearest))
         .clone(),
     )
+}
+
+fn has_entry(folder: &FilePath, name: &str, fs: &dyn FileSystem) -> bool {
+    fs.entry(&folder.join(name)).is_some()
 }

@@ -72,17 +72,18 @@ impl Snapshot {
     /// from it. `environment` is unknown where the path does not show it and the files of several
     /// environments lie here.
     pub fn inferred_scope(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
-        let infer = || {
-            let mut scope = environment.infer_scope(path);
-            if !environment.tells_environment(path)
-                && self.kinds_of(environment).variables.iter().any(|it| it == "environment")
-            {
-                scope.forget("environment");
-            }
-            scope.derive(self.config_of(environment).nodes.derive.clone());
-            scope
-        };
-        environment.cache.scopes.get_or(path, || Arc::new(infer()))
+        environment.cache.scopes.get_or(path, || Arc::new(self.infer_file_scope(environment, path)))
+    }
+
+    fn infer_file_scope(&self, environment: &Environment, path: &FilePath) -> Scope {
+        let mut scope = environment.infer_scope(path);
+        if !environment.tells_environment(path)
+            && self.kinds_of(environment).variables.iter().any(|it| it == "environment")
+        {
+            scope.forget("environment");
+        }
+        scope.derive(self.config_of(environment).nodes.derive.clone());
+        scope
     }
 
     /// Returns the least scope in which a node reads all these files: the variables in their paths.

@@ -37,8 +37,11 @@ impl Share {
     /// Returns the numbers of the items in the share, of so many in a list. Neighbours stay
     /// together.
     pub fn range_of(self, length: usize) -> Range<usize> {
-        let start = |number: usize| number * length / self.count;
-        start(self.number - 1)..start(self.number)
+        self.share_start(self.number - 1, length)..self.share_start(self.number, length)
+    }
+
+    fn share_start(&self, number: usize, length: usize) -> usize {
+        number * length / self.count
     }
 }
 

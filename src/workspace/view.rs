@@ -117,8 +117,9 @@ impl Sources for EnvironmentView<'_> {
         if unlisted.is_empty() {
             return None;
         }
-        let reason = |path: &FilePath| unlisted.get(path).map(ToString::to_string);
-        reason(path).or_else(|| path.ancestors().find_map(|folder| reason(&folder)))
+        unlisted.get(path).map(ToString::to_string).or_else(|| {
+            path.ancestors().find_map(|folder| unlisted.get(&folder).map(ToString::to_string))
+        })
     }
 
     fn glob_files(&self, pattern: &str) -> Arc<[FilePath]> {

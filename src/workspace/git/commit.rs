@@ -29,11 +29,12 @@ impl GitRepository {
         mut files: impl Iterator<Item = &'a FilePath>,
     ) -> Result<Option<&'a FilePath>, String> {
         let index = self.inner.index().map_err(message_of)?;
-        let is_tracked = |file: &FilePath| {
-            let below = file.relative_to(&self.mount);
-            below.is_some_and(|below| index.get_path(Path::new(below), 0).is_some())
-        };
-        Ok(files.find(|file| !is_tracked(file)))
+        Ok(files.find(|file| !self.is_tracked(file, &index)))
+    }
+
+    fn is_tracked(&self, file: &FilePath, index: &git2::Index) -> bool {
+        let below = file.relative_to(&self.mount);
+        below.is_some_and(|below| index.get_path(Path::new(below), 0).is_some())
     }
 
     /// Commits the files at these paths as they are on disk, those that are gone among them, on the
@@ -54,15 +55,16 @@ impl GitRepository {
             if OsFs.entry(file).is_some() { index.add_path(path) } else { index.remove_path(path) }
                 .map_err(message_of)?;
         }
-        let mut commit = || -> Result<String, git2::Error> {
-            index.write()?;
-            let tree = self.inner.find_tree(index.write_tree()?)?;
-            let parent = self.inner.head()?.peel_to_commit()?;
-            let user = self.inner.signature()?;
-            let id = self.inner.commit(Some("HEAD"), &user, &user, message, &tree, &[&parent])?;
-            Ok(id.to_string().chars().take(8).collect())
-        };
-        commit().map_err(message_of)
+        self.commit_index(&mut index, message).map_err(message_of)
+    }
+
+    fn commit_index(&self, index: &mut git2::Index, message: &str) -> Result<String, git2::Error> {
+        index.write()?;
+        let tree = self.inner.find_tree(index.write_tree()?)?;
+        let parent = self.inner.head()?.peel_to_commit()?;
+        let user = self.inner.signature()?;
+        let id = self.inner.commit(Some("HEAD"), &user, &user, message, &tree, &[&parent])?;
+        Ok(id.to_string().chars().take(8).collect())
     }
 }
 

@@ -41,23 +41,27 @@ impl GitRepository {
         from: &GitRevision,
         until: Option<&GitRevision>,
     ) -> Result<Vec<GitCommit>, String> {
-        let walk = || -> Result<Vec<GitCommit>, git2::Error> {
-            let mut walk = self.inner.revwalk()?;
-            walk.set_sorting(Sort::TOPOLOGICAL)?;
-            walk.simplify_first_parent()?;
-            walk.push(Oid::from_str(&from.commit)?)?;
-            if let Some(until) = until {
-                walk.hide(Oid::from_str(&until.commit)?)?;
-            }
-            walk.map(|id| self.commit(id?)).collect()
-        };
-        walk().map_err(|error| error.message().to_owned())
+        self.walk_first_parents(until, &from.commit).map_err(|error| error.message().to_owned())
+    }
+
+    fn walk_first_parents(
+        &self,
+        until: Option<&GitRevision>,
+        commit: &str,
+    ) -> Result<Vec<GitCommit>, git2::Error> {
+        let mut walk = self.inner.revwalk()?;
+        walk.set_sorting(Sort::TOPOLOGICAL)?;
+        walk.simplify_first_parent()?;
+        walk.push(Oid::from_str(commit)?)?;
+        if let Some(until) = until {
+            walk.hide(Oid::from_str(&until.commit)?)?;
+        }
+        walk.map(|id| self.commit(id?)).collect()
     }
 
     fn commit(&self, id: Oid) -> Result<GitCommit, git2::Error> {
         let commit = self.inner.find_commit(id)?;
         let time = commit.time();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ok(GitCommit {
             revision: GitRevision {
                 name: id.to_string(),
@@ -66,8 +70,8 @@ impl GitRepository {
             },
             seconds: time.seconds(),
             offset_minutes: time.offset_minutes(),
-            author: text(commit.author().name_bytes()),
-            subject: text(commit.summary_bytes().unwrap_or_default()),
+            author: message_text(commit.author().name_bytes()),
+            subject: message_text(commit.summary_bytes().unwrap_or_default()),
             is_cut: commit.parent_count() == 0 && self.inner.is_shallow(),
         })
     }
@@ -107,4 +111,8 @@ impl GitRepository {
         paths.dedup();
         Ok(paths)
     }
+}
+
+fn message_text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }

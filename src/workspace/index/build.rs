@@ -51,17 +51,15 @@ impl KeyIndex {
             }
             Changed::Layout => {
                 let all = all_readings(snapshot);
-                let is_other = |path: &FilePath, new: &Readings| {
-                    self.readings.get(path).map_or(!new.0.is_empty(), |old| old != new)
-                };
-                let others = all.iter().filter(|(path, new)| is_other(path, new)).count();
+                let others =
+                    all.iter().filter(|(path, new)| self.is_other_reading(path, new)).count();
                 if others > all.len() / 2 {
                     return KeyIndex::from_files(all);
                 }
                 let gone = self.readings.keys().filter(|path| snapshot.file(path).is_none());
                 let gone = gone.map(|path| (path, Readings::default()));
                 all.into_iter()
-                    .filter(|(path, new)| is_other(path, new))
+                    .filter(|(path, new)| self.is_other_reading(path, new))
                     .chain(gone)
                     .collect::<Vec<_>>()
             }
@@ -75,6 +73,10 @@ impl KeyIndex {
             index.replace_file(path, &old, &new);
         }
         index
+    }
+
+    fn is_other_reading(&self, path: &FilePath, new: &Readings) -> bool {
+        self.readings.get(path).map_or(!new.0.is_empty(), |old| old != new)
     }
 }
 

@@ -17,14 +17,15 @@ pub(super) fn asked_keys(data: &EntryData) -> impl Iterator<Item = (&Arc<str>, A
 
 /// Whether the parts that came ask for other keys than those that went.
 pub(super) fn asks_otherwise(changes: &[Change<'_>]) -> bool {
-    let asked = |come: bool| {
-        let parts = changes.iter().filter(|change| matches!(change, Change::Come(_)) == come);
-        let mut all: Vec<_> =
-            parts.flat_map(|change| asked_keys(&change.changed_part().data)).collect();
-        all.sort();
-        all
-    };
-    asked(false) != asked(true)
+    sorted_asked_keys(false, changes) != sorted_asked_keys(true, changes)
+}
+
+fn sorted_asked_keys<'a>(come: bool, changes: &'a [Change<'_>]) -> Vec<(&'a Arc<str>, Arc<str>)> {
+    let parts = changes.iter().filter(|change| matches!(change, Change::Come(_)) == come);
+    let mut all: Vec<_> =
+        parts.flat_map(|change| asked_keys(&change.changed_part().data)).collect();
+    all.sort();
+    all
 }
 
 /// A part that only one of two indexes has.

@@ -77,10 +77,8 @@ impl KeyIndex {
         for change in &changes {
             for key in change.changed_part().data.members.iter().filter_map(|(key, _)| key.as_str())
             {
-                let defines =
-                    |readings: &Readings| readings.0.iter().any(|data| data.get(key).is_some());
-                let is_defined = defines(new);
-                if is_defined == defines(old) {
+                let is_defined = has_key(new, key);
+                if is_defined == has_key(old, key) {
                     continue; // as with most keys of a file that is read again
                 }
                 self.candidates = Arc::default();
@@ -168,4 +166,8 @@ impl KeyIndex {
     pub fn nearest_key(&self, key: &str) -> Option<Arc<str>> {
         Siblings::nearest_name(&self.keys.defined, key)
     }
+}
+
+fn has_key(readings: &Readings, key: &str) -> bool {
+    readings.0.iter().any(|data| data.get(key).is_some())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::index::{CodeFile, ManifestIndex, ReadKey, literal_class, read_key};
 use super::query::{names_in_type, split_key};
 use crate::manifest::Manifest;
-use crate::manifest::model::{Definition, Excerpt, Parameter, ReaderCall, TextPattern, UseKind};
+use crate::manifest::model::{Definition, Parameter, ReaderCall, TextPattern, UseKind};
 use crate::text::similar::nearest_name;
 
 /// The changes from one index of an environment to a later one that concern data. A moved place in
@@ -155,10 +155,11 @@ fn has_same_header(one: &Definition, other: &Definition) -> bool {
 
 /// Whether the names of their parameters are the same, in any order.
 fn has_same_parameters(one: &Definition, other: &Definition) -> bool {
-    let has_all = |one: &Definition, other: &Definition| {
-        one.parameters.iter().all(|parameter| other.find_parameter(&parameter.name).is_some())
-    };
-    has_all(one, other) && has_all(other, one)
+    has_all_parameters(one, other) && has_all_parameters(other, one)
+}
+
+fn has_all_parameters(one: &Definition, other: &Definition) -> bool {
+    one.parameters.iter().all(|parameter| other.find_parameter(&parameter.name).is_some())
 }
 
 /// Returns the aliases that differ between two manifests, and those that only one of them has.
@@ -243,9 +244,9 @@ impl ManifestIndex {
             }
             aliases.extend(more);
         }
-        let is_named = |written: &Excerpt| names_any(&written.text, &aliases);
-        let takes_named =
-            |parameter: &Parameter| parameter.data_type.as_ref().is_some_and(is_named);
+        let takes_named = |parameter: &Parameter| {
+            parameter.data_type.as_ref().is_some_and(|written| names_any(&written.text, &aliases))
+        };
         for manifest in self.files.values().map(|file| &file.manifest) {
             let named = manifest
                 .definitions
@@ -253,7 +254,7 @@ impl ManifestIndex {
                 .filter(|definition| definition.parameters.iter().any(takes_named));
             changes.names.extend(named.map(|one| Arc::from(one.name.as_str())));
             let typed = manifest.readers.iter().filter(|reader| {
-                reader.value_type.as_ref().is_some_and(is_named)
+                reader.value_type.as_ref().is_some_and(|written| names_any(&written.text, &aliases))
                     || manifest.parameter_of(reader).is_some_and(|(_, one)| takes_named(one))
             });
             changes.keys.extend(typed.flat_map(literal_roots));

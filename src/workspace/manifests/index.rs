@@ -211,30 +211,29 @@ type Named = foldhash::HashMap<Arc<str>, Vec<DefinitionRef>>;
 impl Collected {
     fn add(&mut self, file: &CodeFile) {
         let manifest = &file.manifest;
-        let place = |number: usize| DefinitionRef {
-            file: file.path.clone(),
-            number: u32::try_from(number).unwrap_or(u32::MAX),
-        };
         for (number, definition) in manifest.definitions.iter().enumerate() {
             self.definitions
                 .entry(definition.name.as_str().into())
                 .or_default()
-                .push(place(number));
+                .push(definition_place(number, &file.path));
             if let Some(parent) = &definition.inherits {
                 let parent = parent.text.trim_start_matches("::").into();
-                self.heirs.entry(parent).or_default().push(place(number));
+                self.heirs.entry(parent).or_default().push(definition_place(number, &file.path));
             }
         }
         for (number, alias) in manifest.aliases.iter().enumerate() {
             let name = Arc::from(alias.name.to_ascii_lowercase());
-            self.aliases.entry(name).or_default().push(place(number));
+            self.aliases.entry(name).or_default().push(definition_place(number, &file.path));
         }
         for (number, reader) in manifest.readers.iter().enumerate() {
-            self.add_reader(reader, &place(number));
+            self.add_reader(reader, &definition_place(number, &file.path));
         }
         for (number, class_use) in manifest.uses.iter().enumerate() {
             if let Some(class) = literal_class(class_use) {
-                self.uses.entry(class.into()).or_default().push(place(number));
+                self.uses
+                    .entry(class.into())
+                    .or_default()
+                    .push(definition_place(number, &file.path));
             }
         }
         self.installed.extend(file.installs.iter().cloned());
@@ -259,20 +258,25 @@ impl Collected {
     }
 
     fn put_into(self, index: &mut ManifestIndex) {
-        let shared = |named: Named| {
-            named.into_iter().map(|(name, places)| (name, places.into())).collect::<Places>()
-        };
-        index.definitions = shared(self.definitions);
-        index.heirs = shared(self.heirs);
-        index.aliases = shared(self.aliases);
-        index.readers = shared(self.readers);
-        index.uses = shared(self.uses);
+        index.definitions = share_places(self.definitions);
+        index.heirs = share_places(self.heirs);
+        index.aliases = share_places(self.aliases);
+        index.readers = share_places(self.readers);
+        index.uses = share_places(self.uses);
         index.patterns = Arc::new(self.patterns);
         index.dynamic = Arc::new(self.dynamic);
         index.installed = Arc::new(self.installed);
         index.cut = Arc::new(self.cut);
         index.lacking = Arc::new(self.lacking);
     }
+}
+
+fn share_places(named: Named) -> Places {
+    named.into_iter().map(|(name, places)| (name, places.into())).collect::<Places>()
+}
+
+fn definition_place(number: usize, path: &FilePath) -> DefinitionRef {
+    DefinitionRef { file: path.clone(), number: u32::try_from(number).unwrap_or(u32::MAX) }
 }
 
 /// Returns the class that a use names, if all of its name is known.

@@ -65,10 +65,11 @@ pub enum ModuleOrigin {
 /// `None` for a key without `::`, and for one that no class can ask for.
 pub fn split_key(key: &str) -> Option<(&str, &str)> {
     let (class, parameter) = key.rsplit_once("::")?;
-    let is_name = |name: &str| {
-        !name.is_empty() && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
-    };
     (class.split("::").all(is_name) && is_name(parameter)).then_some((class, parameter))
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
 }
 
 impl ManifestIndex {
@@ -332,20 +333,21 @@ impl ManifestIndex {
     /// Returns the aliases that the text of a type names, and those that these name, at most `most`:
     /// each once, in the order of the first names.
     pub fn aliases_named(&self, text: &str, most: usize) -> Vec<&TypeAlias> {
-        let named = |text: &str| -> Vec<&TypeAlias> {
-            let names = names_in_type(text).map(|name| name.trim_start_matches("::"));
-            let names = names.filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()));
-            names.filter_map(|name| Some(self.loaded_alias(name)?.1)).collect()
-        };
         let mut found: Vec<&TypeAlias> = Vec::new();
-        let mut open = VecDeque::from(named(text));
+        let mut open = VecDeque::from(self.named_aliases(text));
         while let Some(alias) = open.pop_front().filter(|_| found.len() < most) {
             if found.iter().all(|known| known.name != alias.name) {
                 found.push(alias);
-                open.extend(named(&alias.data_type.text));
+                open.extend(self.named_aliases(&alias.data_type.text));
             }
         }
         found
+    }
+
+    fn named_aliases(&self, text: &str) -> Vec<&TypeAlias> {
+        let names = names_in_type(text).map(|name| name.trim_start_matches("::"));
+        let names = names.filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()));
+        names.filter_map(|name| Some(self.loaded_alias(name)?.1)).collect()
     }
 }
 

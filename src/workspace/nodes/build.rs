@@ -241,28 +241,30 @@ fn made_of_certname(name: &str) -> Hash {
         Some((hostname, domain)) => (hostname, Some(domain)),
         None => (name, None),
     };
-    let member = |value: Value| Member { key_origin: None, value };
     [
-        (Key::new_string("authenticated"), member("remote".into())),
-        (Key::new_string("certname"), member(Value::from_argument(name))),
-        (Key::new_string("hostname"), member(Value::from_argument(hostname))),
+        (Key::new_string("authenticated"), new_member("remote".into())),
+        (Key::new_string("certname"), new_member(Value::from_argument(name))),
+        (Key::new_string("hostname"), new_member(Value::from_argument(hostname))),
         (
             Key::new_string("domain"),
-            member(domain.map_or_else(|| Value::new_null(None), Value::from_argument)),
+            new_member(domain.map_or_else(|| Value::new_null(None), Value::from_argument)),
         ),
     ]
     .into_iter()
     .collect()
 }
 
+fn new_member(value: Value) -> Member {
+    Member { key_origin: None, value }
+}
+
 /// Returns `$trusted` as `puppet lookup` makes it of a certname alone: of a certificate without
 /// extensions.
 pub(super) fn trusted_of_lookup(name: &str) -> Value {
     let mut trusted = made_of_certname(name);
-    let member = |value: Value| Member { key_origin: None, value };
-    trusted.insert(Key::new_string("authenticated"), member("local".into()));
+    trusted.insert(Key::new_string("authenticated"), new_member("local".into()));
     let none = Value::hash(Hash::default(), Provenance::from_source(None));
-    trusted.insert(Key::new_string("extensions"), member(none));
+    trusted.insert(Key::new_string("extensions"), new_member(none));
     Value::hash(trusted, Provenance::from_source(None))
 }
 
@@ -282,18 +284,17 @@ pub fn literal_scope(hash: &Hash, name: &str, environment: &str, puppet: PuppetV
 
 /// Sets the variables that every closed scope has and this one lacks.
 fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str, puppet: PuppetVersion) {
-    let member = |value: Value| Member { key_origin: None, value };
     if !matches!(scope.get("trusted"), Variable::Known(_)) {
         let trusted = match certname {
             Some(certname) => trusted_of_lookup(certname),
             None => {
                 let mut hash = made_of_certname("");
                 for name in ["certname", "hostname", "domain"] {
-                    hash.insert(Key::new_string(name), member(Value::new_null(None)));
+                    hash.insert(Key::new_string(name), new_member(Value::new_null(None)));
                 }
-                hash.insert(Key::new_string("authenticated"), member("local".into()));
+                hash.insert(Key::new_string("authenticated"), new_member("local".into()));
                 let none = Value::hash(Hash::default(), Provenance::from_source(None));
-                hash.insert(Key::new_string("extensions"), member(none));
+                hash.insert(Key::new_string("extensions"), new_member(none));
                 Value::hash(hash, Provenance::from_source(None))
             }
         };
@@ -304,7 +305,7 @@ fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str, puppet
     let mut server_facts = Hash::default();
     if puppet.major >= 8 && !matches!(scope.get("server_facts"), Variable::Known(_)) {
         server_facts
-            .insert(Key::new_string("environment"), member(Value::from_argument(environment)));
+            .insert(Key::new_string("environment"), new_member(Value::from_argument(environment)));
         let known_to = if puppet.major >= 9 { &SERVER_FACTS[..] } else { &SERVER_FACTS[..5] };
         scope.set_partial("server_facts", known_to);
     }

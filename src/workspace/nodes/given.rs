@@ -68,18 +68,15 @@ fn join_outside(joined: &mut IndexMap<GivenNodeKey<'_>, Arc<Parts>>) {
         .filter(|(_, folder, _)| folder.is_some())
         .map(|(environment, _, name)| (*environment, name.clone()))
         .collect();
-    let is_outside = |(environment, folder, name): &GivenNodeKey<'_>| {
-        folder.is_none() && of_folders.contains(&(*environment, name.clone()))
-    };
     let outside: HashMap<(Option<&FilePath>, Arc<str>), Arc<Parts>> = joined
         .iter()
-        .filter(|(place, _)| is_outside(place))
+        .filter(|(place, _)| is_outside(place, &of_folders))
         .map(|((environment, _, name), parts)| ((*environment, name.clone()), parts.clone()))
         .collect();
     if outside.is_empty() {
         return;
     }
-    joined.retain(|place, _| !is_outside(place));
+    joined.retain(|place, _| !is_outside(place, &of_folders));
     for ((environment, _, name), parts) in joined.iter_mut() {
         if let Some(stated) = outside.get(&(*environment, name.clone())) {
             let mut whole = (**stated).clone();
@@ -87,4 +84,11 @@ fn join_outside(joined: &mut IndexMap<GivenNodeKey<'_>, Arc<Parts>>) {
             *parts = Arc::new(whole);
         }
     }
+}
+
+fn is_outside(
+    (environment, folder, name): &GivenNodeKey<'_>,
+    of_folders: &HashSet<(Option<&FilePath>, Arc<str>)>,
+) -> bool {
+    folder.is_none() && of_folders.contains(&(*environment, name.clone()))
 }

@@ -185,15 +185,20 @@ fn shows_nodes(location: &NodeLocation<'_>, names: &[String]) -> bool {
     if KIND_WORDS.iter().any(|word| variable.contains(word)) || is_of_the_system(&variable) {
         return false;
     }
-    let has_word = |text: &str| NODE_WORDS.iter().any(|word| text.contains(word));
-    let are_all = |fits: fn(&str) -> bool| {
-        names.iter().filter(|name| fits(name)).count() * 100 >= names.len() * 95
-    };
-    if has_word(&variable) || has_word(&level) {
-        names.len() > 1 && are_all(looks_like_host)
+    if has_node_word(&variable) || has_node_word(&level) {
+        names.len() > 1 && are_nearly_all(looks_like_host, names)
     } else {
-        names.len() >= MANY && are_all(|name| looks_like_host(name) && name.contains('.'))
+        names.len() >= MANY
+            && are_nearly_all(|name| looks_like_host(name) && name.contains('.'), names)
     }
+}
+
+fn are_nearly_all(fits: fn(&str) -> bool, names: &[String]) -> bool {
+    names.iter().filter(|name| fits(name)).count() * 100 >= names.len() * 95
+}
+
+fn has_node_word(text: &str) -> bool {
+    NODE_WORDS.iter().any(|word| text.contains(word))
 }
 
 /// Whether a variable names an operating system or its kernel.
@@ -264,21 +269,26 @@ impl NodeKnowledge<'_> {
         for (variable, text) in &self.bindings {
             all.push((variable.clone(), text.clone(), VariableSource::Path));
         }
-        let mut add = |variable: &str, value: &str| {
-            let implied = implied_variables(variable, value).into_iter();
-            all.extend(implied.map(|(name, text)| (name, text, VariableSource::Name)));
-        };
         if let Some(variable) = self.variable {
             // Another file may name the node with its domain.
-            add(variable, self.bindings.get(variable).map_or(name, String::as_str));
+            add_implied(
+                variable,
+                self.bindings.get(variable).map_or(name, String::as_str),
+                &mut all,
+            );
         }
         if self.parts.as_ref().is_some_and(|parts| parts.is_certname) {
-            add(SAME[0][0], name);
+            add_implied(SAME[0][0], name, &mut all);
             // Puppet's default for a certname is the host's name with its domain.
-            add(if name.contains('.') { SAME[1][0] } else { SAME[2][0] }, name);
+            add_implied(if name.contains('.') { SAME[1][0] } else { SAME[2][0] }, name, &mut all);
         }
         all
     }
+}
+
+fn add_implied(variable: &str, value: &str, all: &mut Vec<(String, String, VariableSource)>) {
+    let implied = implied_variables(variable, value).into_iter();
+    all.extend(implied.map(|(name, text)| (name, text, VariableSource::Name)));
 }
 
 /// Adds the parts of nodes that other files state. A data file that is called as the host of
@@ -454,24 +464,29 @@ fn known_values(
 /// Returns the variables that follow from a node's name, where `variable` holds it.
 fn implied_variables(variable: &str, name: &str) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
-    let mut add = |names: &[&str], text: &str| {
-        all.extend(names.iter().map(|name| ((*name).to_owned(), text.to_owned())));
-    };
     if let Some(same) = SAME.iter().find(|same| same.contains(&variable)) {
-        add(same, name);
+        add_values(same, name, &mut all);
     }
     let parts = name.split_once('.');
     if SAME[0].contains(&variable) {
-        add(&["trusted.hostname"], parts.map_or(name, |(host, _)| host));
+        add_values(&["trusted.hostname"], parts.map_or(name, |(host, _)| host), &mut all);
         if let Some((_, domain)) = parts {
-            add(&["trusted.domain"], domain);
+            add_values(&["trusted.domain"], domain, &mut all);
         }
     }
     if let Some((host, domain)) = parts.filter(|_| SAME[1].contains(&variable)) {
-        add(SAME[2], host);
-        add(&["facts.networking.domain", "networking.domain", "facts.domain", "domain"], domain);
+        add_values(SAME[2], host, &mut all);
+        add_values(
+            &["facts.networking.domain", "networking.domain", "facts.domain", "domain"],
+            domain,
+            &mut all,
+        );
     }
     all
+}
+
+fn add_values(names: &[&str], text: &str, all: &mut Vec<(String, String)>) {
+    all.extend(names.iter().map(|name| ((*name).to_owned(), text.to_owned())));
 }
 
 #[cfg(test)]

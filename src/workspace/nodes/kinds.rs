@@ -105,11 +105,6 @@ pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environm
 fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<VariableFiles<'a>> {
     let of_nodes = node_locations(snapshot, environment);
     let mut names: BTreeMap<String, String> = BTreeMap::new();
-    let mut name_of = |name: &str| {
-        let plain =
-            if same_fact(name).is_some() { name.trim_start_matches("facts.") } else { name };
-        names.entry(plain.to_owned()).or_insert_with(|| name.to_owned()).clone()
-    };
     let mut longest: HashMap<&FilePath, usize> = HashMap::new();
     let mut shown: Vec<VariableFiles<'a>> = Vec::new();
     for reach in environment
@@ -136,11 +131,13 @@ fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<Va
                 let own = bindings
                     .into_iter()
                     .filter(|(name, _)| name != "environment" || !environment.is_named_by_folder());
-                combinations.insert(own.map(|(name, value)| (name_of(&name), value)).collect());
+                combinations.insert(
+                    own.map(|(name, value)| (fact_name(&name, &mut names), value)).collect(),
+                );
             }
         }
         let stated: BTreeSet<&String> = combinations.iter().flat_map(Values::keys).collect();
-        let names = reach.pattern.variables().iter().map(|name| name_of(name));
+        let names = reach.pattern.variables().iter().map(|name| fact_name(name, &mut names));
         let variables: IndexSet<String> = names.filter(|name| stated.contains(name)).collect();
         if !variables.is_empty() {
             let variables = variables.into_iter().collect();
@@ -148,6 +145,11 @@ fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<Va
         }
     }
     shown
+}
+
+fn fact_name(name: &str, names: &mut BTreeMap<String, String>) -> String {
+    let plain = if same_fact(name).is_some() { name.trim_start_matches("facts.") } else { name };
+    names.entry(plain.to_owned()).or_insert_with(|| name.to_owned()).clone()
 }
 
 /// Returns each variable with the locations that have the variable: variables that a location has

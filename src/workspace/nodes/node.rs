@@ -75,15 +75,16 @@ impl Node {
     /// Returns the source of a variable; for a part of a variable, the source of the whole. `None`
     /// for variables that every scope has, and for the variables of a whole scope.
     pub fn source_of(&self, name: &str) -> Option<&VariableSource> {
-        let told = |name: &str| {
-            self.told.iter().find(|(known, _)| **known == *name).map(|(_, source)| source)
-        };
         let above = std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0));
-        above.into_iter().find_map(told).or_else(|| {
+        above.into_iter().find_map(|name| self.stated_source(name)).or_else(|| {
             let root = name.split('.').next().unwrap_or(name);
             let is_fact = self.scope.get_path(&format!("facts.{root}"));
-            told("facts").filter(|_| matches!(is_fact, Variable::Known(_)))
+            self.stated_source("facts").filter(|_| matches!(is_fact, Variable::Known(_)))
         })
+    }
+
+    fn stated_source(&self, name: &str) -> Option<&VariableSource> {
+        self.told.iter().find(|(known, _)| **known == *name).map(|(_, source)| source)
     }
 }
 

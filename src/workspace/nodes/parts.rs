@@ -94,8 +94,6 @@ impl Parts {
                 mine.clone_from(other);
             }
         }
-        let are_all =
-            |facts: &Option<Sourced<Facts>>| facts.as_ref().is_some_and(|it| it.value.are_all);
         if are_all(&other.facts) || !are_all(&self.facts) {
             replace_later(&mut self.facts, &other.facts);
         }
@@ -132,4 +130,8 @@ impl Parts {
             .or(self.trusted.as_ref().map(|said| &said.by))
             .unwrap_or(&self.named_by)
     }
+}
+
+fn are_all(facts: &Option<Sourced<Facts>>) -> bool {
+    facts.as_ref().is_some_and(|it| it.value.are_all)
 }

@@ -109,10 +109,6 @@ fn find_claims(shape: NameShape, names: &[&str], known: &KnownValues) -> Vec<(Po
             }
         }
     }
-    let stem_beside_part = |one: &&(usize, Position, &String)| {
-        let Position::Stem(number) = one.1 else { return false };
-        fitting.iter().any(|other| other.1 == Position::Part(number) && other.2 == one.2)
-    };
     let best = fitting
         .iter()
         .filter(|one| {
@@ -121,8 +117,16 @@ fn find_claims(shape: NameShape, names: &[&str], known: &KnownValues) -> Vec<(Po
             });
             rivals.clone().all(|other| other.0 < one.0)
         })
-        .filter(|one| !stem_beside_part(one));
+        .filter(|one| !is_stem_beside_part(one, &fitting));
     best.map(|(_, position, variable)| (*position, (*variable).clone())).collect()
+}
+
+fn is_stem_beside_part(
+    one: &(usize, Position, &String),
+    fitting: &[(usize, Position, &String)],
+) -> bool {
+    let Position::Stem(number) = one.1 else { return false };
+    fitting.iter().any(|other| other.1 == Position::Part(number) && other.2 == one.2)
 }
 
 /// Returns the place of a position: a part and its stem are at the same.
@@ -148,16 +152,19 @@ fn name_shape(name: &str) -> NameShape {
 /// Returns the text at a position; `None` where there is none, or a part has no digits to leave
 /// out.
 fn text_at(name: &str, position: Position) -> Option<&str> {
-    let part = |number| name.split('.').next()?.split('-').nth(number);
     match position {
         Position::Label(number) => name.split('.').nth(number),
-        Position::Part(number) => part(number),
+        Position::Part(number) => name_part(number, name),
         Position::Stem(number) => {
-            let whole = part(number)?;
+            let whole = name_part(number, name)?;
             let stem = whole.trim_end_matches(|c: char| c.is_ascii_digit());
             (stem.len() < whole.len() && !stem.is_empty()).then_some(stem)
         }
     }
+}
+
+fn name_part(number: usize, name: &str) -> Option<&str> {
+    name.split('.').next()?.split('-').nth(number)
 }
 
 #[cfg(test)]

@@ -16,11 +16,12 @@ const TRUSTED: &str = "trusted";
 /// Whether a hash is a row with a projection: it has the members that a query can ask for, and no
 /// others.
 pub(super) fn is_projected(row: &Value) -> bool {
-    let is_part = |name: &str| {
-        let root = name.split_once('.').map(|(root, _)| root);
-        OTHERS.contains(&name) || matches!(root, Some(FACTS | TRUSTED))
-    };
-    row.as_hash().into_iter().flatten().all(|(key, _)| is_part(&key.to_text()))
+    row.as_hash().into_iter().flatten().all(|(key, _)| is_node_part(&key.to_text()))
+}
+
+fn is_node_part(name: &str) -> bool {
+    let root = name.split_once('.').map(|(root, _)| root);
+    OTHERS.contains(&name) || matches!(root, Some(FACTS | TRUSTED))
 }
 
 /// The parts of a node in a row.
@@ -57,13 +58,16 @@ impl ProjectedParts {
                 insert_at(hash, &names, &member.value);
             }
         }
-        let as_value = |hash: Hash| Value::hash(hash, Provenance::from_source(None));
         ProjectedParts {
-            facts: as_value(facts),
-            trusted: (!trusted.is_empty()).then(|| as_value(trusted)),
+            facts: hash_value(facts),
+            trusted: (!trusted.is_empty()).then(|| hash_value(trusted)),
             settled: settled.into(),
         }
     }
+}
+
+fn hash_value(hash: Hash) -> Value {
+    Value::hash(hash, Provenance::from_source(None))
 }
 
 fn segment_name(segment: &KeySegment) -> Arc<str> {

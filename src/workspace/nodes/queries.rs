@@ -51,11 +51,14 @@ impl Snapshot {
     /// Returns the first node with this certname, or kind of nodes of this name, in any
     /// environment.
     pub fn find_node(&self, name: &str) -> Option<&Node> {
-        let of = |nodes: &'_ [Arc<Node>]| nodes.iter().position(|node| &*node.name == name);
-        match of(&self.nodes) {
+        match self.nodes.iter().position(|node| &*node.name == name) {
             Some(number) => Some(&self.nodes[number]),
             None => {
-                let node = of(self.distinct_nodes()).map(|number| &*self.distinct_nodes()[number]);
+                let node = self
+                    .distinct_nodes()
+                    .iter()
+                    .position(|node| &*node.name == name)
+                    .map(|number| &*self.distinct_nodes()[number]);
                 let mut kinds =
                     self.environments.all.iter().flat_map(|one| &self.kinds_of(one).all);
                 node.or_else(|| kinds.find(|kind| &*kind.name == name).map(|kind| &**kind))

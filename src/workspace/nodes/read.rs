@@ -47,26 +47,24 @@ impl NodeFormat {
     /// Returns the shape of a hash. Source: the output of the programs, in the order in which their
     /// formats can be distinguished.
     pub(super) fn of_hash(hash: &Value) -> NodeFormat {
-        let is_hash = |value: Option<&Value>| value.is_some_and(|it| it.as_hash().is_some());
-        let has = |name: &str| hash.get(name).is_some();
         let facts = hash.get("facts");
         if facts.and_then(|facts| facts.get("data")).and_then(Value::as_array).is_some() {
             NodeFormat::Factset
-        } else if has("certname") && is_hash(facts) {
+        } else if hash.get("certname").is_some() && is_hash(facts) {
             NodeFormat::Inventory
-        } else if has("certname") && projected::is_projected(hash) {
+        } else if hash.get("certname").is_some() && projected::is_projected(hash) {
             NodeFormat::Projected
-        } else if ["certname", "name", "value"].into_iter().all(has) {
+        } else if ["certname", "name", "value"].into_iter().all(|name| hash.get(name).is_some()) {
             NodeFormat::FactRow
         } else if is_hash(facts) && !bolt::is_inventory(hash) {
             NodeFormat::Scope
-        } else if has("name") && is_hash(hash.get("values")) {
+        } else if hash.get("name").is_some() && is_hash(hash.get("values")) {
             NodeFormat::Found
-        } else if has("name") && is_hash(hash.get("parameters")) {
+        } else if hash.get("name").is_some() && is_hash(hash.get("parameters")) {
             NodeFormat::Node
         } else if bolt::is_inventory(hash) {
             NodeFormat::Bolt
-        } else if !has("name") && is_classified(hash) {
+        } else if hash.get("name").is_none() && is_classified(hash) {
             NodeFormat::Classified
         } else {
             NodeFormat::Facts
@@ -87,22 +85,27 @@ impl NodeFormat {
     }
 }
 
+fn is_hash(value: Option<&Value>) -> bool {
+    value.is_some_and(|it| it.as_hash().is_some())
+}
+
 /// Whether a hash has only members of a node classifier's output: other keys would be facts.
 fn is_classified(hash: &Value) -> bool {
     let keys = ["classes", "parameters", "environment"];
-    let is_right = |name: &str, value: &Value| {
-        matches!(
-            (name, value.data()),
-            (_, Data::Null)
-                | ("classes", Data::Hash(_) | Data::Array(_))
-                | ("parameters", Data::Hash(_))
-                | ("environment", Data::String(_))
-        )
-    };
     let members = hash.as_hash().into_iter().flatten();
     let mut names = members.map(|(key, member)| (key.to_text(), &member.value));
     let has_one = hash.get("classes").is_some() || hash.get("parameters").is_some();
-    has_one && names.all(|(name, value)| keys.contains(&&*name) && is_right(&name, value))
+    has_one && names.all(|(name, value)| keys.contains(&&*name) && is_right_type(&name, value))
+}
+
+fn is_right_type(name: &str, value: &Value) -> bool {
+    matches!(
+        (name, value.data()),
+        (_, Data::Null)
+            | ("classes", Data::Hash(_) | Data::Array(_))
+            | ("parameters", Data::Hash(_))
+            | ("environment", Data::String(_))
+    )
 }
 
 /// Reads the parts of the nodes in a file, and of those that a Bolt inventory includes: `facter --json`, `facter --yaml`, the output of `puppet
@@ -150,12 +153,14 @@ struct FactRows<'a> {
 impl<'a> FactRows<'a> {
     /// Adds a row; one whose names are no texts is passed over.
     fn add(&mut self, row: &'a Value) {
-        let text = |name: &str| row.get(name).and_then(Value::as_str);
-        let (Some(certname), Some(name)) = (text("certname"), text("name")) else { return };
+        let (Some(certname), Some(name)) = (row_text("certname", row), row_text("name", row))
+        else {
+            return;
+        };
         let (facts, environment) = self.nodes.entry(certname).or_default();
         let value = row.get("value").cloned().unwrap_or_else(|| Value::new_null(None));
         facts.insert(Key::new_string(name), Member { key_origin: None, value });
-        *environment = text("environment").or(*environment);
+        *environment = row_text("environment", row).or(*environment);
     }
 
     /// Returns the parts of the nodes. A query may ask for some facts alone; agents send the fact
@@ -171,6 +176,10 @@ impl<'a> FactRows<'a> {
             parts
         })
     }
+}
+
+fn row_text<'a>(name: &str, row: &'a Value) -> Option<&'a str> {
+    row.get(name).and_then(Value::as_str)
 }
 
 /// Returns the shape of the first hash in a file, and that hash; `None` where there is none.
@@ -193,9 +202,8 @@ fn parts_of(
     fallback: &str,
     path: &FilePath,
 ) -> Result<Parts, String> {
-    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let at = |value: &Value, names: &[&str]| {
-        text(names.iter().try_fold(value, |value, name| value.get(name)))
+        plain_text(names.iter().try_fold(value, |value, name| value.get(name)))
     };
     let own_name = match shape {
         NodeFormat::Inventory
@@ -214,25 +222,25 @@ fn parts_of(
             .or_else(|| at(hash, &["networking", "fqdn"])),
     };
     let mut parts = Parts::of_certname(&own_name.unwrap_or_else(|| fallback.to_owned()), path);
-    let said = |value: Value| Some(Sourced { value, by: path.clone() });
-    let part = |name: &str| hash.get(name).filter(|value| !matches!(value.data(), Data::Null));
     let environment = || {
-        text(part("environment")).map(|name| Sourced { value: Arc::from(name), by: path.clone() })
+        plain_text(given_part("environment", hash))
+            .map(|name| Sourced { value: Arc::from(name), by: path.clone() })
     };
     let facts =
         |values: Value| Some(Sourced { value: Facts { values, are_all: true }, by: path.clone() });
     match shape {
-        NodeFormat::Scope => parts.whole = said(hash.clone()),
+        NodeFormat::Scope => parts.whole = sourced_value(hash.clone(), path),
         NodeFormat::Inventory => {
-            parts.facts = part("facts").cloned().and_then(facts);
-            parts.trusted = part("trusted").cloned().and_then(said);
+            parts.facts = given_part("facts", hash).cloned().and_then(facts);
+            parts.trusted =
+                given_part("trusted", hash).cloned().and_then(|value| sourced_value(value, path));
             parts.environment = environment();
         }
         NodeFormat::Projected => {
             let read = ProjectedParts::from_row(hash);
             let facts = Facts { values: read.facts, are_all: false };
             parts.facts = Some(Sourced { value: facts, by: path.clone() });
-            parts.trusted = read.trusted.and_then(said);
+            parts.trusted = read.trusted.and_then(|value| sourced_value(value, path));
             parts.settled = read.settled;
             parts.environment = environment();
         }
@@ -240,10 +248,13 @@ fn parts_of(
             parts.facts = hash.get("facts").and_then(of_data).and_then(facts);
             parts.environment = environment();
         }
-        NodeFormat::Found => parts.facts = part("values").cloned().and_then(facts),
+        NodeFormat::Found => parts.facts = given_part("values", hash).cloned().and_then(facts),
         NodeFormat::Node | NodeFormat::Classified => {
-            parts.parameters = part("parameters").cloned().and_then(said);
-            parts.classes = part("classes").cloned().and_then(said);
+            parts.parameters = given_part("parameters", hash)
+                .cloned()
+                .and_then(|value| sourced_value(value, path));
+            parts.classes =
+                given_part("classes", hash).cloned().and_then(|value| sourced_value(value, path));
             parts.environment = environment();
         }
         NodeFormat::Facts => {
@@ -259,6 +270,18 @@ fn parts_of(
         NodeFormat::Bolt | NodeFormat::FactRow => {}
     }
     Ok(parts)
+}
+
+fn given_part<'a>(name: &str, hash: &'a Value) -> Option<&'a Value> {
+    hash.get(name).filter(|value| !matches!(value.data(), Data::Null))
+}
+
+fn sourced_value(value: Value, path: &FilePath) -> Option<Sourced<Value>> {
+    Some(Sourced { value, by: path.clone() })
+}
+
+fn plain_text(value: Option<&Value>) -> Option<String> {
+    value.and_then(Value::as_str).map(str::to_owned)
 }
 
 /// Returns the facts of PuppetDB's factset: a list of hashes with `name` and `value`.

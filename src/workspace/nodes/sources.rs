@@ -12,16 +12,15 @@ use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 
 /// Converts a literal of code to a value; `None` for one that is no value of a fact or a variable.
 fn value_of(literal: &Literal) -> Option<Value> {
-    let given = |data: Data| Value::new(data, Provenance::from_source(None));
     Some(match literal {
         Literal::Undef => Value::new_null(None),
         Literal::Default => return None,
-        Literal::Boolean(flag) => given(Data::Bool(*flag)),
-        Literal::Integer(number) => given(match i64::try_from(*number) {
+        Literal::Boolean(flag) => new_value(Data::Bool(*flag)),
+        Literal::Integer(number) => new_value(match i64::try_from(*number) {
             Ok(number) => Data::Integer(number),
             Err(_) => Data::BigInteger(number.to_string().into()),
         }),
-        Literal::Float(number) => given(Data::Float(*number)),
+        Literal::Float(number) => new_value(Data::Float(*number)),
         Literal::String(text) => Value::from_argument(text),
         Literal::List(items) => {
             let items: Option<Vec<Value>> = items.iter().map(value_of).collect();
@@ -41,6 +40,10 @@ fn value_of(literal: &Literal) -> Option<Value> {
             Value::hash(hash?, Provenance::from_source(None))
         }
     })
+}
+
+fn new_value(data: Data) -> Value {
+    Value::new(data, Provenance::from_source(None))
 }
 
 #[cfg(test)]

@@ -62,11 +62,10 @@ fn has_long_number(text: &str) -> bool {
 
 /// Converts a JSON value to one of Hiera's.
 pub fn from_json(value: &serde_json::Value) -> Value {
-    let given = |data: Data| Value::new(data, Provenance::from_source(None));
     match value {
         serde_json::Value::Null => Value::new_null(None),
-        serde_json::Value::Bool(value) => given(Data::Bool(*value)),
-        serde_json::Value::Number(number) => given(match (number.as_i64(), number.as_f64()) {
+        serde_json::Value::Bool(value) => new_value(Data::Bool(*value)),
+        serde_json::Value::Number(number) => new_value(match (number.as_i64(), number.as_f64()) {
             (Some(value), _) => Data::Integer(value),
             (None, Some(value)) if number.is_f64() => Data::Float(value),
             _ => Data::BigInteger(number.to_string().into()),
@@ -87,23 +86,28 @@ pub fn from_json(value: &serde_json::Value) -> Value {
     }
 }
 
+fn new_value(data: Data) -> Value {
+    Value::new(data, Provenance::from_source(None))
+}
+
 /// Parses a YAML text as Psych reads it, without the places that it was written at: no file of the
 /// workspace holds facts. Symbols are their texts, as Puppet makes them of facts; keys stay numbers
 /// and the like, as they do for Puppet. Errors: Psych's reason to refuse it.
 fn from_yaml(text: &str) -> Result<Value, String> {
-    let read = |text: &str| {
-        DataFile::read_whole(&yaml::parse(text), text, FileId::new(0), DataFormat::Yaml)
-    };
     let text = without_object_tags(text);
-    let mut data = read(&text);
+    let mut data = read_data(&text);
     if matches!(data.refusal(), Some(FileRefusal::Class(class)) if TIMES.contains(&class.as_str()))
     {
-        data = read(&without_times(&text));
+        data = read_data(&without_times(&text));
     }
     if let Some(refused) = data.refusal() {
         return Err(refused.to_string());
     }
     Ok(data.root_value().map_or_else(|| Value::new_null(None), |root| as_given(&root)))
+}
+
+fn read_data(text: &str) -> DataFile {
+    DataFile::read_whole(&yaml::parse(text), text, FileId::new(0), DataFormat::Yaml)
 }
 
 /// Removes the tags of Ruby's classes, which Psych would refuse, from a text. Only files that start
@@ -129,11 +133,12 @@ fn without_object_tags(text: &str) -> std::borrow::Cow<'_, str> {
 /// Returns the text without the times at which facts were taken: Puppet's termini permit them, and
 /// its reader of data does not.
 fn without_times(text: &str) -> String {
-    let is_time = |line: &&str| {
-        let name = line.trim_start_matches(':').split(':').next();
-        matches!(name, Some("timestamp" | "expiration"))
-    };
     text.split_inclusive('\n').filter(|line| !is_time(line)).collect()
+}
+
+fn is_time(line: &str) -> bool {
+    let name = line.trim_start_matches(':').split(':').next();
+    matches!(name, Some("timestamp" | "expiration"))
 }
 
 fn as_given(value: &Value) -> Value {

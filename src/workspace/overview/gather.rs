@@ -74,18 +74,12 @@ fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> 
     }
     let mut found: BTreeMap<FilePath, usize> = BTreeMap::new();
     let (mut data, mut specs) = (None, None);
-    let below = |common: &mut Option<(FilePath, usize)>, folder: FilePath, count: usize| {
-        *common = Some(match common.take() {
-            None => (folder, count),
-            Some((known, before)) => (known.common_folder(&folder), before + count),
-        });
-    };
     for (path, (count, is_called_so)) in by_file {
         let folder = path.parent().unwrap_or_else(|| path.clone());
         if environment.reaches_file(path) {
-            below(&mut data, folder, count);
+            note_folder(&mut data, folder, count);
         } else if path.name().ends_with("_spec.rb") {
-            below(&mut specs, folder, count);
+            note_folder(&mut specs, folder, count);
         } else {
             let place = if count == 1 && is_called_so { folder } else { path.clone() };
             *found.entry(place).or_default() += count;
@@ -96,4 +90,11 @@ fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> 
         all.map(|(place, count)| NodesFrom { place, count }).collect();
     sources.sort_by_key(|from| std::cmp::Reverse(from.count));
     sources
+}
+
+fn note_folder(common: &mut Option<(FilePath, usize)>, folder: FilePath, count: usize) {
+    *common = Some(match common.take() {
+        None => (folder, count),
+        Some((known, before)) => (known.common_folder(&folder), before + count),
+    });
 }

@@ -20,11 +20,12 @@ pub(in crate::workspace::nodes) fn is_inventory(hash: &Value) -> bool {
         Some(Data::Integer(version)) => *version == 2,
         Some(_) => false,
     };
-    let has_list = |name: &str| {
-        let value = hash.get(name);
-        value.is_some_and(|value| value.as_array().is_some() || value.get("_plugin").is_some())
-    };
-    is_2 && (has_list("groups") || has_list("targets"))
+    is_2 && (has_list("groups", hash) || has_list("targets", hash))
+}
+
+fn has_list(name: &str, hash: &Value) -> bool {
+    let value = hash.get(name);
+    value.is_some_and(|value| value.as_array().is_some() || value.get("_plugin").is_some())
 }
 
 /// The facts and vars of a target so far.
@@ -46,19 +47,22 @@ pub(in crate::workspace::nodes) fn read_targets(
 ) -> Result<Vec<Parts>, String> {
     let mut found = IndexMap::new();
     group(inventory, &BoltTarget::default(), &mut found, MAX_DEPTH)?;
-    let hash = |hash: Hash| Value::hash(hash, Provenance::from_source(None));
     let parts = |(name, target): (String, BoltTarget)| {
         let mut parts = Parts::of_certname(&name, path);
         if !target.facts.is_empty() {
-            let facts = Facts { values: hash(target.facts), are_all: false };
+            let facts = Facts { values: hash_value(target.facts), are_all: false };
             parts.facts = Some(Sourced { value: facts, by: path.clone() });
         }
         if !target.vars.is_empty() {
-            parts.parameters = Some(Sourced { value: hash(target.vars), by: path.clone() });
+            parts.parameters = Some(Sourced { value: hash_value(target.vars), by: path.clone() });
         }
         parts
     };
     Ok(found.into_iter().map(parts).collect())
+}
+
+fn hash_value(hash: Hash) -> Value {
+    Value::hash(hash, Provenance::from_source(None))
 }
 
 fn group(
@@ -96,9 +100,9 @@ fn group(
 /// Returns the name of a target: its `name`, or the host of its `uri`; `None` for one that is no
 /// host, such as a container or an address.
 fn target_name(target: &Value) -> Option<String> {
-    let text = |name: &str| target.get(name).and_then(Value::as_str);
-    let name =
-        text("name").or_else(|| target.as_str().or_else(|| text("uri")).and_then(uri_host))?;
+    let name = target.get("name").and_then(Value::as_str).or_else(|| {
+        target.as_str().or_else(|| target.get("uri").and_then(Value::as_str)).and_then(uri_host)
+    })?;
     let is_address = name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     (is_host_name(name) && !is_address && name != "localhost").then(|| name.to_owned())
 }
@@ -161,10 +165,11 @@ fn merge_members(lower: &Hash, higher: Hash) -> Hash {
 
 /// Returns the members of both hashes that the other hash does not contradict.
 fn agreed_members(one: &Hash, other: &Hash) -> Hash {
-    let contradicts = |key: &Key, member: &Member, of: &Hash| {
-        of.get(key).is_some_and(|known| known.value != member.value)
-    };
     let of_one = one.iter().filter(|(key, member)| !contradicts(key, member, other));
     let of_other = other.iter().filter(|(key, member)| !contradicts(key, member, one));
     of_one.chain(of_other).map(|(key, member)| (key.clone(), member.clone())).collect()
+}
+
+fn contradicts(key: &Key, member: &Member, of: &Hash) -> bool {
+    of.get(key).is_some_and(|known| known.value != member.value)
 }

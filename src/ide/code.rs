@@ -152,8 +152,11 @@ fn alias_at<'a>(
 fn word_at(text: &str, within: TextRange, offset: u32) -> Option<TextRange> {
     let part = text.get(within.as_usize())?;
     let at = usize::try_from(offset.checked_sub(within.start)?).ok()?;
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
-    let start = part.get(..at)?.trim_end_matches(is_part).len();
-    let end = part[at..].find(|c| !is_part(c)).map_or(part.len(), |length| at + length);
+    let start = part.get(..at)?.trim_end_matches(is_word_char).len();
+    let end = part[at..].find(|c| !is_word_char(c)).map_or(part.len(), |length| at + length);
     (start < end).then(|| TextRange::new(start as u32, end as u32).shift_left(within.start))
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == ':'
 }

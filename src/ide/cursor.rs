@@ -6,7 +6,7 @@ use crate::hiera::config::{HieraConfig, Level, Template};
 use crate::hiera::data::{DataFile, Reference};
 use crate::hiera::key::{KeySegment, LookupKey};
 use crate::puppet::value::{Data, Key, Member, Provenance, Value};
-use crate::text::{FileId, FilePath, FilePosition, Span, TextRange};
+use crate::text::{FileId, FilePath, FilePosition, PartId, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::file::{File, TextPart};
@@ -268,24 +268,30 @@ fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
 fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, TextRange)> {
     let part = data.parts().part_at_offset(offset)?;
     let start = data.parts().start(part.id)?;
-    let place = |member: &Member| {
-        Some(member.key_origin.filter(|origin| origin.part == part.id)?.range.shift_left(start))
-    };
-    let mut keys = part.data.members.iter().filter_map(|(key, member)| Some((key, place(member)?)));
+    let mut keys = part
+        .data
+        .members
+        .iter()
+        .filter_map(|(key, member)| Some((key, key_range(member, start, part.id)?)));
     let (key, range) = keys.find(|(_, range)| range.start <= offset && offset < range.end)?;
     let (name, text) = (key.as_arc()?, file.text()?);
     let is_first =
         range.start == 0 || text.slice(TextRange::new(range.start - 1, range.start)) == "\n";
-    // A key that was merged in is written within another entry.
-    let may_be_merged = || {
-        text.slice(
-            data.parts().part_range(part.id, text.len()).unwrap_or(TextRange::new(0, text.len())),
-        )
-        .contains("<<")
-    };
-    let is_plain =
-        is_first && !name.starts_with(':') && text.slice(range) == **name && !may_be_merged();
+    let is_plain = is_first
+        && !name.starts_with(':')
+        && text.slice(range) == **name
+        && !may_have_merge(text, data, part.id);
     is_plain.then(|| (name.clone(), range))
+}
+
+/// A key that was merged in is written within another entry.
+fn may_have_merge(text: &Text, data: &DataFile, id: PartId) -> bool {
+    text.slice(data.parts().part_range(id, text.len()).unwrap_or(TextRange::new(0, text.len())))
+        .contains("<<")
+}
+
+fn key_range(member: &Member, start: u32, id: PartId) -> Option<TextRange> {
+    Some(member.key_origin.filter(|origin| origin.part == id)?.range.shift_left(start))
 }
 
 /// Returns the keys on the way to a node, and the range to mark within the part: the key, or the

@@ -11,6 +11,7 @@ use crate::hiera::resolution::Outcome;
 use crate::puppet::value::Value;
 use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
 use crate::workspace::functions::FunctionSource;
 use crate::yaml::NodeKind;
 
@@ -59,18 +60,22 @@ pub fn find_definitions(snapshot: &Snapshot, position: FilePosition) -> Option<D
         _ => None,
     };
     let Some(spans) = spans else { return Some(all) };
-    let is_own = |target: &DefinitionTarget| {
-        target.path == subject.path && target.range.contains_range(subject.range)
-    };
     let mut targets: Vec<DefinitionTarget> =
         spans.into_iter().filter_map(|span| target_of(snapshot, span)).collect();
-    if let (SubjectKind::Key(path), true) = (&subject.kind, targets.iter().all(is_own)) {
+    if let (SubjectKind::Key(path), true) = (
+        &subject.kind,
+        targets.iter().all(|target| is_at_subject(target, &subject.path, subject.range)),
+    ) {
         let place = code::parameter_place(snapshot, &subject.environment, &path.root);
         let parameter = place.filter(|_| path.steps.is_empty());
         targets.splice(0..0, parameter.and_then(|place| target_of(snapshot, place)));
         targets.truncate(1);
     }
     if targets.is_empty() { Some(all) } else { Some(Definitions { origin: all.origin, targets }) }
+}
+
+fn is_at_subject(target: &DefinitionTarget, path: &FilePath, range: TextRange) -> bool {
+    target.path == *path && target.range.contains_range(range)
 }
 
 /// Returns the places that the value of a part of a root key comes from, for all answers that the
@@ -110,27 +115,27 @@ pub fn find_implementations(snapshot: &Snapshot, position: FilePosition) -> Opti
     if let Some(found) = class_in_data(snapshot, position, &subject) {
         return Some(found);
     }
-    let parameter = |root: &str| {
-        let place = code::parameter_place(snapshot, &subject.environment, root)?;
-        target_of(snapshot, place)
-    };
     let targets = match &subject.kind {
         SubjectKind::Key(path) => {
             let root = LookupKey::of_root(&path.root);
             let narrow: Narrow<'_> = &|value, key| path.find_within(snapshot, value, key);
             let mut targets = key_targets(snapshot, &subject, &root, narrow);
-            targets.extend(parameter(&path.root).filter(|_| path.steps.is_empty()));
+            targets.extend(
+                parameter_target(&path.root, snapshot, &subject.environment)
+                    .filter(|_| path.steps.is_empty()),
+            );
             targets
         }
         SubjectKind::Parameter(key) => {
             let narrow: Narrow<'_> = &|value, root| Some((root, value.clone()));
             let mut targets = key_targets(snapshot, &subject, key, narrow);
-            let declared = parameter(&key.root_text()).into_iter();
             // From its header the way leads to data, from elsewhere to the header first.
-            let is_here = |target: &DefinitionTarget| {
-                target.path == subject.path && target.range.contains_range(subject.range)
-            };
-            targets.splice(0..0, declared.filter(|target| !is_here(target)));
+            let declared =
+                parameter_target(&key.root_text(), snapshot, &subject.environment).into_iter();
+            targets.splice(
+                0..0,
+                declared.filter(|target| !is_at_subject(target, &subject.path, subject.range)),
+            );
             targets
         }
         SubjectKind::Reference(key) => {
@@ -149,6 +154,15 @@ pub fn find_implementations(snapshot: &Snapshot, position: FilePosition) -> Opti
         }
     };
     (!targets.is_empty()).then_some(Definitions { origin: subject.range, targets })
+}
+
+fn parameter_target(
+    root: &str,
+    snapshot: &Snapshot,
+    environment: &Environment,
+) -> Option<DefinitionTarget> {
+    let place = code::parameter_place(snapshot, environment, root)?;
+    target_of(snapshot, place)
 }
 
 fn target_of(snapshot: &Snapshot, place: Span) -> Option<DefinitionTarget> {

@@ -7,7 +7,7 @@ mod levels;
 use super::by_run::{RunItems, by_run};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
-use crate::workspace::file::TextPart;
+use crate::workspace::file::{File, TextPart};
 use crate::workspace::kinds::{CodeLanguage, code_language};
 use crate::yaml::{NodeId, NodeKind, Resolved, ScalarStyle, Tree, resolve_plain};
 
@@ -84,18 +84,13 @@ pub fn document_symbols(
     before: Option<&FileSymbols>,
 ) -> Option<FileSymbols> {
     let file = snapshot.file(path)?;
-    let whole = |symbols, is_config| {
-        let length = file.text().map_or(0, |text| text.len());
-        let run = RunItems::without_entries(TextRange::new(0, length), symbols);
-        FileSymbols { runs: vec![run], is_config }
-    };
     if let Some(language) = code_language(path) {
         let environments = snapshot.environments().all.iter();
         let indexes = environments.map(|environment| snapshot.manifests(environment));
         let manifest = indexes
             .filter(|_| language == CodeLanguage::Puppet)
             .find_map(|index| Some(index.file(path)?.manifest.clone()))?;
-        return Some(whole(code::manifest_symbols(&manifest), false));
+        return Some(whole_symbols(code::manifest_symbols(&manifest), false, file));
     }
     let environment = snapshot.environments().governing_environments(path).next()?;
     let is_config = environment.config_at(path).is_some();
@@ -109,7 +104,7 @@ pub fn document_symbols(
         Some(Outline { part: &part, start, tree: &part.tree, is_config }.root_symbols())
     };
     if data.parts().is_empty() {
-        return Some(whole(symbols_at(0, 0)?, is_config));
+        return Some(whole_symbols(symbols_at(0, 0)?, is_config, file));
     }
     let runs = by_run(&data, length, before, |range, parts| {
         let read = parts.iter().map(|part| part.id).filter(|id| !data.is_behind_document(*id));
@@ -118,6 +113,12 @@ pub fn document_symbols(
         Some(symbols?.into_iter().flatten().collect())
     })?;
     Some(FileSymbols { runs, is_config })
+}
+
+fn whole_symbols(symbols: Vec<Symbol>, is_config: bool, file: &File) -> FileSymbols {
+    let length = file.text().map_or(0, |text| text.len());
+    let run = RunItems::without_entries(TextRange::new(0, length), symbols);
+    FileSymbols { runs: vec![run], is_config }
 }
 
 /// The outline of one part of a file.

@@ -86,8 +86,6 @@ fn sorted_keys(snapshot: &Snapshot) -> Option<BTreeSet<&str>> {
 }
 
 fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &PlaceNames<'_>) {
-    let mut comment =
-        |text: &str| writeln!(out, "\n# {}", one_line(text)).expect("writing to a string");
     match &resolution.value {
         Ok(Some(value)) => {
             let merge = (!resolution.merge.stops_at_first())
@@ -97,11 +95,14 @@ fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Place
             } else {
                 "; variables that are unknown may change it"
             };
-            comment(&format!(
-                "{}{}{may_differ}",
-                merge.unwrap_or_default(),
-                place_names(resolution, names)
-            ));
+            write_comment(
+                &format!(
+                    "{}{}{may_differ}",
+                    merge.unwrap_or_default(),
+                    place_names(resolution, names)
+                ),
+                out,
+            );
             let entry = Hash::from_iter([(
                 Key::new_string(key),
                 Member { key_origin: None, value: value.clone() },
@@ -119,13 +120,20 @@ fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Place
             let levels: Vec<String> = open_levels(resolution);
             if !levels.is_empty() {
                 let levels = levels.join(", ");
-                comment(&format!(
-                    "{key}: whether there is a value is not settled: {levels} could not be evaluated"
-                ));
+                write_comment(
+                    &format!(
+                        "{key}: whether there is a value is not settled: {levels} could not be evaluated"
+                    ),
+                    out,
+                );
             }
         }
-        Err(error) => comment(&format!("{key}: the lookup fails: {error}")),
+        Err(error) => write_comment(&format!("{key}: the lookup fails: {error}"), out),
     }
+}
+
+fn write_comment(text: &str, out: &mut String) {
+    writeln!(out, "\n# {}", one_line(text)).expect("writing to a string")
 }
 
 /// Returns the places that a value comes from, in order of priority.

@@ -76,9 +76,8 @@ pub fn find_offers(snapshot: &Snapshot, position: FilePosition) -> Vec<Offer> {
     if !asks_functions(snapshot, environment, &scope, &key) {
         return Vec::new();
     }
-    let offer = |node| Offer { key: key.root_text(), node };
     if scope.is_node || !environment.reaches_file(&subject.path) {
-        return vec![offer(None)];
+        return vec![new_offer(None, &key)];
     }
     let readers = &snapshot.readers_of(environment, &subject.path).certainly;
     match readers.len() {
@@ -87,11 +86,15 @@ pub fn find_offers(snapshot: &Snapshot, position: FilePosition) -> Vec<Offer> {
             let nodes = readers.iter().map(|number| &all[*number]);
             nodes
                 .filter(|node| asks_functions(snapshot, environment, &node.scope, &key))
-                .map(|node| offer(Some(node.name.clone())))
+                .map(|node| new_offer(Some(node.name.clone()), &key))
                 .collect()
         }
-        _ => vec![offer(None)],
+        _ => vec![new_offer(None, &key)],
     }
+}
+
+fn new_offer(node: Option<Arc<str>>, key: &LookupKey) -> Offer {
+    Offer { key: key.root_text(), node }
 }
 
 /// Whether functions of levels decide about a key: about its value, or about how values are merged.

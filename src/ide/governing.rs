@@ -250,14 +250,11 @@ impl GoverningConfig {
     }
 
     fn write_levels(&self, out: &mut String) {
-        let width = |texts: &mut dyn Iterator<Item = &String>| {
-            texts.map(|text| text.chars().count()).filter(|width| *width <= 40).max().unwrap_or(0)
-        };
-        let names = width(&mut self.levels.iter().map(|level| &level.name));
-        let functions = width(&mut self.levels.iter().map(|level| &level.function));
+        let names = text_width(&mut self.levels.iter().map(|level| &level.name));
+        let functions = text_width(&mut self.levels.iter().map(|level| &level.function));
         let abouts: Vec<String> = self.levels.iter().map(files_phrase).collect();
         let read = self.levels.iter().zip(&abouts).filter(|(level, _)| level.unread.is_none());
-        let counts = width(&mut read.map(|(_, about)| about));
+        let counts = text_width(&mut read.map(|(_, about)| about));
         if !self.levels.is_empty() {
             out.push_str("  levels:\n");
         }
@@ -279,6 +276,10 @@ impl GoverningConfig {
             }
         }
     }
+}
+
+fn text_width(texts: &mut dyn Iterator<Item = &String>) -> usize {
+    texts.map(|text| text.chars().count()).filter(|width| *width <= 40).max().unwrap_or(0)
 }
 
 /// Returns the number of files of a level, or the reason why hiera-ls does not read it.

@@ -10,7 +10,7 @@ use super::phrases::{PlaceNames, layer_name};
 use crate::hiera::data::{DataFile, EntryData, ProblemKind, Reference, TokenUse};
 use crate::puppet::print::{self, PrintOptions, mask_encrypted};
 use crate::puppet::value::{Data, Value};
-use crate::text::{Encoding, FilePath, TextRange};
+use crate::text::{Encoding, FilePath, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::file::{File, TextPart};
@@ -79,11 +79,7 @@ impl InspectionWriter<'_> {
     /// Returns a range of bytes of the file as `line:column-line:column`.
     fn range_text(&self, range: TextRange) -> String {
         let Some(text) = self.file.text() else { return String::new() };
-        let place = |offset| {
-            let place = text.line_col(offset, Encoding::Utf32);
-            format!("{}:{}", place.line + 1, place.column + 1)
-        };
-        format!("{}-{}", place(range.start), place(range.end))
+        format!("{}-{}", place_text(range.start, text), place_text(range.end, text))
     }
 
     fn write_trees(&mut self) {
@@ -250,6 +246,11 @@ impl InspectionWriter<'_> {
             );
         }
     }
+}
+
+fn place_text(offset: u32, text: &Text) -> String {
+    let place = text.line_col(offset, Encoding::Utf32);
+    format!("{}:{}", place.line + 1, place.column + 1)
 }
 
 fn kind_of(value: &Value) -> &'static str {

@@ -116,22 +116,7 @@ impl<'a> Revisions<'a> {
 
     /// Whether Puppet refuses the text of a file after the edits, and did not before.
     fn cannot_be_read(self, path: &FilePath) -> bool {
-        let is_refused = |snapshot: &Snapshot| {
-            let mut environments = snapshot.environments().governing_environments(path);
-            match environments.find(|one| one.reaches_file(path)) {
-                Some(environment) => {
-                    let data = snapshot.view(environment).data_of(path);
-                    data.is_some_and(|data| data.refusal().is_some())
-                }
-                None => {
-                    snapshot.shapes_environments(path)
-                        && snapshot
-                            .file(path)
-                            .is_some_and(|file| file.data_as(DataFormat::Yaml).refusal().is_some())
-                }
-            }
-        };
-        is_refused(self.after) && !is_refused(self.before)
+        is_file_refused(self.after, path) && !is_file_refused(self.before, path)
     }
 
     /// Adds the changes that each edit causes; `None` when cancelled.
@@ -208,6 +193,22 @@ impl<'a> Revisions<'a> {
         let text = String::from_utf8(text).ok()?;
         let links = links_of(&report, &text);
         Some(ReachPage { text, links })
+    }
+}
+
+fn is_file_refused(snapshot: &Snapshot, path: &FilePath) -> bool {
+    let mut environments = snapshot.environments().governing_environments(path);
+    match environments.find(|one| one.reaches_file(path)) {
+        Some(environment) => {
+            let data = snapshot.view(environment).data_of(path);
+            data.is_some_and(|data| data.refusal().is_some())
+        }
+        None => {
+            snapshot.shapes_environments(path)
+                && snapshot
+                    .file(path)
+                    .is_some_and(|file| file.data_as(DataFormat::Yaml).refusal().is_some())
+        }
     }
 }
 

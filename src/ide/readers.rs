@@ -68,19 +68,24 @@ pub(super) fn readers_in_code(
         kind: ReaderKind::Parameter { class: found.class.name.clone() },
         place: Span::in_file(found.file.id, found.parameter.range),
     }));
-    let function = |one: &ReaderAt<'_>| one.reader.function.name();
-    let place = |one: &ReaderAt<'_>| Span::in_file(one.file.id, one.reader.range);
     all.extend(index.readers_of_key(key).map(|one| {
         let merge = asked_strategy(one.reader).map(|strategy| strategy.name());
-        KeyReader { kind: ReaderKind::Call { function: function(&one), merge }, place: place(&one) }
+        KeyReader {
+            kind: ReaderKind::Call { function: one.reader.function.name(), merge },
+            place: reader_span(&one),
+        }
     }));
     all.extend(index.pattern_readers(key).map(|one| {
         let keys = one.reader.keys.iter().flatten().map(|key| key.wildcard_text());
         let pattern = keys.collect::<Vec<_>>().join(", ");
-        let kind = ReaderKind::ComputedCall { function: function(&one), pattern };
-        KeyReader { kind, place: place(&one) }
+        let kind = ReaderKind::ComputedCall { function: one.reader.function.name(), pattern };
+        KeyReader { kind, place: reader_span(&one) }
     }));
     all
+}
+
+fn reader_span(one: &ReaderAt<'_>) -> Span {
+    Span::in_file(one.file.id, one.reader.range)
 }
 
 /// Returns the files of the environment with tokens that ask for a root key.

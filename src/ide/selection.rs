@@ -4,7 +4,7 @@
 use crate::text::{FilePosition, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::file::{File, TextPart};
-use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle};
+use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle, Tree};
 
 /// Returns the ranges around a place, the innermost first; each lies within the next and is
 /// shorter. The last one is the whole file. `None` where the file has no text.
@@ -37,15 +37,12 @@ fn add_nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
     let tree = &part.tree;
     let Some(located) = tree.node_at(&part.text, offset - part.start) else { return };
     let Some(mut current) = tree.root else { return };
-    let entry_range = |(key, value): (NodeId, NodeId)| {
-        tree.whole_span(key).cover(tree.whole_span(value)).shift_left(part.start)
-    };
     if let NodeKind::Mapping { entries, .. } = &tree.node(current).kind
         && located.node == current
     {
         // The outermost collection has no range of its own: where a file is read by its entries,
         // each entry has a collection around it alone.
-        let mut around = entries.iter().map(|entry| entry_range(*entry));
+        let mut around = entries.iter().map(|entry| entry_range(*entry, tree, part.start));
         ranges.extend(around.find(|range| range.touches_offset(offset)));
         return;
     }
@@ -53,7 +50,7 @@ fn add_nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
         match (step, &tree.node(current).kind) {
             (PathStep::Entry(n), NodeKind::Mapping { entries, .. }) => {
                 let Some((key, value)) = entries.get(*n).copied() else { return };
-                ranges.push(entry_range((key, value)));
+                ranges.push(entry_range((key, value), tree, part.start));
                 current = value;
             }
             (PathStep::Item(n), NodeKind::Sequence { items, .. }) => {
@@ -66,6 +63,10 @@ fn add_nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
     }
     ranges.push(tree.node(located.node).span.shift_left(part.start));
     ranges.extend(between_quotes(part, located.node));
+}
+
+fn entry_range((key, value): (NodeId, NodeId), tree: &Tree, start: u32) -> TextRange {
+    tree.whole_span(key).cover(tree.whole_span(value)).shift_left(start)
 }
 
 /// Returns the text of a quoted scalar without its quotes.
@@ -99,10 +100,13 @@ fn word_range(file: &File, offset: u32) -> Option<TextRange> {
     let at = offset.checked_sub(line.start)? as usize;
     let line_text = text.slice(line);
     let (before, behind) = line_text.split_at_checked(at)?;
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let start = before.trim_end_matches(is_part).len();
-    let end = at + behind.len() - behind.trim_start_matches(is_part).len();
+    let start = before.trim_end_matches(is_word_char).len();
+    let end = at + behind.len() - behind.trim_start_matches(is_word_char).len();
     (start < end).then(|| TextRange::from_usize(start..end).shift_left(line.start))
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]

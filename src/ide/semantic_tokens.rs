@@ -10,7 +10,7 @@ use super::by_run::{RunItems, by_run, entry_runs};
 use crate::hiera::data::{DataFile, Part, Reference, TokenUse};
 use crate::hiera::key::LookupKey;
 use crate::hiera::sources::Sources;
-use crate::text::{FilePath, Text, TextRange};
+use crate::text::{FilePath, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::file::File;
@@ -163,11 +163,15 @@ impl Coloring<'_> {
         for token in &part.data.tokens {
             self.color_token(token, out);
         }
-        let in_run = |range| self.text.get(self.in_run(range)?.as_usize());
-        if part.data.may_be_encrypted || in_run(range).is_some_and(|text| text.contains("literal("))
+        if part.data.may_be_encrypted
+            || self.run_text(range).is_some_and(|text| text.contains("literal("))
         {
             self.color_scalars(part.id, range.start, out);
         }
+    }
+
+    fn run_text(&self, range: TextRange) -> Option<&str> {
+        self.text.get(self.in_run(range)?.as_usize())
     }
 
     /// Returns a place of the file counted from the start of the run; `None` for one outside.
@@ -179,8 +183,11 @@ impl Coloring<'_> {
 
     /// Adds the parts of a token: its delimiters, its function and its name.
     fn color_token(&self, token: &TokenUse, out: &mut Vec<SemanticToken>) {
-        let place = |span| self.in_run(self.file.data.part_bytes(span)?);
-        let (Some(all), Some(name)) = (place(token.span), place(token.name_span)) else { return };
+        let (Some(all), Some(name)) =
+            (self.place_in_run(token.span), self.place_in_run(token.name_span))
+        else {
+            return;
+        };
         let (kind, is_unresolved) = match &token.reference {
             Reference::Variable(_) => (ColorKind::Variable, false),
             Reference::Key { key, .. } => (ColorKind::Key, self.is_unresolved(key)),
@@ -189,11 +196,14 @@ impl Coloring<'_> {
         out.push(SemanticToken { range: name, kind, is_unresolved });
     }
 
+    fn place_in_run(&self, span: Span) -> Option<TextRange> {
+        self.in_run(self.file.data.part_bytes(span)?)
+    }
+
     /// Adds the delimiters of a token, and the function before the place of its argument.
     fn color_delimiters(&self, all: TextRange, argument: TextRange, out: &mut Vec<SemanticToken>) {
-        let mut add = |range, kind| out.push(SemanticToken { range, kind, is_unresolved: false });
-        add(TextRange::new(all.start, all.start + 2), ColorKind::Delimiter);
-        add(TextRange::new(all.end - 1, all.end), ColorKind::Delimiter);
+        add_token(TextRange::new(all.start, all.start + 2), ColorKind::Delimiter, out);
+        add_token(TextRange::new(all.end - 1, all.end), ColorKind::Delimiter, out);
         let head =
             self.text.get(all.start as usize + 2..argument.start as usize).unwrap_or_default();
         let name = head.trim_start();
@@ -201,7 +211,7 @@ impl Coloring<'_> {
         let length =
             name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(0) as u32;
         if name[length as usize..].trim_start().starts_with('(') {
-            add(TextRange::new(start, start + length), ColorKind::Function);
+            add_token(TextRange::new(start, start + length), ColorKind::Function, out);
         }
     }
 
@@ -213,6 +223,10 @@ impl Coloring<'_> {
             && file.snapshot.complete
             && !file.environment.may_have_unread(&root, |name| view.has_function(name))
     }
+}
+
+fn add_token(range: TextRange, kind: ColorKind, out: &mut Vec<SemanticToken>) {
+    out.push(SemanticToken { range, kind, is_unresolved: false })
 }
 
 #[cfg(test)]

@@ -57,17 +57,26 @@ pub(super) fn add_sources(
 }
 
 fn source_of(snapshot: &Snapshot, step: &LookupStep, narrow: Narrow<'_>) -> Option<ValueSource> {
-    let level = || level_title(&step.layer, &step.level.name);
     match &step.outcome {
         Outcome::Found { path, key, value } => {
             let place = narrow(value, *key)?.0.or(*key);
-            Some(ValueSource { level: level(), path: path.clone(), place, is_function: false })
+            Some(ValueSource {
+                level: level_title(&step.layer, &step.level.name),
+                path: path.clone(),
+                place,
+                is_function: false,
+            })
         }
         // The place is that of the function's name.
         Outcome::Answered { backend, value } => {
             narrow(value, None)?;
             let path = snapshot.path_of(backend.span?.file)?.clone();
-            Some(ValueSource { level: level(), path, place: backend.span, is_function: true })
+            Some(ValueSource {
+                level: level_title(&step.layer, &step.level.name),
+                path,
+                place: backend.span,
+                is_function: true,
+            })
         }
         _ => None,
     }

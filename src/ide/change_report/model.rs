@@ -197,15 +197,11 @@ impl<'a> Reporter<'a> {
         let all = changes.changes.iter();
         let edits_of_changes: Vec<Vec<usize>> =
             all.map(|change| causing_edits(&changes, change, &edits)).collect();
-        // Edits of one file are one section, unless they have words of their own.
-        let place = |number: &usize| {
-            let edit = &edits[*number];
-            (&edit.path, edit.note.as_ref().map(|_| *number))
-        };
         let mut groups: IndexMap<Vec<EditPlace<'_>>, (BTreeSet<usize>, Vec<&KeyChange>)> =
             IndexMap::new();
         for (change, causing) in changes.changes.iter().zip(&edits_of_changes) {
-            let mut places: Vec<EditPlace<'_>> = causing.iter().map(place).collect();
+            let mut places: Vec<EditPlace<'_>> =
+                causing.iter().map(|number| place_of_edit(*number, &edits)).collect();
             places.dedup();
             let group = groups.entry(places).or_default();
             group.0.extend(causing);
@@ -221,7 +217,7 @@ impl<'a> Reporter<'a> {
         sections.sort_by_key(|section| (section.gravest(), section.edits.first().copied()));
         let mut quiet: IndexMap<EditPlace<'_>, Vec<usize>> = IndexMap::new();
         for number in (0..edits.len()).filter(|number| !effective.contains(number)) {
-            quiet.entry(place(&number)).or_default().push(number);
+            quiet.entry(place_of_edit(number, &edits)).or_default().push(number);
         }
         sections.extend(quiet.into_values().map(|edits| Section { edits, keys: Vec::new() }));
         let mut report = EnvironmentReport { changes, edits, sections, edits_of_changes };
@@ -254,21 +250,22 @@ impl<'a> Reporter<'a> {
                     })
                 })
         };
-        let select = |is_it: &dyn Fn(&Edit) -> bool| -> Vec<usize> {
-            let all = edits.iter().enumerate().filter(|(_, edit)| is_it(edit));
-            all.map(|(number, _)| number).collect()
-        };
-        let has_key =
-            |edit: &Edit| edit.key.as_ref().is_some_and(|key| change.causes.contains(key));
-        let found = select(&|edit| has_key(edit) && is_read(edit));
+        let found = select_edits(&|edit| is_cause(edit, &change.causes) && is_read(edit), edits);
         let found = if found.is_empty() {
-            select(&|edit: &Edit| edit.kind == EditKind::Options)
+            select_edits(&|edit: &Edit| edit.kind == EditKind::Options, edits)
         } else {
             found
         };
-        let found =
-            if found.is_empty() { select(&|edit| edit.kind == EditKind::Config) } else { found };
-        let found = if found.is_empty() { select(&has_key) } else { found };
+        let found = if found.is_empty() {
+            select_edits(&|edit| edit.kind == EditKind::Config, edits)
+        } else {
+            found
+        };
+        let found = if found.is_empty() {
+            select_edits(&|edit| is_cause(edit, &change.causes), edits)
+        } else {
+            found
+        };
         if found.is_empty() { (0..edits.len()).collect() } else { found }
     }
 
@@ -328,21 +325,14 @@ impl<'a> Reporter<'a> {
         let is_hidden = self.masking.hides(&change.key, &change.before)
             || self.masking.hides(&change.key, &change.after);
         let part = |path: String, before: Option<&Value>, after: Option<&Value>, hidden: bool| {
-            let text = |value: Option<&Value>| match value {
-                None => "(none)".to_owned(),
-                Some(_) if hidden => HIDDEN.to_owned(),
-                Some(value) => fold(self.masking.text(value), variables),
-            };
-            let place = |snapshot: &Snapshot, value: Option<&Value>| {
-                let names = PlaceNames { snapshot, root: self.root };
-                LinkedPlace::of_span(names, value?.origin?)
-            };
             ChangedPart {
                 path: fold(path, variables),
-                before: text(before),
-                place: place(self.before, before),
-                after: text(after),
-                place_after: place(self.after, after).filter(|_| self.shows_places_after),
+                before: self.part_text(before, hidden, variables),
+                place: self.value_place(self.before, before),
+                after: self.part_text(after, hidden, variables),
+                place_after: self
+                    .value_place(self.after, after)
+                    .filter(|_| self.shows_places_after),
                 nodes: change.nodes.clone(),
             }
         };
@@ -361,8 +351,7 @@ impl<'a> Reporter<'a> {
                     .collect()
             }
             (before, after) => {
-                let value = |side: &Result<Option<Value>, _>| side.as_ref().ok().cloned().flatten();
-                let (old, new) = (value(before), value(after));
+                let (old, new) = (found_value(before), found_value(after));
                 let mut whole = part(String::new(), old.as_ref(), new.as_ref(), is_hidden);
                 for (text, side) in
                     [(&mut whole.before, &change.before), (&mut whole.after, &change.after)]
@@ -373,6 +362,24 @@ impl<'a> Reporter<'a> {
                 }
                 vec![whole]
             }
+        }
+    }
+
+    fn value_place(&self, snapshot: &Snapshot, value: Option<&Value>) -> Option<LinkedPlace> {
+        let names = PlaceNames { snapshot, root: self.root };
+        LinkedPlace::of_span(names, value?.origin?)
+    }
+
+    fn part_text(
+        &self,
+        value: Option<&Value>,
+        hidden: bool,
+        variables: &[(String, String)],
+    ) -> String {
+        match value {
+            None => "(none)".to_owned(),
+            Some(_) if hidden => HIDDEN.to_owned(),
+            Some(value) => fold(self.masking.text(value), variables),
         }
     }
 
@@ -391,6 +398,25 @@ impl<'a> Reporter<'a> {
             }
         }
     }
+}
+
+fn found_value<E>(side: &Result<Option<Value>, E>) -> Option<Value> {
+    side.as_ref().ok().cloned().flatten()
+}
+
+fn is_cause(edit: &Edit, causes: &BTreeSet<Arc<str>>) -> bool {
+    edit.key.as_ref().is_some_and(|key| causes.contains(key))
+}
+
+fn select_edits(is_it: &dyn Fn(&Edit) -> bool, edits: &[Edit]) -> Vec<usize> {
+    let all = edits.iter().enumerate().filter(|(_, edit)| is_it(edit));
+    all.map(|(number, _)| number).collect()
+}
+
+/// Edits of one file are one section, unless they have words of their own.
+fn place_of_edit(number: usize, edits: &[Edit]) -> (&FilePath, Option<usize>) {
+    let edit = &edits[number];
+    (&edit.path, edit.note.as_ref().map(|_| number))
 }
 
 /// Merges equal parts; those of most nodes come first.

@@ -86,11 +86,14 @@ impl EnvironmentReport<'_> {
         if notes.len() > SHOWN_PARTS {
             what.push(format!("{} more", notes.len() - SHOWN_PARTS));
         }
-        let has = |kind| edits.iter().any(|edit| edit.kind == kind);
-        what.extend(has(EditKind::Options).then(|| "lookup_options edited".to_owned()));
-        what.extend(has(EditKind::Config).then(|| "hierarchy edited".to_owned()));
-        what.extend(has(EditKind::Broken).then(|| "cannot be parsed any more".to_owned()));
-        what.extend(has(EditKind::Mended).then(|| "can be parsed again".to_owned()));
+        what.extend(
+            has_kind(EditKind::Options, &edits).then(|| "lookup_options edited".to_owned()),
+        );
+        what.extend(has_kind(EditKind::Config, &edits).then(|| "hierarchy edited".to_owned()));
+        what.extend(
+            has_kind(EditKind::Broken, &edits).then(|| "cannot be parsed any more".to_owned()),
+        );
+        what.extend(has_kind(EditKind::Mended, &edits).then(|| "can be parsed again".to_owned()));
         let files: BTreeSet<_> = edits.iter().map(|edit| &edit.path).collect();
         let more = match files.len() - 1 {
             0 => String::new(),
@@ -192,6 +195,10 @@ impl EnvironmentReport<'_> {
     }
 }
 
+fn has_kind(kind: EditKind, edits: &[&Edit]) -> bool {
+    edits.iter().any(|edit| edit.kind == kind)
+}
+
 impl ChangeReport<'_> {
     /// Returns the first line: the revisions, and the nodes that are known.
     pub(crate) fn title(&self) -> String {
@@ -216,13 +223,14 @@ impl ChangedPart {
     /// Returns `path: before (place) -> after`.
     pub(crate) fn change(&self) -> String {
         let path = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
-        let behind = |place: &Option<LinkedPlace>| {
-            place.as_ref().map_or_else(String::new, |place| format!(" ({})", place.name))
-        };
-        let (place, place_after) = (behind(&self.place), behind(&self.place_after));
+        let (place, place_after) = (place_suffix(&self.place), place_suffix(&self.place_after));
         if self.before == self.after {
             return format!("{path}{} changed{place_after}", self.before);
         }
         format!("{path}{}{place} -> {}{place_after}", self.before, self.after)
     }
+}
+
+fn place_suffix(place: &Option<LinkedPlace>) -> String {
+    place.as_ref().map_or_else(String::new, |place| format!(" ({})", place.name))
 }

@@ -209,11 +209,6 @@ fn describe_overrides(
     answers: usize,
     audience: &FileAudience<'_>,
 ) -> Vec<String> {
-    let list = |files: &[&FilePath]| {
-        let files: Vec<String> =
-            files.iter().map(|path| names.short_path(path).to_owned()).collect();
-        list_or_count(&files, "files")
-    };
     let mut phrases = Vec::new();
     if !found.above.is_empty() {
         let (nodes, overridden) = found.overridden;
@@ -222,25 +217,30 @@ fn describe_overrides(
         } else {
             format!(" for {nodes} of {} nodes", audience.readers().len())
         };
-        phrases.push(format!("overridden by {}{for_whom}", list(&found.above)));
+        phrases.push(format!("overridden by {}{for_whom}", list_files(&found.above, names)));
     }
     match &found.below[..] {
         [] => {}
         [next, ..] if found.is_redundant => {
             phrases.push(format!("same as {}: redundant", names.short_path(next)));
         }
-        below => phrases.push(format!("overrides {}", list(below))),
+        below => phrases.push(format!("overrides {}", list_files(below, names))),
     }
     match &found.others[..] {
         [] => {}
         others if found.is_redundant => {
-            phrases.push(format!("adds nothing to {}: redundant", list(others)));
+            phrases.push(format!("adds nothing to {}: redundant", list_files(others, names)));
         }
-        others => phrases.push(format!("merged with {}", list(others))),
+        others => phrases.push(format!("merged with {}", list_files(others, names))),
     }
     if !found.perhaps.is_empty() {
         let verb = if found.others.is_empty() { "overridden by" } else { "merged with" };
-        phrases.push(format!("{verb} {} for some nodes", list(&found.perhaps)));
+        phrases.push(format!("{verb} {} for some nodes", list_files(&found.perhaps, names)));
     }
     phrases
+}
+
+fn list_files(files: &[&FilePath], names: &PlaceNames<'_>) -> String {
+    let files: Vec<String> = files.iter().map(|path| names.short_path(path).to_owned()).collect();
+    list_or_count(&files, "files")
 }

@@ -72,17 +72,24 @@ fn complete_roots(
     argument: &TypedArgument<'_>,
     items: &mut Items,
 ) {
-    let item = |key: &str| {
-        let is_plain = !key.contains(['.', '\'', '"', '}', '\\', '%']);
-        is_plain.then(|| {
-            let (edit, filter) = edit(key, argument.text.len());
-            let mut item = Item::new(ItemKind::Key, key, edit);
-            item.filter = filter;
-            item.topic = Some(Topic::Key(key.to_owned()));
-            item
-        })
-    };
-    keys::with_prefix(ctx, argument.text, items, &|_| true, &item);
+    keys::with_prefix(ctx, argument.text, items, &|_| true, &|key| {
+        root_item(key, edit, argument.text)
+    });
+}
+
+fn root_item(
+    key: &str,
+    edit: &dyn Fn(&str, usize) -> (TextEdit, String),
+    text: &str,
+) -> Option<Item> {
+    let is_plain = !key.contains(['.', '\'', '"', '}', '\\', '%']);
+    is_plain.then(|| {
+        let (edit, filter) = edit(key, text.len());
+        let mut item = Item::new(ItemKind::Key, key, edit);
+        item.filter = filter;
+        item.topic = Some(Topic::Key(key.to_owned()));
+        item
+    })
 }
 
 /// Adds the parts of the value of a dotted key.

@@ -37,16 +37,17 @@ pub(super) fn complete(ctx: &CompletionContext<'_>, kind: &str, items: &mut Item
 /// with the lookup's context as the last one.
 fn items_of(ctx: &CompletionContext<'_>, path: &FilePath, arguments: usize, items: &mut Items) {
     let Some(function) = ctx.snapshot.declared_function(path) else { return };
-    let is_backend = |one: &FunctionSignature| {
-        let last = one.parameters.last().and_then(|last| last.data_type.as_deref());
-        one.parameters.len() == arguments
-            && last.is_some_and(|last| last.trim().ends_with("LookupContext"))
-    };
     let source = FunctionSource::File(path.clone());
-    if function.signatures.iter().flatten().any(is_backend)
+    if function.signatures.iter().flatten().any(|one| is_backend_function(one, arguments))
         && ctx.snapshot.function_source(ctx.environment, &function.name) == source
     {
         let item: Item = ctx.value_item(ItemKind::Function, &function.name, Some(&function.name));
         items.push(item.with_detail(ctx.file_name(path)));
     }
+}
+
+fn is_backend_function(one: &FunctionSignature, arguments: usize) -> bool {
+    let last = one.parameters.last().and_then(|last| last.data_type.as_deref());
+    one.parameters.len() == arguments
+        && last.is_some_and(|last| last.trim().ends_with("LookupContext"))
 }

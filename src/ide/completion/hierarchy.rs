@@ -129,12 +129,19 @@ fn in_level(path: &[CursorStep]) -> bool {
 /// Returns the words that a hash may still have: no location beside another location, and no
 /// backend beside another backend.
 fn without_second(all: &[Word], others: &[String]) -> Vec<Word> {
-    let has = |group: &[&str]| others.iter().any(|other| group.contains(&other.as_str()));
-    let (has_location, has_backend) = (has(&LOCATIONS), has(&BACKENDS));
-    let is_second = |word: &str| {
-        has_location && LOCATIONS.contains(&word) || has_backend && BACKENDS.contains(&word)
-    };
-    all.iter().filter(|(word, ..)| !is_second(word)).copied().collect()
+    let (has_location, has_backend) = (has_any(&LOCATIONS, others), has_any(&BACKENDS, others));
+    all.iter()
+        .filter(|(word, ..)| !is_second_choice(word, has_location, has_backend))
+        .copied()
+        .collect()
+}
+
+fn is_second_choice(word: &str, has_location: bool, has_backend: bool) -> bool {
+    has_location && LOCATIONS.contains(&word) || has_backend && BACKENDS.contains(&word)
+}
+
+fn has_any(group: &[&str], others: &[String]) -> bool {
+    others.iter().any(|other| group.contains(&other.as_str()))
 }
 
 /// Adds the files below the datadirs: as paths relative to these, or as addresses that begin like

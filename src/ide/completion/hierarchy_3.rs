@@ -34,12 +34,13 @@ const DATADIR: &str = "/etc/puppetlabs/code/environments/%{::environment}/hierad
 
 /// Whether the text is of version 3: an empty one may become any.
 pub(super) fn is_meant(ctx: &CompletionContext<'_>, version: Option<ConfigVersion>) -> bool {
-    let text = || {
-        Some(ctx.file.text()?.to_str().lines().any(|line| {
-            line.starts_with(':') || line.starts_with("backends:") || line.starts_with("version: 3")
-        }))
-    };
-    version == Some(ConfigVersion::V3) && text() == Some(true)
+    version == Some(ConfigVersion::V3) && tells_version_3(ctx) == Some(true)
+}
+
+fn tells_version_3(ctx: &CompletionContext<'_>) -> Option<bool> {
+    Some(ctx.file.text()?.to_str().lines().any(|line| {
+        line.starts_with(':') || line.starts_with("backends:") || line.starts_with("version: 3")
+    }))
 }
 
 /// Adds the words that fit.

@@ -120,16 +120,14 @@ fn convert_to(ctx: &CompletionContext<'_>, items: &mut Items) {
 /// Adds the keys that can get options, then patterns of the modules of these keys.
 fn complete_entries(ctx: &CompletionContext<'_>, items: &mut Items) {
     let (place, prefix) = (ctx.place, ctx.place.typed_content());
-    let is_wanted =
-        |key: &str| key.starts_with(prefix) && !place.others.iter().any(|other| other == key);
     if !prefix.starts_with('^') {
         keys::with_prefix(ctx, prefix, items, &|_| true, &|key: &str| {
-            is_wanted(key).then(|| entry_item(ctx, key))
+            is_key_wanted(key, prefix, &place.others).then(|| entry_item(ctx, key))
         });
         parameters::of_all(
             ctx,
             &|class: &str| parameters::may_have_parameter(class, prefix),
-            &is_wanted,
+            &|key| is_key_wanted(key, prefix, &place.others),
             items,
             &|key, _| entry_item(ctx, key),
         );
@@ -137,10 +135,14 @@ fn complete_entries(ctx: &CompletionContext<'_>, items: &mut Items) {
     let index = ctx.snapshot.manifests(ctx.environment);
     for module in index.modules().by_name.keys() {
         let pattern = format!("^{module}::");
-        if is_wanted(&pattern) {
+        if is_key_wanted(&pattern, prefix, &place.others) {
             items.push(entry_item(ctx, &pattern).with_detail("all keys of the module"));
         }
     }
+}
+
+fn is_key_wanted(key: &str, prefix: &str, others: &[String]) -> bool {
+    key.starts_with(prefix) && !others.iter().any(|other| other == key)
 }
 
 fn entry_item(ctx: &CompletionContext<'_>, key: &str) -> Item {

@@ -91,13 +91,24 @@ fn neighbor_names<'d>(
     data: &'d DataFile,
     typed: &'d str,
 ) -> (IndexSet<&'d str>, IndexSet<&'d str>) {
-    let agrees = |text: &&str| text.starts_with(typed) || typed.starts_with(text);
-    let keys = || data.keys().filter_map(|key| key.as_str()).take(MAX_NEIGHBOURS);
     let of_typed = typed.rsplit_once("::").map(|(class, _)| class);
-    let of_keys = keys().filter_map(|key| split_key(key)).map(|(class, _)| class);
+    let of_keys = data
+        .keys()
+        .filter_map(|key| key.as_str())
+        .take(MAX_NEIGHBOURS)
+        .filter_map(|key| split_key(key))
+        .map(|(class, _)| class);
     let classes = of_typed.into_iter().chain(of_keys);
-    let prefixes = keys().filter_map(key_prefix);
-    (classes.filter(agrees).collect(), prefixes.filter(agrees).collect())
+    let prefixes =
+        data.keys().filter_map(|key| key.as_str()).take(MAX_NEIGHBOURS).filter_map(key_prefix);
+    (
+        classes.filter(|text| may_continue(text, typed)).collect(),
+        prefixes.filter(|text| may_continue(text, typed)).collect(),
+    )
+}
+
+fn may_continue(text: &str, typed: &str) -> bool {
+    text.starts_with(typed) || typed.starts_with(text)
 }
 
 /// Adds `lookup_options` where the file has none.

@@ -69,7 +69,6 @@ impl ValueShape {
         column: usize,
     ) -> (String, String) {
         let indent = " ".repeat(column + 2);
-        let same = |text: &str| (text.to_owned(), text.to_owned());
         match self {
             ValueShape::List if in_flow => (" []".into(), " [$1]".into()),
             ValueShape::Hash if in_flow => (" {}".into(), " {$1}".into()),
@@ -77,7 +76,7 @@ impl ValueShape {
             ValueShape::List => (String::new(), format!("\n{indent}- ")),
             ValueShape::Hash => (String::new(), format!("\n{indent}")),
             ValueShape::Text if is_json => (" ".into(), " \"$1\"".into()),
-            ValueShape::Unknown | ValueShape::Text => same(" "),
+            ValueShape::Unknown | ValueShape::Text => plain_and_snippet(" "),
             ValueShape::Scalar(text) if !is_json || is_json_scalar(text) => {
                 (" ".into(), format!(" ${{1:{}}}", escape_snippet(text)))
             }
@@ -87,9 +86,13 @@ impl ValueShape {
                 let words: Vec<String> = words.iter().map(|word| escape_choice(word)).collect();
                 (" ".into(), format!(" ${{1|{}|}}", words.join(",")))
             }
-            ValueShape::Scalar(_) | ValueShape::OneOf(_) => same(" "),
+            ValueShape::Scalar(_) | ValueShape::OneOf(_) => plain_and_snippet(" "),
         }
     }
+}
+
+fn plain_and_snippet(text: &str) -> (String, String) {
+    (text.to_owned(), text.to_owned())
 }
 
 fn is_json_scalar(text: &str) -> bool {

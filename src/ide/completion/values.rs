@@ -57,13 +57,14 @@ fn unquoted_string(word: &str) -> Option<String> {
 
 /// Whether a value can be copied: a scalar on one line that is no secret.
 fn is_offered(value: &Value) -> bool {
-    let is_short = |text: &str| {
-        text.len() <= LONGEST && !text.contains("ENC[") && !text.chars().any(char::is_control)
-    };
     let is_scalar = match value.data() {
-        Data::String(text) => !text.is_empty() && is_short(text),
+        Data::String(text) => !text.is_empty() && is_short_text(text),
         Data::Bool(_) | Data::Integer(_) | Data::Float(_) => true,
         _ => false,
     };
     is_scalar && PrintOptions::default().mark_for(value.secrecy_of_parts()).is_none()
+}
+
+fn is_short_text(text: &str) -> bool {
+    text.len() <= LONGEST && !text.contains("ENC[") && !text.chars().any(char::is_control)
 }

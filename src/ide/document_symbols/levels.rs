@@ -31,11 +31,11 @@ impl Outline<'_> {
         }
         let span = self.tree.whole_span(item);
         let entries = self.tree.entries(item);
-        let key = |entry: &NodeId| self.tree.scalar(*entry);
-        let name = entries.iter().find(|(name, _)| key(name) == Some("name"));
+        let name = entries.iter().find(|(name, _)| self.tree.scalar(*name) == Some("name"));
         let name = name.and_then(|(_, value)| Some((self.tree.scalar(*value)?, *value)));
-        let locations =
-            entries.iter().filter(|(name, _)| key(name).is_some_and(|it| LOCATIONS.contains(&it)));
+        let locations = entries
+            .iter()
+            .filter(|(name, _)| self.tree.scalar(*name).is_some_and(|it| LOCATIONS.contains(&it)));
         let children: Vec<Symbol> =
             locations.flat_map(|(_, value)| self.location_symbols(*value)).collect();
         let named: Vec<&str> = children.iter().map(|location| &*location.name).collect();

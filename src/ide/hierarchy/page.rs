@@ -57,7 +57,19 @@ fn level_rows(level: &LevelView, names: &PlaceNames<'_>, has_key: bool) -> Vec<R
 fn candidate_rows(candidates: &[CandidateView], names: &PlaceNames<'_>) -> Vec<Row> {
     let (with_key, without_key): (Vec<_>, Vec<_>) =
         candidates.iter().partition(|candidate| candidate.key.is_some());
-    let row = |candidate: &CandidateView| Row {
+    let all = with_key.into_iter().chain(without_key);
+    let mut rows: Vec<Row> =
+        all.take(MAX_CANDIDATES).map(|candidate| candidate_row(candidate, names)).collect();
+    let more = candidates.len().saturating_sub(MAX_CANDIDATES);
+    if more > 0 {
+        let (level, place) = (String::new(), format!("  {more} more files"));
+        rows.push(Row { level, place, note: String::new() });
+    }
+    rows
+}
+
+fn candidate_row(candidate: &CandidateView, names: &PlaceNames<'_>) -> Row {
+    Row {
         level: String::new(),
         place: format!("  {}", place_of(&candidate.name, candidate.key, names)),
         note: if candidate.when.is_empty() {
@@ -65,15 +77,7 @@ fn candidate_rows(candidates: &[CandidateView], names: &PlaceNames<'_>) -> Vec<R
         } else {
             format!("where {}", condition_phrase(&candidate.when))
         },
-    };
-    let all = with_key.into_iter().chain(without_key);
-    let mut rows: Vec<Row> = all.take(MAX_CANDIDATES).map(row).collect();
-    let more = candidates.len().saturating_sub(MAX_CANDIDATES);
-    if more > 0 {
-        let (level, place) = (String::new(), format!("  {more} more files"));
-        rows.push(Row { level, place, note: String::new() });
     }
-    rows
 }
 
 fn place_of(name: &str, key: Option<Span>, names: &PlaceNames<'_>) -> String {
@@ -98,12 +102,14 @@ fn state_note(location: &LocationView, has_key: bool) -> &'static str {
 
 /// Writes rows in columns that are as wide as their longest text.
 fn write_table(out: &mut String, rows: &[Row]) {
-    let width = |text: fn(&Row) -> &str| {
-        rows.iter().map(|row| text(row).chars().count()).max().unwrap_or_default()
-    };
-    let (level, place) = (width(|row| &row.level), width(|row| &row.place));
+    let (level, place) =
+        (column_width(|row| &row.level, rows), column_width(|row| &row.place, rows));
     for row in rows {
         let line = format!("{:level$}  {:place$}  {}", row.level, row.place, row.note);
         let _ = writeln!(out, "{}", line.trim_end());
     }
+}
+
+fn column_width(text: fn(&Row) -> &str, rows: &[Row]) -> usize {
+    rows.iter().map(|row| text(row).chars().count()).max().unwrap_or_default()
 }

@@ -171,22 +171,23 @@ impl HoverWriter<'_> {
     /// Returns a value in lines. Where several files are merged, each leaf has its level behind it, or
     /// its file where the level has several.
     pub(super) fn block_value(&self, value: &Value, sources: &[ValueSource]) -> String {
-        let level_of = |span: Span| {
-            let path = self.snapshot.path_of(span.file)?;
-            let at = sources.iter().find(|source| source.place == Some(span));
-            let named = at.or_else(|| sources.iter().find(|source| source.path == *path));
-            Some(match named {
-                Some(source) if has_own_level(source, sources) => source.level.clone(),
-                _ => self.markup.names.short_path(path).to_owned(),
-            })
-        };
         let has_levels = sources.len() > 1;
         let level: Option<&dyn Fn(Span) -> Option<String>> =
-            if has_levels { Some(&level_of) } else { None };
+            if has_levels { Some(&|span| self.level_of_span(span, sources)) } else { None };
         let max = self.markup.config.max_value_lines;
         let (text, is_whole) = super::value::render_yaml(value, &self.print_options(), max, level);
         let more = if is_whole { String::new() } else { self.all_of_it() };
         self.markup.render_block(&text) + &more
+    }
+
+    fn level_of_span(&self, span: Span, sources: &[ValueSource]) -> Option<String> {
+        let path = self.snapshot.path_of(span.file)?;
+        let at = sources.iter().find(|source| source.place == Some(span));
+        let named = at.or_else(|| sources.iter().find(|source| source.path == *path));
+        Some(match named {
+            Some(source) if has_own_level(source, sources) => source.level.clone(),
+            _ => self.markup.names.short_path(path).to_owned(),
+        })
     }
 }
 

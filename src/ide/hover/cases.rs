@@ -274,17 +274,11 @@ fn without_repeats(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
 fn lift_covering(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
     let mut number = 0;
     while number < rows.len() {
-        let is_free = |lower: usize| {
-            (number + 1..lower).all(|between| {
-                let equal = rows[number..=between].iter();
-                let equal = equal.filter(|row| is_same_value(row, &rows[lower]));
-                let equal: Vec<&Assumed> = equal.flat_map(|row| &row.when).collect();
-                covers_overlap(&equal, &rows[between], &rows[lower])
-            })
-        };
         let lower = (number + 1..rows.len().saturating_sub(1)).find(|lower| {
             let (row, one) = (&rows[number], &rows[*lower]);
-            is_same_value(row, one) && covers_row(one, row) && is_free(*lower)
+            is_same_value(row, one)
+                && covers_row(one, row)
+                && is_free_between(*lower, number, &rows)
         });
         if let Some(lower) = lower {
             let mut lifted = rows.remove(lower);
@@ -299,6 +293,15 @@ fn lift_covering(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
         number += 1;
     }
     rows
+}
+
+fn is_free_between(lower: usize, number: usize, rows: &[Row<'_>]) -> bool {
+    (number + 1..lower).all(|between| {
+        let equal = rows[number..=between].iter();
+        let equal = equal.filter(|row| is_same_value(row, &rows[lower]));
+        let equal: Vec<&Assumed> = equal.flat_map(|row| &row.when).collect();
+        covers_overlap(&equal, &rows[between], &rows[lower])
+    })
 }
 
 /// Whether one of some assumptions holds wherever an assumption of each of two rows does at once.

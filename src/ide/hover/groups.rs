@@ -10,7 +10,7 @@ use crate::fleet::groups::{Group, Groups};
 use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::ide::audience::Audience;
 use crate::ide::value_sources::add_sources;
-use crate::text::{FilePath, count_phrase};
+use crate::text::count_phrase;
 
 /// The most values to list.
 const MAX_VALUES: usize = 6;
@@ -302,9 +302,8 @@ impl HoverWriter<'_> {
         for resolution in resolutions {
             add_sources(&mut sources, self.part_sources(resolution, asked.narrow));
         }
-        let is_here = |path: &FilePath| *path == self.subject.path;
         let shown = if resolutions.len() == 1 { 1 } else { MAX_FILES };
-        let is_told = sources.iter().any(|source| !is_here(&source.path));
+        let is_told = sources.iter().any(|source| source.path != self.subject.path);
         if !is_told {
             return String::new();
         }
@@ -312,7 +311,7 @@ impl HoverWriter<'_> {
             .iter()
             .take(shown)
             .map(|source| {
-                if is_here(&source.path) {
+                if source.path == self.subject.path {
                     "this file".to_owned()
                 } else {
                     self.source_with_path(source)

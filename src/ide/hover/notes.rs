@@ -5,7 +5,7 @@ use super::answer::ShownPart;
 use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::hiera::config::Layer;
 use crate::hiera::lookup::Resolver;
-use crate::hiera::resolution::{Outcome, Resolution, Unsettled};
+use crate::hiera::resolution::{LookupStep, Outcome, Resolution, Unsettled};
 use crate::hiera::scope::Scope;
 use crate::ide::cursor::Subject;
 use crate::ide::phrases::level_title;
@@ -122,16 +122,10 @@ impl HoverWriter<'_> {
         resolver: &Resolver<'_>,
         resolution: &Resolution,
     ) -> Option<String> {
-        let is_named = |layer: &Layer, name: &str| {
-            resolution.steps.iter().any(|step| {
-                matches!(step.outcome, Outcome::Opaque(_))
-                    && (&step.layer, &*step.level.name) == (layer, name)
-            })
-        };
         let mut names = Vec::new();
         for (layer, name) in resolver.levels_that_may_hold_options(resolution) {
             let title = self.markup.render_bold(&level_title(&layer, &name));
-            if !is_named(&layer, &name) && !names.contains(&title) {
+            if !is_opaque_level(&layer, &name, &resolution.steps) && !names.contains(&title) {
                 names.push(title);
             }
         }
@@ -141,4 +135,11 @@ impl HoverWriter<'_> {
             several => Some(format!("levels {} may hold lookup_options", several.join(", "))),
         }
     }
+}
+
+fn is_opaque_level(layer: &Layer, name: &str, steps: &[LookupStep]) -> bool {
+    steps.iter().any(|step| {
+        matches!(step.outcome, Outcome::Opaque(_))
+            && (&step.layer, &*step.level.name) == (layer, name)
+    })
 }

@@ -62,10 +62,13 @@ impl HoverWriter<'_> {
             ));
         }
         for (names, files) in &by_variable {
-            let noun = || self.file_noun(names);
             texts.push(match names[..] {
-                [name] => self.group(files, noun, |it| it.when.get(name).map(String::as_str)),
-                _ => self.group(files, noun, |_| None),
+                [name] => self.group(
+                    files,
+                    || self.file_noun(names),
+                    |it| it.when.get(name).map(String::as_str),
+                ),
+                _ => self.group(files, || self.file_noun(names), |_| None),
             });
         }
         texts.join(", ")

@@ -96,9 +96,6 @@ impl HoverWriter<'_> {
         let code = self.snapshot.manifests(&self.subject.environment);
         let aliases = data_type
             .map_or_else(Vec::new, |written| code.aliases_named(&written.text, MAX_ALIASES));
-        let is_longer = |written: Option<&Excerpt>, most: usize| {
-            written.is_some_and(|written| one_line(&written.text).chars().count() > most)
-        };
         if aliases.is_empty() && !is_longer(data_type, MAX_TYPE) && !is_longer(default, MAX_DEFAULT)
         {
             return None;
@@ -211,6 +208,10 @@ impl HoverWriter<'_> {
         let data_type = self.markup.render_code(&cut_text(&one_line(&data_type.to_string())));
         format!("\nof type {data_type}{required}\n")
     }
+}
+
+fn is_longer(written: Option<&Excerpt>, most: usize) -> bool {
+    written.is_some_and(|written| one_line(&written.text).chars().count() > most)
 }
 
 fn alias_text(alias: &TypeAlias) -> String {

@@ -154,20 +154,22 @@ impl HoverWriter<'_> {
         let index = self.snapshot.manifests(&self.subject.environment);
         let root = resolution.key.root_text();
         let CalledMerge::Several(calls) = index.called_merge(&root) else { return None };
-        let call = |one: &ReaderAt<'_>| {
-            let strategy = asked_strategy(one.reader);
-            let merge = match (&one.reader.merge, &strategy) {
-                (None, _) => "no merge".to_owned(),
-                (Some(_), Some(strategy)) => format!("merge {strategy}"),
-                (Some(_), None) => "a computed merge".to_owned(),
-            };
-            format!("{merge} by {}", self.render_call(one))
-        };
-        let mut all: Vec<String> = calls.iter().take(MAX_SOURCES).map(call).collect();
+        let mut all: Vec<String> =
+            calls.iter().take(MAX_SOURCES).map(|one| self.call_text(one)).collect();
         if calls.len() > MAX_SOURCES {
             all.push(format!("… and {} more", calls.len() - MAX_SOURCES));
         }
         Some(format!("asked for with {}", all.join(", ")))
+    }
+
+    fn call_text(&self, one: &ReaderAt<'_>) -> String {
+        let strategy = asked_strategy(one.reader);
+        let merge = match (&one.reader.merge, &strategy) {
+            (None, _) => "no merge".to_owned(),
+            (Some(_), Some(strategy)) => format!("merge {strategy}"),
+            (Some(_), None) => "a computed merge".to_owned(),
+        };
+        format!("{merge} by {}", self.render_call(one))
     }
 
     /// Returns a call in code with its place.

@@ -16,13 +16,16 @@ pub(super) fn render_yaml(
     max_lines: usize,
     level: Option<&dyn Fn(Span) -> Option<String>>,
 ) -> (String, bool) {
-    let comment = |origin| level.and_then(|level| level(origin));
-    let lines = print::compact_lines(value, options, &comment);
+    let lines = print::compact_lines(value, options, &|origin| level_comment(origin, level));
     let is_whole = lines.len() <= max_lines + 1;
     let shown = if is_whole { lines.len() } else { max_lines };
-    let mut out = print::with_comments(&lines[..shown], &comment);
+    let mut out = print::with_comments(&lines[..shown], &|origin| level_comment(origin, level));
     if !is_whole {
         out.push_str(&format!("# … {} more lines\n", lines.len() - shown));
     }
     (out, is_whole)
+}
+
+fn level_comment(origin: Span, level: Option<&dyn Fn(Span) -> Option<String>>) -> Option<String> {
+    level.and_then(|level| level(origin))
 }

@@ -206,16 +206,9 @@ impl<'a> RefactorContext<'a> {
         }
         let file = TargetFile::new(&target, readers.len());
         let governs = subjects.governs_phrase(&governed, readers.len());
-        let refused = |reason: &str| OverridePlace {
-            file: file.clone(),
-            governs: governs.clone(),
-            effect: String::new(),
-            remark: None,
-            change: Err(reason.to_owned()),
-        };
         let texts = match self.entry_texts(key, &governed, &answers) {
             Ok(texts) => texts,
-            Err(reason) => return Some(refused(reason)),
+            Err(reason) => return Some(refused_place(reason, &file, &governs)),
         };
         let texts: Vec<Written> = texts
             .into_iter()
@@ -224,7 +217,7 @@ impl<'a> RefactorContext<'a> {
             })
             .collect();
         if texts.is_empty() {
-            return Some(refused(secrets::MIXED));
+            return Some(refused_place(secrets::MIXED, &file, &governs));
         }
         let (mut best, mut known) = (None, KnownAnswers::default());
         for Written { text, remark, .. } in texts {
@@ -247,6 +240,16 @@ impl<'a> RefactorContext<'a> {
         }
         let (change, effect, remark) = best?;
         Some(OverridePlace { file, governs, effect, remark, change: Ok(change) })
+    }
+}
+
+fn refused_place(reason: &str, file: &TargetFile, governs: &str) -> OverridePlace {
+    OverridePlace {
+        file: file.clone(),
+        governs: governs.to_owned(),
+        effect: String::new(),
+        remark: None,
+        change: Err(reason.to_owned()),
     }
 }
 

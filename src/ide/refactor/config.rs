@@ -91,14 +91,10 @@ impl<'a> ConfigFile<'a> {
         {
             return Err(format!("Puppet refuses the file as it is: {}", problem.message));
         }
-        let is_shared = |node: &yaml::Node| {
-            let is_alias = matches!(node.kind, NodeKind::Alias { .. });
-            is_alias || node.anchor.is_some() || node.tag.is_some()
-        };
         if self.tree.second_document.is_some() {
             return Err("the file has a second YAML document".to_owned());
         }
-        if self.tree.nodes.iter().any(is_shared) {
+        if self.tree.nodes.iter().any(is_shared_node) {
             return Err("the file has anchors, aliases or tags".to_owned());
         }
         Ok(())
@@ -147,6 +143,11 @@ impl<'a> ConfigFile<'a> {
     fn node_span(&self, node: NodeId) -> TextRange {
         self.tree.node(node).span
     }
+}
+
+fn is_shared_node(node: &yaml::Node) -> bool {
+    let is_alias = matches!(node.kind, NodeKind::Alias { .. });
+    is_alias || node.anchor.is_some() || node.tag.is_some()
 }
 
 /// The text of version 5.

@@ -29,23 +29,20 @@ fn draft_scalar(context: &RefactorContext<'_>) -> Option<Draft> {
         return None;
     }
     let levels = context.reading_levels();
-    let is_eyaml = |level: &&Level| level.backend.data_reader() == Some(DataReader::Eyaml);
-    let level = *levels.iter().find(|level| is_eyaml(level))?;
+    let level = *levels.iter().find(|level| is_eyaml_level(level))?;
     let scope = context.snapshot.scope_for(context.environment, context.wanted.path);
     let key = KeySource::public_of(&options_of(level, &scope, None).ok()?).ok()?;
     let title = format!("Encrypt the value in `{}`", entry.name);
-    let refused =
-        |reason: &str| Some(Draft::new_refused(RefactoringKind::Rewrite, title.clone(), reason));
-    if let Some(other) = levels.iter().find(|level| !is_eyaml(level)) {
-        return refused(&format!(
-            "the level `{}` reads the file, too, and decrypts nothing",
-            other.name
-        ));
+    if let Some(other) = levels.iter().find(|level| !is_eyaml_level(level)) {
+        return refuse_draft(
+            &format!("the level `{}` reads the file, too, and decrypts nothing", other.name),
+            &title,
+        );
     }
     let encrypted =
         match context.snapshot.encrypt_text(context.environment, &keep_line_end(text), &key) {
             Ok(encrypted) => encrypted,
-            Err(reason) => return refused(&reason),
+            Err(reason) => return refuse_draft(&reason, &title),
         };
     let written =
         if is_in_flow(document, node.span.start) { format!("'{encrypted}'") } else { encrypted };
@@ -57,6 +54,14 @@ fn draft_scalar(context: &RefactorContext<'_>) -> Option<Draft> {
         draft.remark = ", which becomes a String".to_owned();
     }
     Some(draft)
+}
+
+fn refuse_draft(reason: &str, title: &str) -> Option<Draft> {
+    Some(Draft::new_refused(RefactoringKind::Rewrite, title.to_owned(), reason))
+}
+
+fn is_eyaml_level(level: &Level) -> bool {
+    level.backend.data_reader() == Some(DataReader::Eyaml)
 }
 
 /// Returns a text with one more line end if it ends with one: hiera-eyaml removes the last line end

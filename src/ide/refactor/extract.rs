@@ -80,13 +80,17 @@ impl RefactorContext<'_> {
                 root: root.clone(),
             });
             for node in document.nodes_in(entry.value) {
-                let place = |key, node| ReplaceableValue { key, node, root: root.clone() };
                 match &document.tree.node(node).kind {
                     NodeKind::Sequence { items, .. } => {
-                        places.extend(items.iter().map(|item| place(None, *item)));
+                        places
+                            .extend(items.iter().map(|item| replaceable_value(None, *item, root)));
                     }
                     NodeKind::Mapping { entries, .. } => {
-                        places.extend(entries.iter().map(|(key, node)| place(Some(*key), *node)));
+                        places.extend(
+                            entries
+                                .iter()
+                                .map(|(key, node)| replaceable_value(Some(*key), *node, root)),
+                        );
                     }
                     NodeKind::Scalar { .. } | NodeKind::Alias { .. } => {}
                 }
@@ -94,6 +98,10 @@ impl RefactorContext<'_> {
         }
         places
     }
+}
+
+fn replaceable_value(key: Option<NodeId>, node: NodeId, root: &Arc<str>) -> ReplaceableValue {
+    ReplaceableValue { key, node, root: root.clone() }
 }
 
 /// Drafts the extraction of the value at the cursor; `None` where it stands once, or is too small.
@@ -172,10 +180,7 @@ impl Document {
     ) -> Option<TextEdit> {
         let node = self.tree.node(place.node);
         let alias = format!("\"%{{alias('{name}')}}\"");
-        let has_comment = |range: TextRange| {
-            self.tree.comments.iter().any(|comment| range.contains_range(*comment))
-        };
-        if has_comment(node.span) && !keeps_comments {
+        if self.holds_comment(node.span) && !keeps_comments {
             return None;
         }
         let Some(key) = place.key.map(|key| self.tree.node(key).span) else {
@@ -183,11 +188,15 @@ impl Document {
         };
         let gap = TextRange::new(key.end, node.span.start);
         let between = &self.text[gap.as_usize()];
-        if has_comment(gap) || between.trim() != ":" {
+        if self.holds_comment(gap) || between.trim() != ":" {
             return None;
         }
         let colon = gap.start + between.find(':')? as u32 + 1;
         Some(TextEdit::new(TextRange::new(colon, node.span.end), format!(" {alias}")))
+    }
+
+    fn holds_comment(&self, range: TextRange) -> bool {
+        self.tree.comments.iter().any(|comment| range.contains_range(*comment))
     }
 }
 
@@ -195,9 +204,10 @@ impl Document {
 fn selected_text(context: &RefactorContext<'_>) -> Option<Draft> {
     let (document, range) = (&context.document, context.wanted.range);
     let selected = document.text.get(range.as_usize())?;
-    let is_special =
-        |c: char| c.is_control() || matches!(c, '%' | '{' | '}' | '\'' | '"' | '\\' | '#');
-    if selected.trim() != selected || selected.len() < SHORTEST || selected.contains(is_special) {
+    if selected.trim() != selected
+        || selected.len() < SHORTEST
+        || selected.contains(is_special_char)
+    {
         return None;
     }
     let strings: Vec<(ReplaceableValue, String, usize)> = context
@@ -234,6 +244,10 @@ fn selected_text(context: &RefactorContext<'_>) -> Option<Draft> {
     let title = format!("Extract the text, {count} times in this file, into `{name}`");
     let keys = strings.iter().map(|(place, ..)| place.root.clone());
     Some(Draft::new(RefactoringKind::Extract, title, change, keys).with_new_key(name))
+}
+
+fn is_special_char(c: char) -> bool {
+    c.is_control() || matches!(c, '%' | '{' | '}' | '\'' | '"' | '\\' | '#')
 }
 
 impl Document {

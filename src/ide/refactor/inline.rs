@@ -7,7 +7,7 @@ use crate::hiera::resolution::Outcome;
 use crate::ide::cursor::part_of;
 use crate::puppet::value::{Data, Value};
 use crate::text::{SourceChange, TextEdit, TextRange};
-use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle};
+use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle, Tree};
 
 /// Drafts the inlining of the alias at the cursor.
 pub(super) fn draft_inlining(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>) {
@@ -29,19 +29,13 @@ fn draft_of_yaml(context: &RefactorContext<'_>) -> Option<Draft> {
         return None;
     }
     let title = format!("Inline the value of `*{name}`");
-    let refused = |reason| Some(Draft::new_refused(RefactoringKind::Inline, title.clone(), reason));
     let span = document.tree.node(*target).span;
     let of_target = document.entry_at(span.start)?;
     if context.is_sensitive(&entry.name) || context.is_sensitive(&of_target.name) {
-        return refused(secrets::REASON);
+        return refuse_draft(secrets::REASON, &title);
     }
-    let is_own = |node: NodeId| {
-        let of = document.tree.node(node);
-        let is_alias = matches!(of.kind, NodeKind::Alias { .. });
-        is_alias || of.tag.is_some() || node != *target && of.anchor.is_some()
-    };
-    if document.nodes_in(*target).any(is_own) {
-        return refused("the anchored value has anchors, aliases or tags of its own");
+    if document.nodes_in(*target).any(|node| is_own_node(node, *target, &document.tree)) {
+        return refuse_draft("the anchored value has anchors, aliases or tags of its own", &title);
     }
     let written = &document.text[span.as_usize()];
     let place = document.tree.node(alias).span;
@@ -69,6 +63,16 @@ fn draft_of_yaml(context: &RefactorContext<'_>) -> Option<Draft> {
     let mut change = SourceChange::default();
     change.push(context.wanted.path, TextEdit::new(TextRange::new(start, place.end), text));
     Some(Draft::new(RefactoringKind::Inline, title, change, [entry.name.clone()]))
+}
+
+fn is_own_node(node: NodeId, target: NodeId, tree: &Tree) -> bool {
+    let of = tree.node(node);
+    let is_alias = matches!(of.kind, NodeKind::Alias { .. });
+    is_alias || of.tag.is_some() || node != target && of.anchor.is_some()
+}
+
+fn refuse_draft(reason: &str, title: &str) -> Option<Draft> {
+    Some(Draft::new_refused(RefactoringKind::Inline, title.to_owned(), reason))
 }
 
 /// Returns the text of a node as it can stand within brackets or braces; `None` for one that goes

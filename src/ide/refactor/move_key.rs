@@ -19,11 +19,15 @@ pub(super) fn draft_moves(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>
         let title = format!("Move `{}` to another level", entry.name);
         return drafts.push(Draft::new_refused(RefactoringKind::Move, title, reason));
     }
-    let is_likely = |target: &MoveTarget| context.is_likely_target(target, entry, &siblings);
-    targets.sort_by_key(|target| (!is_likely(target), !target.exists));
+    targets.sort_by_key(|target| {
+        (!context.is_likely_target(target, entry, &siblings), !target.exists)
+    });
     for target in targets.into_iter().take(MAX_TRIED) {
         if let Some(draft) = context.draft_move(entry, &target) {
-            drafts.push(Draft { is_likely: is_likely(&target), ..draft });
+            drafts.push(Draft {
+                is_likely: context.is_likely_target(&target, entry, &siblings),
+                ..draft
+            });
         }
     }
 }

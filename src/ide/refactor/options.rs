@@ -68,14 +68,10 @@ impl Document {
     /// way that takes no entry.
     fn with_options(&self, key: &str, strategy: &Strategy) -> Option<TextEdit> {
         let name = strategy.name();
-        let entry_in = |indent: usize| {
-            let pad = " ".repeat(indent);
-            format!("{pad}{}:\n{pad}  merge: {name}\n", print::quote_scalar(key))
-        };
         let Some(entry) = self.find_entry(LOOKUP_OPTIONS) else {
             let at = self.entries.first().map_or(self.text.len() as u32, |first| first.lead);
             let gap = if self.entries.is_empty() { "" } else { "\n" };
-            let text = format!("{LOOKUP_OPTIONS}:\n{}{gap}", entry_in(2));
+            let text = format!("{LOOKUP_OPTIONS}:\n{}{gap}", options_entry_text(2, name, key));
             return Some(TextEdit::new(TextRange::new_empty(at), text));
         };
         let NodeKind::Mapping { flow, entries } = &self.tree.node(entry.value).kind else {
@@ -90,11 +86,16 @@ impl Document {
         }
         let start = self.tree.node(first.0).span.start as usize;
         let line = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let mut text = entry_in(start - line);
+        let mut text = options_entry_text(start - line, name, key);
         let at = self.line_end(end);
         if !self.text[..at as usize].ends_with('\n') {
             text.insert(0, '\n');
         }
         Some(TextEdit::new(TextRange::new_empty(at), text))
     }
+}
+
+fn options_entry_text(indent: usize, name: &str, key: &str) -> String {
+    let pad = " ".repeat(indent);
+    format!("{pad}{}:\n{pad}  merge: {name}\n", print::quote_scalar(key))
 }

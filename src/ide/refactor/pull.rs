@@ -4,6 +4,7 @@ use super::{Draft, RefactorContext, RefactoringKind};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::value::Value;
 use crate::text::{FilePath, SourceChange};
+use crate::workspace::EnvironmentView;
 
 /// Drafts the move of a key from all files that define it with one value.
 pub(super) fn draft_pull(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>) {
@@ -21,15 +22,15 @@ pub(super) fn draft_pull(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>)
     let Some(target) = context.located_targets().into_iter().rev().find(|it| it.is_for_all) else {
         return;
     };
-    let value = |path: &FilePath| -> Option<Value> {
-        Some(view.data_of(path)?.get(&entry.name)?.value.clone())
-    };
-    let own = value(context.wanted.path);
-    if files.len() < 2 || own.is_none() || files.iter().any(|path| value(path) != own) {
+    let own = entry_value(context.wanted.path, &view, &entry.name);
+    if files.len() < 2
+        || own.is_none()
+        || files.iter().any(|path| entry_value(path, &view, &entry.name) != own)
+    {
         return;
     }
     let others: Vec<&FilePath> = files.into_iter().filter(|path| **path != target.path).collect();
-    let has_it = value(&target.path).is_some();
+    let has_it = entry_value(&target.path, &view, &entry.name).is_some();
     let (count, noun) = match others.len() {
         1 => (1, "file"),
         count => (count, "files"),
@@ -69,4 +70,8 @@ pub(super) fn draft_pull(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>)
         }
     }
     drafts.push(Draft::new(RefactoringKind::Move, title, change, [entry.name.clone()]));
+}
+
+fn entry_value(path: &FilePath, view: &EnvironmentView<'_>, name: &str) -> Option<Value> {
+    Some(view.data_of(path)?.get(name)?.value.clone())
 }

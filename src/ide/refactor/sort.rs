@@ -55,24 +55,25 @@ impl Document {
                 }
             }
         }
-        let rank = |number: usize| {
-            let name = &*self.entries[number].name;
-            let is_options = number == 0 && name == LOOKUP_OPTIONS;
-            Reverse((!is_options, name, number))
-        };
         let free = (0..self.entries.len()).filter(|number| waiting[*number] == 0);
-        let mut free: BinaryHeap<_> = free.map(rank).collect();
+        let mut free: BinaryHeap<_> = free.map(|number| self.entry_rank(number)).collect();
         let mut order = Vec::new();
         while let Some(Reverse((.., number))) = free.pop() {
             order.push(number);
             for follower in &followers[number] {
                 waiting[*follower] -= 1;
                 if waiting[*follower] == 0 {
-                    free.push(rank(*follower));
+                    free.push(self.entry_rank(*follower));
                 }
             }
         }
         Some(order)
+    }
+
+    fn entry_rank(&self, number: usize) -> Reverse<(bool, &str, usize)> {
+        let name = &*self.entries[number].name;
+        let is_options = number == 0 && name == LOOKUP_OPTIONS;
+        Reverse((!is_options, name, number))
     }
 
     /// Returns the edits that bring the entries into an order, while those that are kept stay.

@@ -143,9 +143,8 @@ impl RefactorContext<'_> {
         {
             return None;
         }
-        let has_token = |text: &str| text.contains("%{");
-        let is_for_all = !template.as_ref().is_some_and(|template| has_token(&template.text))
-            && !has_token(&level.datadir.text)
+        let is_for_all = !template.as_ref().is_some_and(|template| template.text.contains("%{"))
+            && !level.datadir.text.contains("%{")
             && matches!(level.locations, Locations::Paths(_));
         Some(MoveTarget { path: path.clone(), exists, level: level.clone(), template, is_for_all })
     }
@@ -241,25 +240,34 @@ impl RefactorContext<'_> {
     fn is_as_open(&self, target: &MoveTarget, from: &FilePath) -> bool {
         let own = self.environment.path_matches(from).map(|(reach, _)| &reach.level);
         let own: Vec<&Arc<Level>> = own.collect();
-        let decrypts = |level: &Level| level.backend.data_reader() == Some(DataReader::Eyaml);
-        let is_named = |path: &FilePath, level: &Level| {
-            secrets::names_secrets(self.short_path(path)) || secrets::names_secrets(&level.name)
-        };
-        let own_decrypts = own.iter().any(|level| decrypts(level));
-        let own_is_named = own.iter().any(|level| is_named(from, level));
-        let has_ciphertext = || {
-            let text = self.snapshot.file(&target.path).and_then(|file| file.text());
-            text.is_some_and(|text| secrets::is_encrypted(&text.to_str()))
-        };
-        own_is_named == is_named(&target.path, &target.level)
-            && (own_decrypts || !decrypts(&target.level) && !has_ciphertext())
+        let own_decrypts = own.iter().any(|level| decrypts_values(level));
+        let own_is_named = own.iter().any(|level| self.is_named_secret(from, level));
+        own_is_named == self.is_named_secret(&target.path, &target.level)
+            && (own_decrypts
+                || !decrypts_values(&target.level) && !self.has_ciphertext(&target.path))
     }
+
+    fn has_ciphertext(&self, path: &FilePath) -> bool {
+        let text = self.snapshot.file(path).and_then(|file| file.text());
+        text.is_some_and(|text| secrets::is_encrypted(&text.to_str()))
+    }
+
+    fn is_named_secret(&self, path: &FilePath, level: &Level) -> bool {
+        secrets::names_secrets(self.short_path(path)) || secrets::names_secrets(&level.name)
+    }
+}
+
+fn decrypts_values(level: &Level) -> bool {
+    level.backend.data_reader() == Some(DataReader::Eyaml)
 }
 
 impl MoveTarget {
     /// Whether both are named by one location of one level.
     fn is_of_location(&self, other: &MoveTarget) -> bool {
-        let text = |target: &MoveTarget| target.template.as_ref().map(|it| it.text.clone());
-        self.level.name == other.level.name && text(self) == text(other)
+        self.level.name == other.level.name && template_text(self) == template_text(other)
     }
+}
+
+fn template_text(target: &MoveTarget) -> Option<Arc<str>> {
+    target.template.as_ref().map(|it| it.text.clone())
 }

@@ -90,10 +90,7 @@ impl Document {
             (
                 NodeKind::Scalar { style: one, text: a },
                 NodeKind::Scalar { style: other, text: b },
-            ) => {
-                let is_plain = |style: &ScalarStyle| *style == ScalarStyle::Plain;
-                a == b && is_plain(one) == is_plain(other)
-            }
+            ) => a == b && (*one == ScalarStyle::Plain) == (*other == ScalarStyle::Plain),
             (NodeKind::Sequence { items: a, .. }, NodeKind::Sequence { items: b, .. }) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.is_same(*a, *b))
             }

@@ -2,6 +2,7 @@
 
 use super::data::segment_place;
 use super::{KeyPart, ReferenceSearch, Role};
+use crate::hiera::KeySegment;
 use crate::hiera::config::Template;
 use crate::hiera::data::Reference;
 use crate::hiera::interpolation::{TokenKind, parse_tokens};
@@ -13,9 +14,6 @@ impl ReferenceSearch<'_> {
     /// Finds the tokens that name a variable, or a part of it.
     pub(super) fn find_variable(&mut self, variable: &KeyPart) -> Option<()> {
         let root = plain_name(&variable.root);
-        let names = |key: &LookupKey| {
-            plain_name(&key.root_text()) == root && key.subkeys.starts_with(&variable.subkeys)
-        };
         let view = self.snapshot.view(self.environment);
         for path in self.snapshot.keys().files() {
             self.goes_on()?;
@@ -24,7 +22,7 @@ impl ReferenceSearch<'_> {
             };
             for token in data.tokens() {
                 if let Reference::Variable(key) = &token.reference
-                    && names(key)
+                    && names_variable(key, root, &variable.subkeys)
                 {
                     let number = variable.subkeys.len();
                     let range = segment_place(self.snapshot, path, token, key, number);
@@ -32,7 +30,7 @@ impl ReferenceSearch<'_> {
                 }
             }
         }
-        self.variable_in_locations(variable, &names);
+        self.variable_in_locations(variable, &|key| names_variable(key, root, &variable.subkeys));
         Some(())
     }
 
@@ -49,6 +47,10 @@ impl ReferenceSearch<'_> {
         }
         found.into_iter().for_each(|(path, range)| self.add(Role::Token, &path, range));
     }
+}
+
+fn names_variable(key: &LookupKey, root: &str, subkeys: &[KeySegment]) -> bool {
+    plain_name(&key.root_text()) == root && key.subkeys.starts_with(subkeys)
 }
 
 /// `%{::x}` and `%{x}` are the same variable.

@@ -5,6 +5,7 @@ use crate::hiera::config::Layer;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::TextRange;
 use crate::workspace::environments::Environment;
+use crate::workspace::index::{KeyIndex, OptionsPlace};
 use crate::workspace::kinds::code_language;
 use crate::workspace::manifests::{ModuleOrigin, split_key};
 
@@ -113,11 +114,7 @@ impl Renaming<'_> {
     /// Checks that the same entries of `lookup_options` apply to both names.
     pub(super) fn check_options(&self, new: &str) -> Result<(), RenameError> {
         let index = self.snapshot.keys();
-        let patterns = |key: &str| {
-            let all = index.options_of(key).filter(|entry| entry.is_pattern);
-            all.cloned().collect::<Vec<_>>()
-        };
-        let (old, later) = (patterns(&self.part.root), patterns(new));
+        let (old, later) = (pattern_entries(&self.part.root, index), pattern_entries(new, index));
         let other = old.iter().find(|one| !later.contains(one));
         if let Some(entry) = other.or_else(|| later.iter().find(|one| !old.contains(one))) {
             return Err(RenameError::Options(entry.key.to_string()));
@@ -141,22 +138,21 @@ impl Renaming<'_> {
         new: &str,
     ) -> Result<(), RenameError> {
         let (keys, index) = (self.snapshot.keys(), self.snapshot.manifests(environment));
-        let taken = |place: String| Err(RenameError::Taken(new.to_owned(), place));
         let mut defined =
             keys.definitions(new).iter().filter(|path| environment.reaches_file(path));
         if let Some(path) = defined.next() {
-            return taken(self.definition_place(path, new));
+            return taken_error(self.definition_place(path, new), new);
         }
         let asking = keys.asked_by(new).iter();
         let asking = asking.filter_map(|key| Some((keys.definitions(key).first()?, key)));
         if let Some((path, key)) = { asking }.next() {
-            return taken(self.definition_place(path, key));
+            return taken_error(self.definition_place(path, key), new);
         }
         if let Some(one) = index.readers_of_key(new).next() {
-            return taken(self.place_name(&one.file.path, one.reader.range));
+            return taken_error(self.place_name(&one.file.path, one.reader.range), new);
         }
         if let Some(one) = index.asking_parameter(new) {
-            return taken(self.place_name(&one.file.path, one.parameter.range));
+            return taken_error(self.place_name(&one.file.path, one.parameter.range), new);
         }
         match index.pattern_readers(new).next() {
             Some(one) => Err(self.computed_name(&one.file.path, one.reader.range)),
@@ -194,18 +190,30 @@ impl Renaming<'_> {
     }
 }
 
+fn taken_error(place: String, new: &str) -> Result<(), RenameError> {
+    Err(RenameError::Taken(new.to_owned(), place))
+}
+
+fn pattern_entries(key: &str, index: &KeyIndex) -> Vec<OptionsPlace> {
+    let all = index.options_of(key).filter(|entry| entry.is_pattern);
+    all.cloned().collect::<Vec<_>>()
+}
+
 /// Whether a range of code is a whole name: neither a part of a longer one, nor one that it begins.
 pub(super) fn is_whole_word(text: &str, range: TextRange) -> bool {
     let range = range.as_usize();
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let before = &text[..range.start];
     let before = before.strip_suffix("::").map_or(before, |outer| {
         // `::a::b` is the same name, `x::a::b` is another one.
-        if outer.ends_with(is_word) { "x" } else { outer }
+        if outer.ends_with(is_word_char) { "x" } else { outer }
     });
     let after = &text[range.end..];
-    let goes_on = after.strip_prefix("::").is_some_and(|rest| rest.starts_with(is_word));
-    !before.ends_with(is_word) && !after.starts_with(is_word) && !goes_on
+    let goes_on = after.strip_prefix("::").is_some_and(|rest| rest.starts_with(is_word_char));
+    !before.ends_with(is_word_char) && !after.starts_with(is_word_char) && !goes_on
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// Whether a byte of a text lies behind a `#` of its line.

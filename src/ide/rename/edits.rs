@@ -132,10 +132,11 @@ impl Renaming<'_> {
     /// Whether a level reads the file as HOCON though its name says otherwise, or HOCON in another
     /// format: then the tree of its text has other keys than its data.
     fn is_misnamed(&self, file: &File) -> bool {
-        let is_hocon = |format: DataFormat| format == DataFormat::Hocon;
         let mut environments = self.snapshot.environments().governing_environments(&file.path);
         let reader = environments.find_map(|environment| environment.data_reader(&file.path));
-        reader.is_some_and(|reader| is_hocon(reader.format()) != is_hocon(file.format()))
+        reader.is_some_and(|reader| {
+            (reader.format() == DataFormat::Hocon) != (file.format() == DataFormat::Hocon)
+        })
     }
 
     /// Whether a root key begins a line of an entry without merge keys, as most do: then the key's
@@ -178,16 +179,15 @@ impl Renaming<'_> {
 
     /// Whether keys from the root lead to the one that is renamed.
     fn is_way(&self, keys: &[&str], role: Role) -> bool {
-        let plain = |key: &str| key.strip_prefix(':').unwrap_or(key).to_owned();
         let Some((root, rest)) = keys.split_first() else { return false };
         match role {
-            Role::OptionsEntry => plain(root) == LOOKUP_OPTIONS && rest.len() == 1,
+            Role::OptionsEntry => plain_key(root) == LOOKUP_OPTIONS && rest.len() == 1,
             _ => {
                 let subkeys = self.part.subkeys.iter();
-                plain(root) == *self.part.root
+                plain_key(root) == *self.part.root
                     && rest.len() == self.part.subkeys.len()
                     && rest.iter().zip(subkeys).all(|(key, segment)| match segment {
-                        KeySegment::Name(name) => plain(key) == **name,
+                        KeySegment::Name(name) => plain_key(key) == **name,
                         KeySegment::Index(_) => true,
                     })
             }
@@ -232,6 +232,10 @@ impl Renaming<'_> {
         let text = self.snapshot.file(path).and_then(|file| file.text());
         text.map_or(1, |text| text.line_of(range.start) + 1)
     }
+}
+
+fn plain_key(key: &str) -> String {
+    key.strip_prefix(':').unwrap_or(key).to_owned()
 }
 
 fn last_part(name: &str) -> &str {

@@ -10,24 +10,25 @@ const OTHERS: &str = "_:-/+@*&!?=~|<>";
 
 /// Checks that a name can be written in data, tokens and code as it is.
 pub(super) fn check(name: &str) -> Result<(), RenameError> {
-    let invalid = |reason| Err(RenameError::Invalid(reason));
     if name.is_empty() {
-        return invalid("it is empty");
+        return Err(RenameError::Invalid("it is empty"));
     }
     if name == LOOKUP_OPTIONS {
-        return invalid("`lookup_options` is a key of Hiera itself");
+        return Err(RenameError::Invalid("`lookup_options` is a key of Hiera itself"));
     }
     if name.contains('.') {
-        return invalid("a dot separates the parts of a key");
+        return Err(RenameError::Invalid("a dot separates the parts of a key"));
     }
     if !name.chars().all(|c| c.is_alphanumeric() || OTHERS.contains(c)) {
-        return invalid("blanks, quotes and brackets would end it");
+        return Err(RenameError::Invalid("blanks, quotes and brackets would end it"));
     }
     if name.starts_with(':') || name.ends_with(':') {
-        return invalid("a colon at its beginning or end has a meaning of its own");
+        return Err(RenameError::Invalid(
+            "a colon at its beginning or end has a meaning of its own",
+        ));
     }
     if name.bytes().all(|byte| byte.is_ascii_digit()) {
-        return invalid("digits alone are the number of an element");
+        return Err(RenameError::Invalid("digits alone are the number of an element"));
     }
     Ok(())
 }

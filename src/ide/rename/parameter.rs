@@ -143,14 +143,10 @@ impl Renaming<'_> {
                 return refuse_with(format!("{} uses parameters of `{class}`", place()));
             }
         }
-        let may_give = |one: &&ClassUse| {
-            let is_literal = one.class.as_ref().is_some_and(|class| class.literal_text().is_some());
-            !is_literal
-                && (one.gives_more
-                    || one.gives.iter().any(|given| given.name == found.parameter.name))
-        };
         for file in index.files() {
-            if let Some(one) = file.manifest.uses.iter().find(may_give) {
+            if let Some(one) =
+                file.manifest.uses.iter().find(|one| may_give_parameter(one, &found.parameter.name))
+            {
                 let place = self.place_name(&file.path, one.range);
                 return refuse_with(format!("{place} declares classes whose names are computed"));
             }
@@ -221,6 +217,11 @@ impl Renaming<'_> {
         let at = nested.or(qualified).or_else(|| named.next().map(|(at, _)| at));
         at.map_or(TemplateUse::None, |at| TemplateUse::Place(TextRange::new_empty(at as u32)))
     }
+}
+
+fn may_give_parameter(one: &ClassUse, name: &str) -> bool {
+    let is_literal = one.class.as_ref().is_some_and(|class| class.literal_text().is_some());
+    !is_literal && (one.gives_more || one.gives.iter().any(|given| given.name == name))
 }
 
 /// The use that a template makes of a variable.

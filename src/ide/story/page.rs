@@ -212,10 +212,8 @@ impl<'a> Page<'a> {
         }
         self.add_line("");
         self.add_line("Places, in the order of the hierarchy");
-        let width = |text: fn(&TableRow) -> &String| {
-            rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0)
-        };
-        let (level, place) = (width(|row| &row.level), width(|row| &row.place));
+        let (level, place) =
+            (column_width(|row| &row.level, &rows), column_width(|row| &row.place, &rows));
         for row in &rows {
             let states: Vec<String> = row
                 .states
@@ -271,9 +269,10 @@ impl<'a> Page<'a> {
         for step in &resolution.steps {
             let is_certain = !matches!(step.outcome, Outcome::Undetermined { .. });
             for row in self.rows_of(step, is_first) {
-                let is_same = |known: &[String; 3]| !row[1].is_empty() && known[1] == row[1];
-                rows.retain(|(was_certain, known)| *was_certain || !is_certain || !is_same(known));
-                if !rows.iter().any(|(_, known)| is_same(known)) {
+                rows.retain(|(was_certain, known)| {
+                    *was_certain || !is_certain || !is_same_place(known, &row)
+                });
+                if !rows.iter().any(|(_, known)| is_same_place(known, &row)) {
                     rows.push((is_certain, row));
                 }
             }
@@ -310,7 +309,6 @@ impl<'a> Page<'a> {
 
     fn rows_of(&mut self, step: &LookupStep, is_first: bool) -> Vec<[String; 3]> {
         let level = level_title(&step.layer, &step.level.name);
-        let row = |place: String, state: &str| vec![[level.clone(), place, state.to_owned()]];
         match &step.outcome {
             Outcome::Found { path, key, value } => {
                 let Some((place, _)) = part_of(self.key, value) else { return Vec::new() };
@@ -319,13 +317,13 @@ impl<'a> Page<'a> {
                     Some(span) => self.add_place(span),
                     None => self.place_names().short_path(path).to_owned(),
                 };
-                row(place, if is_first { "the value" } else { "merged" })
+                single_row(place, if is_first { "the value" } else { "merged" }, &level)
             }
             Outcome::NotReached { shadowed: Some((key, value)), .. } => {
                 let Some((place, _)) = part_of(self.key, value) else { return Vec::new() };
                 let place = if self.key.subkeys.is_empty() { *key } else { place.or(*key) };
                 let place = place.map_or_else(String::new, |span| self.add_place(span));
-                row(place, "overridden")
+                single_row(place, "overridden", &level)
             }
             Outcome::Undetermined { candidates, .. } => {
                 let open: Vec<_> = candidates.iter().filter(|file| self.may_decide(file)).collect();
@@ -341,15 +339,21 @@ impl<'a> Page<'a> {
                 }
                 let place = backend.span.map_or_else(String::new, |span| self.add_place(span));
                 let state = if is_first { "the value" } else { "merged" };
-                row(place, &format!("{state}, from the function {}", backend.name))
+                single_row(place, &format!("{state}, from the function {}", backend.name), &level)
             }
-            Outcome::NotAnswered(backend) => {
-                row(String::new(), &format!("the function {} does not have the key", backend.name))
+            Outcome::NotAnswered(backend) => single_row(
+                String::new(),
+                &format!("the function {} does not have the key", backend.name),
+                &level,
+            ),
+            Outcome::Opaque(backend) => {
+                single_row(String::new(), &not_evaluated(backend, &backend.name), &level)
             }
-            Outcome::Opaque(backend) => row(String::new(), &not_evaluated(backend, &backend.name)),
-            Outcome::Unread { path, message } => {
-                row(self.place_names().short_path(path).to_owned(), &format!("not read: {message}"))
-            }
+            Outcome::Unread { path, message } => single_row(
+                self.place_names().short_path(path).to_owned(),
+                &format!("not read: {message}"),
+                &level,
+            ),
             Outcome::Failed(path) => {
                 let data = self.snapshot.view(self.environment).data_of(path);
                 let root = self.key.root_text();
@@ -357,7 +361,7 @@ impl<'a> Page<'a> {
                     Some(span) => self.add_place(span),
                     None => self.place_names().short_path(path).to_owned(),
                 };
-                row(place, "fails")
+                single_row(place, "fails", &level)
             }
             _ => Vec::new(),
         }
@@ -386,4 +390,16 @@ impl<'a> Page<'a> {
         let path = FilePath::new(path);
         self.snapshot.file(&path).is_some().then_some((quoted, path, line))
     }
+}
+
+fn single_row(place: String, state: &str, level: &str) -> Vec<[String; 3]> {
+    vec![[level.to_owned(), place, state.to_owned()]]
+}
+
+fn is_same_place(known: &[String; 3], row: &[String; 3]) -> bool {
+    !row[1].is_empty() && known[1] == row[1]
+}
+
+fn column_width(text: fn(&TableRow) -> &String, rows: &[TableRow]) -> usize {
+    rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0)
 }

@@ -63,12 +63,13 @@ impl Query {
         let (mut points, mut from) = (0, 0);
         for (number, letter) in self.letters.iter().enumerate() {
             let rest = &self.letters[number + 1..];
-            let fits = |at: &usize| key[*at].eq_ignore_ascii_case(letter);
-            let follows = from > 0 && from < key.len() && fits(&from);
+            let follows = from > 0 && from < key.len() && is_letter_at(&from, letter, key);
             let at_start = (from..key.len())
-                .filter(fits)
+                .filter(|at| is_letter_at(at, letter, key))
                 .find(|at| start(key, *at).is_some() && is_subsequence(rest, &key[at + 1..]));
-            let Some(at) = at_start.filter(|_| !follows).or_else(|| (from..key.len()).find(fits))
+            let Some(at) = at_start
+                .filter(|_| !follows)
+                .or_else(|| (from..key.len()).find(|at| is_letter_at(at, letter, key)))
             else {
                 break;
             };
@@ -78,6 +79,10 @@ impl Query {
         }
         points
     }
+}
+
+fn is_letter_at(at: &usize, letter: &u8, key: &[u8]) -> bool {
+    key[*at].eq_ignore_ascii_case(letter)
 }
 
 /// Returns the points for a letter at this place, if a word or a segment starts there.

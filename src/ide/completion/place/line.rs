@@ -36,22 +36,18 @@ pub(super) fn dash_length(text: &str, is_whole: bool) -> Option<usize> {
 /// ends there (`is_whole`).
 pub(super) fn key_at(text: &str, is_whole: bool) -> Option<LineKey> {
     let start = properties_length(text);
-    let ends = |at: usize| match text[at + 1..].chars().next() {
-        None => is_whole,
-        Some(next) => next == ' ' || next == '\t',
-    };
     let (key, colon) = match text[start..].chars().next()? {
         quote @ ('"' | '\'') => {
             let end = start + string_end(&text[start..])?;
             let colon = end + text[end..].find(|c| c != ' ')?;
-            let is_key = text[colon..].starts_with(':') && ends(colon);
+            let is_key = text[colon..].starts_with(':') && ends_key(colon, is_whole, text);
             let key = is_key.then(|| unquote(&text[start + 1..end - 1], quote))?;
             (key, colon)
         }
         '[' | '{' | '|' | '>' | '#' | '%' | '@' | '`' | ']' | '}' | ',' => return None,
         _ => {
             let mut colons = text[start..].match_indices(':').map(|(at, _)| start + at);
-            let colon = colons.find(|at| ends(*at))?;
+            let colon = colons.find(|at| ends_key(*at, is_whole, text))?;
             let key = &text[start..colon];
             if key.contains(" #") {
                 return None;
@@ -62,6 +58,13 @@ pub(super) fn key_at(text: &str, is_whole: bool) -> Option<LineKey> {
     let value = &text[colon + 1..];
     let blanks = value.len() - value.trim_start_matches([' ', '\t']).len();
     Some(LineKey { text: key, value: colon + 1 + blanks })
+}
+
+fn ends_key(at: usize, is_whole: bool, text: &str) -> bool {
+    match text[at + 1..].chars().next() {
+        None => is_whole,
+        Some(next) => next == ' ' || next == '\t',
+    }
 }
 
 /// Returns the number of bytes of anchors and tags, with the blanks behind them, that a text begins

@@ -313,12 +313,11 @@ impl Scan {
 /// Returns the state behind the beginning of a value.
 fn value_mode(text: &str, above: Option<usize>) -> Mode {
     let value = &text[properties_length(text)..];
-    let scalar = |style| Mode::Scalar { style, above };
     match value.chars().next() {
         None | Some('#' | '&' | '!' | '*') => Mode::Entries,
-        Some('|' | '>') => scalar(Style::Block),
+        Some('|' | '>') => Mode::Scalar { style: Style::Block, above },
         Some('"' | '\'') if string_end(value).is_some() => Mode::Entries,
-        Some('"' | '\'') => scalar(Style::from_text(value)),
+        Some('"' | '\'') => Mode::Scalar { style: Style::from_text(value), above },
         Some('[' | '{') => {
             let mut flow = Flow::default();
             match flow.read(value, 0, true) {
@@ -328,7 +327,7 @@ fn value_mode(text: &str, above: Option<usize>) -> Mode {
         }
         // A word at the root is a key that is being typed.
         Some(_) if above.is_none() => Mode::Entries,
-        Some(_) => scalar(Style::Plain),
+        Some(_) => Mode::Scalar { style: Style::Plain, above },
     }
 }
 

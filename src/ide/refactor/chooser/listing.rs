@@ -214,19 +214,22 @@ impl RefactorContext<'_> {
     /// Returns the values of lookups in words.
     fn value_phrase(&self, key: &str, found: &[&Resolution]) -> String {
         let masking = Masking { snapshots: [self.snapshot, self.snapshot], reveals: false };
-        let phrase = |resolution: &&Resolution| match &resolution.value {
-            Err(_) => "the lookup fails".to_owned(),
-            Ok(None) => "no value".to_owned(),
-            Ok(Some(_)) if masking.hides(key, resolution) => HIDDEN.to_owned(),
-            Ok(Some(value)) => masking.text(value),
-        };
         let mut texts: HashMap<String, usize> = HashMap::new();
-        for text in found.iter().map(phrase) {
+        for text in found.iter().map(|resolution| resolution_phrase(resolution, &masking, key)) {
             *texts.entry(text).or_default() += 1;
         }
         match texts.len() {
             1 => texts.into_keys().next().unwrap_or_default(),
             count => format!("{count} values"),
         }
+    }
+}
+
+fn resolution_phrase(resolution: &Resolution, masking: &Masking<'_>, key: &str) -> String {
+    match &resolution.value {
+        Err(_) => "the lookup fails".to_owned(),
+        Ok(None) => "no value".to_owned(),
+        Ok(Some(_)) if masking.hides(key, resolution) => HIDDEN.to_owned(),
+        Ok(Some(value)) => masking.text(value),
     }
 }

@@ -11,19 +11,17 @@ pub(super) fn draft_facts(file: &ConfigFile<'_>, drafts: &mut Vec<Draft>) {
     let Some(here) = all.iter().find(|one| one.range.meets_range(file.wanted.range)) else {
         return;
     };
-    let draft = |title, facts: &[Legacy]| {
-        file.new_draft(
-            title,
-            facts
-                .iter()
-                .map(|one| TextEdit::new(one.range, format!("facts.{}", one.new)))
-                .collect(),
-        )
-    };
-    drafts.push(draft(title_for(here), std::slice::from_ref(here)));
+    drafts.push(new_facts_draft(title_for(here), std::slice::from_ref(here), file));
     if all.len() > 1 {
-        drafts.push(draft(title_for_all(all.len()), &all));
+        drafts.push(new_facts_draft(title_for_all(all.len()), &all, file));
     }
+}
+
+fn new_facts_draft(title: String, facts: &[Legacy], file: &ConfigFile<'_>) -> Draft {
+    file.new_draft(
+        title,
+        facts.iter().map(|one| TextEdit::new(one.range, format!("facts.{}", one.new))).collect(),
+    )
 }
 
 impl ConfigFile<'_> {

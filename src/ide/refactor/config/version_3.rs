@@ -61,11 +61,7 @@ pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
             remark = format!(", with `{datadir}` below the folder of hiera.yaml");
         }
     }
-    // Hiera 3 treats a variable with an empty text as undefined.
-    let may_be_empty = |one: &&VariableRead| {
-        !one.key.subkeys.is_empty() && !OF_HASHES.contains(&&*one.key.root_text())
-    };
-    if let Some(VariableRead { key, .. }) = readings.iter().find(may_be_empty) {
+    if let Some(VariableRead { key, .. }) = readings.iter().find(|one| may_be_empty(one)) {
         let root = key.root_text();
         remark.push_str(&format!(", where `{}` fails if `{root}` is an empty text", key.text));
     }
@@ -76,6 +72,11 @@ pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
     }
     let whole = TextRange::from_usize(0..file.text.len());
     Ok(Converted { edits: vec![TextEdit::new(whole, text)], remark })
+}
+
+/// Hiera 3 treats a variable with an empty text as undefined.
+fn may_be_empty(one: &VariableRead) -> bool {
+    !one.key.subkeys.is_empty() && !OF_HASHES.contains(&&*one.key.root_text())
 }
 
 /// Errors: a backend that is no function, or a folder that version 5 takes for another one.
@@ -142,10 +143,9 @@ impl ConfigFile<'_> {
                 _ => None,
             })
             .collect();
-        let is_own = |one: &&Arc<Environment>| {
-            one.global.as_ref().is_some_and(|it| it.path == *self.wanted.path)
-        };
-        for environment in self.snapshot.environments().all.iter().filter(is_own) {
+        for environment in
+            self.snapshot.environments().all.iter().filter(|one| self.is_own_config(one))
+        {
             let view = self.snapshot.view(environment);
             let files = self.snapshot.files().map(|file| &file.path);
             for path in files.filter(|path| environment.layer_of(path) == Some(&Layer::Global)) {
@@ -160,6 +160,10 @@ impl ConfigFile<'_> {
             }
         }
         found
+    }
+
+    fn is_own_config(&self, one: &Arc<Environment>) -> bool {
+        one.global.as_ref().is_some_and(|it| it.path == *self.wanted.path)
     }
 
     /// Returns how calls of `hiera_hash()` merge, where that is not by `hash`.

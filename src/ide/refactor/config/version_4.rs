@@ -62,8 +62,9 @@ fn convert_level(
     level: NodeId,
     edits: &mut Vec<TextEdit>,
 ) -> Result<(), String> {
-    let entry = |name| file.find_entry(level, name);
-    let (Some(name), Some(backend)) = (entry("name"), entry("backend")) else {
+    let (Some(name), Some(backend)) =
+        (file.find_entry(level, "name"), file.find_entry(level, "backend"))
+    else {
         return Err("a level has no name, or no backend".to_owned());
     };
     let built_in = file.tree.scalar(backend.1).and_then(hiera3_built_in);
@@ -74,7 +75,7 @@ fn convert_level(
     let extension = extension.as_str();
     edits.push(TextEdit::new(file.node_span(backend.0), "data_hash"));
     edits.push(TextEdit::new(file.node_span(backend.1), function));
-    if let Some((_, node)) = entry("datadir") {
+    if let Some((_, node)) = file.find_entry(level, "datadir") {
         literal_datadir(file, node)?;
     }
     let mut extend = |node: NodeId| {
@@ -84,7 +85,7 @@ fn convert_level(
             edits.push(TextEdit::new(file.node_span(node), new));
         }
     };
-    match (entry("path"), entry("paths")) {
+    match (file.find_entry(level, "path"), file.find_entry(level, "paths")) {
         (Some(_), Some(_)) => {
             return Err("a level has both `path` and `paths`; version 4 reads `paths`".to_owned());
         }

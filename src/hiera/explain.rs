@@ -205,9 +205,8 @@ impl Node {
     /// Takes the search for a key out of a request that goes on to another key: that of
     /// `lookup_options`. `None` where the request does not begin with it, or ends there.
     pub fn take_first_search(&mut self, of: &str) -> Option<Node> {
-        let is_it = |node: &Node| matches!(&node.kind, Kind::Lookup { key, .. } if **key == *of);
-        let goes_on = self.branches.last().is_some_and(|last| !is_it(last));
-        let is_first = goes_on && self.branches.first().is_some_and(is_it);
+        let goes_on = self.branches.last().is_some_and(|last| !is_lookup_of(last, of));
+        let is_first = goes_on && self.branches.first().is_some_and(|node| is_lookup_of(node, of));
         is_first.then(|| self.branches.remove(0))
     }
 
@@ -248,6 +247,10 @@ impl Node {
             _ => None,
         }
     }
+}
+
+fn is_lookup_of(node: &Node, of: &str) -> bool {
+    matches!(&node.kind, Kind::Lookup { key, .. } if **key == *of)
 }
 
 /// Records the tree while a request runs: the nodes that are open, the request's own first.

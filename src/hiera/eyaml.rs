@@ -123,21 +123,24 @@ impl KeySource {
     }
 
     fn from_options(options: &Hash, name: &str) -> Result<KeySource, String> {
-        let option = |name: &str| match options.get(name).map(|member| member.value.data()) {
-            None | Some(Data::Null | Data::Bool(false)) => Ok(None),
-            Some(Data::String(text)) => Ok(Some(text.to_string())),
-            Some(other) => {
-                let class = Value::new(other.clone(), Provenance::from_source(None)).class_name();
-                Err(format!("no implicit conversion of {class} into String"))
-            }
-        };
         let source = KeySource {
-            variable: option(&format!("pkcs7_{name}_env_var"))?,
-            file: option(&format!("pkcs7_{name}"))?,
+            variable: read_option(&format!("pkcs7_{name}_env_var"), options)?,
+            file: read_option(&format!("pkcs7_{name}"), options)?,
         };
         match &source {
             KeySource { variable: None, file: None } => Err(format!("pkcs7_{name} is not defined")),
             _ => Ok(source),
+        }
+    }
+}
+
+fn read_option(name: &str, options: &Hash) -> Result<Option<String>, String> {
+    match options.get(name).map(|member| member.value.data()) {
+        None | Some(Data::Null | Data::Bool(false)) => Ok(None),
+        Some(Data::String(text)) => Ok(Some(text.to_string())),
+        Some(other) => {
+            let class = Value::new(other.clone(), Provenance::from_source(None)).class_name();
+            Err(format!("no implicit conversion of {class} into String"))
         }
     }
 }

@@ -90,19 +90,12 @@ impl PatternMatch {
 /// Returns the pieces of a template: its tokens are variables, all else is literal, or a glob when
 /// `glob` is set.
 pub fn parse_pieces(template: &str, glob: bool) -> Vec<PatternPiece> {
-    let text = |text: &str| {
-        if glob {
-            PatternPiece::Glob(text.to_owned())
-        } else {
-            PatternPiece::Literal(text.to_owned())
-        }
-    };
     let mut pieces = Vec::new();
     let mut from = 0;
     for token in parse_tokens(template) {
         let range = token.range.as_usize();
         if range.start > from {
-            pieces.push(text(&template[from..range.start]));
+            pieces.push(text_piece(&template[from..range.start], glob));
         }
         from = range.end;
         match token.kind {
@@ -114,9 +107,13 @@ pub fn parse_pieces(template: &str, glob: bool) -> Vec<PatternPiece> {
         }
     }
     if from < template.len() {
-        pieces.push(text(&template[from..]));
+        pieces.push(text_piece(&template[from..], glob));
     }
     pieces
+}
+
+fn text_piece(text: &str, glob: bool) -> PatternPiece {
+    if glob { PatternPiece::Glob(text.to_owned()) } else { PatternPiece::Literal(text.to_owned()) }
 }
 
 /// Returns the name under which a variable is known in bindings: without a leading `::`.
@@ -248,10 +245,8 @@ impl Pattern {
         path: &'p str,
         manner: MatchManner,
     ) -> Option<Vec<&'p str>> {
-        // Most paths differ from the literal parts already, at one end or the other.
-        let is_other = |part: Option<&PatternPart>, fits: fn(&str, &str) -> bool| matches!(part, Some(PatternPart::Literal(text)) if !fits(path, text));
-        if is_other(parts.first(), |path, text| path.starts_with(text))
-            || is_other(parts.last(), |path, text| path.ends_with(text))
+        if is_other_literal(parts.first(), |path, text| path.starts_with(text), path)
+            || is_other_literal(parts.last(), |path, text| path.ends_with(text), path)
         {
             return None;
         }
@@ -332,6 +327,11 @@ impl Pattern {
     pub fn variables(&self) -> &[String] {
         &self.variables
     }
+}
+
+/// Most paths differ from the literal parts already, at one end or the other.
+fn is_other_literal(part: Option<&PatternPart>, fits: fn(&str, &str) -> bool, path: &str) -> bool {
+    matches!(part, Some(PatternPart::Literal(text)) if !fits(path, text))
 }
 
 /// How much a variable takes.

@@ -57,16 +57,14 @@ impl LookupRequest {
     ///
     /// Errors: no hash, another key, or a value of the wrong kind.
     pub fn apply_options(&mut self, options: &Value) -> Result<(), RequestError> {
-        let wrong =
-            |what: &str, value: &Value| RequestError(format!("{what}, got {}", value.type_name()));
         let members =
-            options.as_hash().ok_or_else(|| wrong("the options must be a hash", options))?;
+            options.as_hash().ok_or_else(|| wrong_option("the options must be a hash", options))?;
         for (key, member) in members {
             let value = &member.value;
             let hash = |name: &str| match value.data() {
                 Data::Null => Ok(None),
                 Data::Hash(hash) => Ok(Some((**hash).clone())),
-                _ => Err(wrong(&format!("'{name}' must be a hash"), value)),
+                _ => Err(wrong_option(&format!("'{name}' must be a hash"), value)),
             };
             match key.as_str() {
                 Some("name") => self.names = parse_names(value)?,
@@ -77,7 +75,9 @@ impl LookupRequest {
                             types::parse(text).map_err(|error| RequestError(error.to_string()))?,
                         );
                     }
-                    _ => return Err(wrong("'value_type' must be the text of a type", value)),
+                    _ => {
+                        return Err(wrong_option("'value_type' must be the text of a type", value));
+                    }
                 },
                 Some("default_value") => self.default_value = Some(value.clone()),
                 Some(name @ "default_values_hash") => {
@@ -132,13 +132,21 @@ impl LookupRequest {
     }
 }
 
+fn wrong_option(what: &str, value: &Value) -> RequestError {
+    RequestError(format!("{what}, got {}", value.type_name()))
+}
+
 fn parse_names(given: &Value) -> Result<Vec<String>, RequestError> {
-    let wrong = || RequestError("'name' must be a string or a list of strings".into());
     match given.data() {
         Data::String(name) => Ok(vec![name.to_string()]),
-        Data::Array(items) => {
-            items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
-        }
-        _ => Err(wrong()),
+        Data::Array(items) => items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong_names))
+            .collect(),
+        _ => Err(wrong_names()),
     }
+}
+
+fn wrong_names() -> RequestError {
+    RequestError("'name' must be a string or a list of strings".into())
 }

@@ -4,6 +4,7 @@
 //! whose facts are given) a variable that is not named is undefined; in an open one (inferred from
 //! a file's path) it is unknown.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -215,11 +216,7 @@ impl Scope {
     /// Returns whether the unknown variables can have these values: those that rules derive from
     /// them must not contradict the known ones.
     pub fn may_have(&self, bindings: &Bindings) -> bool {
-        let is_named = |file: &AssumedFile| {
-            let pattern = file.pattern.fill_variables(bindings);
-            pattern.is_none_or(|pattern| pattern.can_name(file.path.as_str()))
-        };
-        if !self.assumed.read.iter().all(is_named) {
+        if !self.assumed.read.iter().all(|file| may_name_file(file, bindings)) {
             return false;
         }
         let derived = self
@@ -238,12 +235,8 @@ impl Scope {
     /// and no longer unknown.
     pub fn leave_out_legacy_facts(&mut self, is_other: impl Fn(&str) -> bool) {
         let facts = self.variables.get(FACTS).and_then(Value::as_hash).cloned();
-        let is_fact = |name: &str, value: &Value| {
-            let same = facts.as_ref().and_then(|facts| facts.get(name));
-            structured_fact(name).is_some()
-                && same.map_or(written_legacy_fact(name).is_some(), |same| same.value == *value)
-        };
-        self.variables.retain(|name, value| is_other(name) || !is_fact(name, value));
+        self.variables
+            .retain(|name, value| is_other(name) || !is_legacy_fact(name, value, facts.as_ref()));
         if let Some(mut facts) = facts {
             facts.retain(|name, _| structured_fact(&name.to_text()).is_none());
             let facts = Value::hash(facts, Provenance::from_source(None));
@@ -436,16 +429,15 @@ impl Scope {
     /// version 3 and in the data below it: an empty text is `null`, and the caller of the lookup is
     /// a variable. No manifest calls here, so that there is no caller. Source: `Hiera::Scope`.
     pub fn classic_value(&self, name: &str, found: Variable) -> Variable {
-        let null = || Variable::Known(Value::new_null(None));
         match found {
             _ if OF_CALLER.contains(&name) => {
                 if self.open {
                     Variable::Unknown
                 } else {
-                    null()
+                    null_variable()
                 }
             }
-            Variable::Known(value) if value.as_str() == Some("") => null(),
+            Variable::Known(value) if value.as_str() == Some("") => null_variable(),
             other => other,
         }
     }
@@ -483,6 +475,21 @@ impl Scope {
         }
         Variable::Known(current)
     }
+}
+
+fn is_legacy_fact(name: &str, value: &Value, facts: Option<&Hash>) -> bool {
+    let same = facts.and_then(|facts| facts.get(name));
+    structured_fact(name).is_some()
+        && same.map_or(written_legacy_fact(name).is_some(), |same| same.value == *value)
+}
+
+fn may_name_file(file: &AssumedFile, bindings: &BTreeMap<String, String>) -> bool {
+    let pattern = file.pattern.fill_variables(bindings);
+    pattern.is_none_or(|pattern| pattern.can_name(file.path.as_str()))
+}
+
+fn null_variable() -> Variable {
+    Variable::Known(Value::new_null(None))
 }
 
 /// Returns whether a variable has the name of a part of a match, which is no error although nothing

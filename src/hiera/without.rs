@@ -34,7 +34,6 @@ impl Resolution {
         if !is_there || is_of_module {
             return false;
         }
-        let is_value = |merged: Result<Option<Value>, MergeError>| matches!(merged, Ok(Some(merged)) if is_same_in_order(&merged, value));
         let others: Vec<&Value> =
             self.steps.iter().filter(|step| !is_of(step, path)).filter_map(found_value).collect();
         // A value that is alone is changed or not by the number of places that are asked.
@@ -45,8 +44,8 @@ impl Resolution {
         };
         // The first merge makes sure that the candidates are merged here as the lookup did.
         is_alone_the_same
-            && is_value(self.merged_again(bounds, &|_| true))
-            && is_value(self.merged_again(bounds, &|step| !is_of(step, path)))
+            && is_merged_value(self.merged_again(bounds, &|_| true), value)
+            && is_merged_value(self.merged_again(bounds, &|step| !is_of(step, path)), value)
     }
 
     /// Merges the candidates of the steps that `counts` names: locations to levels, levels to
@@ -70,6 +69,10 @@ impl Resolution {
             })
         })
     }
+}
+
+fn is_merged_value(merged: Result<Option<Value>, MergeError>, value: &Value) -> bool {
+    matches!(merged, Ok(Some(merged)) if is_same_in_order(&merged, value))
 }
 
 fn found_value(step: &LookupStep) -> Option<&Value> {

@@ -28,17 +28,20 @@ impl Level {
     /// Returns the arguments of the level's function, in order; none for a backend that is no
     /// function of Hiera 5.
     pub fn level_arguments(&self) -> Vec<FunctionArgument> {
-        let options = || FunctionArgument::Options(self.options_type());
         match self.backend.kind {
-            BackendKind::DataHash => vec![options(), FunctionArgument::Context],
+            BackendKind::DataHash => vec![self.options_argument(), FunctionArgument::Context],
             BackendKind::LookupKey => {
-                vec![FunctionArgument::Key, options(), FunctionArgument::Context]
+                vec![FunctionArgument::Key, self.options_argument(), FunctionArgument::Context]
             }
             BackendKind::DataDig => {
-                vec![FunctionArgument::Segments, options(), FunctionArgument::Context]
+                vec![FunctionArgument::Segments, self.options_argument(), FunctionArgument::Context]
             }
             BackendKind::Hiera3 | BackendKind::LegacyFunction => Vec::new(),
         }
+    }
+
+    fn options_argument(&self) -> FunctionArgument {
+        FunctionArgument::Options(self.options_type())
     }
 
     /// Returns the type of the options, with `path` or `uri`; `None` where a text among them holds

@@ -12,22 +12,22 @@ pub fn version_by_content(text: &str, root: &Value) -> Option<ConfigVersion> {
     let hash = root.as_hash()?;
     let version = hash.get("version").map(|member| member.value.data());
     let hierarchy = root.get("hierarchy");
-    let has_levels = |is_level: &dyn Fn(&Value) -> bool| {
-        hierarchy.and_then(Value::as_array).is_some_and(|levels| levels.iter().all(is_level))
-    };
     match version {
-        Some(Data::Integer(5)) => {
-            has_levels(&|level| level.as_hash().is_some()).then_some(ConfigVersion::V5)
-        }
+        Some(Data::Integer(5)) => are_all_levels(&|level| level.as_hash().is_some(), hierarchy)
+            .then_some(ConfigVersion::V5),
         None | Some(Data::Integer(3)) => {
-            let is_text = |value: &Value| value.as_str().is_some();
-            let is_hierarchy = hierarchy.is_none_or(is_text) || has_levels(&is_text);
+            let is_hierarchy = hierarchy.is_none_or(|value| value.as_str().is_some())
+                || are_all_levels(&|value: &Value| value.as_str().is_some(), hierarchy);
             let says_so = version.is_some() || has_symbol_keys(text);
             let has_keys = hierarchy.is_some() || root.get("backends").is_some();
             (is_hierarchy && has_keys && says_so).then_some(ConfigVersion::V3)
         }
         Some(_) => None,
     }
+}
+
+fn are_all_levels(is_level: &dyn Fn(&Value) -> bool, hierarchy: Option<&Value>) -> bool {
+    hierarchy.and_then(Value::as_array).is_some_and(|levels| levels.iter().all(is_level))
 }
 
 /// Returns whether a text may be a config by its content, without reading it as YAML.

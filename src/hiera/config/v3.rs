@@ -21,20 +21,18 @@ const MERGE_BEHAVIORS: [&str; 3] = ["deep", "deeper", "native"];
 
 impl ConfigReader<'_> {
     pub(super) fn version_3(&mut self, hash: &Hash) -> Levels {
-        let given =
-            |key: &str| hash.get(key).map(|member| &member.value).filter(|value| !is_absent(value));
         let backends = self
-            .text_or_texts(given("backends"), "backends")
+            .text_or_texts(present_value("backends", hash), "backends")
             .unwrap_or_else(|| vec![default_template("yaml")]);
         let hierarchy = self
-            .text_or_texts(given("hierarchy"), "hierarchy")
+            .text_or_texts(present_value("hierarchy", hash), "hierarchy")
             .unwrap_or_else(|| DEFAULT_HIERARCHY.map(default_template).to_vec());
         self.structure_3(hash, &backends);
         let texts: Vec<(Arc<str>, _)> =
             hierarchy.iter().map(|path| (path.text.clone(), path.span)).collect();
         let mut levels: Vec<Level> = Vec::new();
         for backend in &backends {
-            let own = given(&backend.text).filter(|own| own.as_hash().is_some());
+            let own = present_value(&backend.text, hash).filter(|own| own.as_hash().is_some());
             if let Some(first) = levels.iter().find(|other| other.name == backend.text) {
                 let message = format!("Backend '{}' is defined more than once", backend.text);
                 let problem = self.new_problem(ConfigProblemKind::Duplicate, backend.span, message);
@@ -55,11 +53,11 @@ impl ConfigReader<'_> {
     }
 
     fn structure_3(&mut self, hash: &Hash, backends: &[Template]) {
-        let given = |key: &str| hash.get(key).map(|member| &member.value);
-        if let Some(logger) = given("logger") {
+        if let Some(logger) = given_value("logger", hash) {
             self.check_string(logger, "entry 'logger'");
         }
-        if let Some(behavior) = given("merge_behavior").filter(|behavior| !is_absent(behavior))
+        if let Some(behavior) =
+            given_value("merge_behavior", hash).filter(|behavior| !is_absent(behavior))
             && !behavior.as_str().is_some_and(|text| MERGE_BEHAVIORS.contains(&text))
         {
             let found = behavior
@@ -70,7 +68,8 @@ impl ConfigReader<'_> {
             );
             self.report(ConfigProblemKind::Structure, behavior.origin, message);
         }
-        if let Some(options) = given("deep_merge_options").filter(|options| !is_absent(options))
+        if let Some(options) =
+            given_value("deep_merge_options", hash).filter(|options| !is_absent(options))
             && let Some(options) = self.expect_hash_of_named(
                 options,
                 "entry 'deep_merge_options'",
@@ -85,7 +84,7 @@ impl ConfigReader<'_> {
             }
         }
         for backend in backends {
-            if let Some(own) = given(&backend.text) {
+            if let Some(own) = given_value(&backend.text, hash) {
                 self.expect_hash_of_named(own, &format!("entry '{}'", backend.text), "Any");
             }
         }
@@ -185,4 +184,12 @@ impl ConfigReader<'_> {
             options: own.cloned(),
         }
     }
+}
+
+fn given_value<'a>(key: &str, hash: &'a Hash) -> Option<&'a Value> {
+    hash.get(key).map(|member| &member.value)
+}
+
+fn present_value<'a>(key: &str, hash: &'a Hash) -> Option<&'a Value> {
+    hash.get(key).map(|member| &member.value).filter(|value| !is_absent(value))
 }

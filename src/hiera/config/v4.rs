@@ -14,15 +14,14 @@ use crate::puppet::value::{Data, Hash, Value};
 
 impl ConfigReader<'_> {
     pub(super) fn version_4(&mut self, hash: &Hash) -> Levels {
-        let given =
-            |key: &str| hash.get(key).map(|member| &member.value).filter(|value| !is_absent(value));
         self.unknown_keys(hash, "", &["version", "datadir", "hierarchy"]);
-        if let Some(datadir) = given("datadir") {
+        if let Some(datadir) = present_value("datadir", hash) {
             self.check_string(datadir, "entry 'datadir'");
         }
-        let datadir =
-            given("datadir").and_then(read_template).unwrap_or_else(|| default_template("data"));
-        let Some(list) = given("hierarchy") else {
+        let datadir = present_value("datadir", hash)
+            .and_then(read_template)
+            .unwrap_or_else(|| default_template("data"));
+        let Some(list) = present_value("hierarchy", hash) else {
             let name = default_template("common");
             return Levels { hierarchy: vec![common_level(name, datadir)], ..Levels::default() };
         };
@@ -78,8 +77,7 @@ impl ConfigReader<'_> {
         datadir: &Template,
         others: &LevelNames,
     ) -> Option<Level> {
-        let given = |key: &str| hash.get(key).and_then(|member| read_template(&member.value));
-        let (name, backend) = (given("name")?, given("backend")?);
+        let (name, backend) = (given_template("name", hash)?, given_template("backend", hash)?);
         let built_in =
             hiera3_built_in(&backend.text).filter(|own| own.kind == BackendKind::DataHash);
         let function = built_in.map_or("", |own| own.name);
@@ -87,14 +85,14 @@ impl ConfigReader<'_> {
         // `paths` wins over `path`, and the name is the path where neither is given.
         let paths = match hash.get("paths").map(|member| member.value.data()) {
             Some(Data::Array(paths)) => paths.iter().filter_map(read_template).collect(),
-            _ => vec![given("path").unwrap_or_else(|| name.clone())],
+            _ => vec![given_template("path", hash).unwrap_or_else(|| name.clone())],
         };
         let level = Level {
             name: name.text.clone(),
             span: item.origin,
             backend: Backend::new(BackendKind::DataHash, function.into(), backend.span),
             locations: Locations::Paths(paths),
-            datadir: given("datadir").unwrap_or_else(|| datadir.clone()),
+            datadir: given_template("datadir", hash).unwrap_or_else(|| datadir.clone()),
             extension: Some(extension.into()),
             options: None,
         };
@@ -111,6 +109,14 @@ impl ConfigReader<'_> {
         );
         Some(level)
     }
+}
+
+fn given_template(key: &str, hash: &Hash) -> Option<Template> {
+    hash.get(key).and_then(|member| read_template(&member.value))
+}
+
+fn present_value<'a>(key: &str, hash: &'a Hash) -> Option<&'a Value> {
+    hash.get(key).map(|member| &member.value).filter(|value| !is_absent(value))
 }
 
 /// Returns the level of a config that names none.

@@ -123,10 +123,12 @@ impl Anchors {
         behind: PartOffset,
     ) -> Vec<PartOffset> {
         let Some(uses) = self.names.get(name) else { return Vec::new() };
-        let is_above = |id: &PartId| parts.place_of_part(*id) <= Some(behind);
-        let next = uses.defined_in.get(uses.defined_in.partition_point(is_above));
+        let next = uses
+            .defined_in
+            .get(uses.defined_in.partition_point(|id| is_above_offset(id, behind, parts)));
         let next = next.and_then(|id| parts.place_of_part(*id));
-        let used_in = &uses.used_in[uses.used_in.partition_point(is_above)..];
+        let used_in =
+            &uses.used_in[uses.used_in.partition_point(|id| is_above_offset(id, behind, parts))..];
         let places = used_in.iter().filter_map(|id| parts.place_of_part(*id));
         places.take_while(|place| next.is_none_or(|next| *place <= next)).collect()
     }
@@ -135,10 +137,7 @@ impl Anchors {
     /// file now.
     pub(super) fn replace_parts(&self, old: &[&Part], new: &[Part], parts: &Parts) -> Anchors {
         let mut anchors = self.clone();
-        let is_as_before = |(old, new): (&&Part, &Part)| {
-            old.id == new.id && anchor_names(old).eq(anchor_names(new))
-        };
-        if old.len() == new.len() && old.iter().zip(new).all(is_as_before) {
+        if old.len() == new.len() && old.iter().zip(new).all(has_same_anchors) {
             return anchors;
         }
         for part in old {
@@ -166,6 +165,14 @@ impl Anchors {
     }
 }
 
+fn is_above_offset(id: &PartId, behind: PartOffset, parts: &Parts) -> bool {
+    parts.place_of_part(*id) <= Some(behind)
+}
+
+fn has_same_anchors((old, new): (&&Part, &Part)) -> bool {
+    old.id == new.id && anchor_names(old).eq(anchor_names(new))
+}
+
 impl Uses {
     fn is_empty(&self) -> bool {
         self.defined_in.is_empty() && self.used_in.is_empty()
@@ -178,12 +185,19 @@ pub(super) fn changed_names<'p>(
     new: impl Iterator<Item = &'p Part>,
 ) -> Vec<Arc<str>> {
     let (old, new) = (last_definitions(old), last_definitions(new));
-    let is_same = |name: &Arc<str>| match (old.get(name), new.get(name)) {
+    let all: BTreeSet<&Arc<str>> = old.keys().chain(new.keys()).copied().collect();
+    all.into_iter().filter(|name| !has_same_anchor(name, &old, &new)).cloned().collect()
+}
+
+fn has_same_anchor(
+    name: &Arc<str>,
+    old: &BTreeMap<&Arc<str>, &Anchored>,
+    new: &BTreeMap<&Arc<str>, &Anchored>,
+) -> bool {
+    match (old.get(name), new.get(name)) {
         (Some(one), Some(other)) => one.is_same(other),
         _ => false,
-    };
-    let all: BTreeSet<&Arc<str>> = old.keys().chain(new.keys()).copied().collect();
-    all.into_iter().filter(|name| !is_same(name)).cloned().collect()
+    }
 }
 
 /// The anchor that each name stands for behind some parts.

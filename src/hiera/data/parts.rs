@@ -220,7 +220,6 @@ impl Parts {
         new: Vec<Part>,
         shift: i64,
     ) -> Parts {
-        let moved = |start: u32| u32::try_from(i64::from(start) + shift).unwrap_or(0);
         let (first_run, last_run) = (first.run as usize, last.run as usize);
         let of_run = |run: usize, indexes: Range<usize>| {
             let PartRun { start, parts } = &self.runs[run];
@@ -230,7 +229,7 @@ impl Parts {
         };
         let before = of_run(first_run, 0..first.index as usize);
         let behind = of_run(last_run, last.index as usize + 1..self.runs[last_run].parts.len())
-            .map(|part| Part { start: moved(part.start), ..part });
+            .map(|part| Part { start: move_start(part.start, shift), ..part });
         let is_one_for_one =
             self.parts_between(first, last).map(|part| part.id).eq(new.iter().map(|part| part.id));
         let count = self.count - self.parts_between(first, last).count() + new.len();
@@ -243,9 +242,10 @@ impl Parts {
             made.extend(split_runs(&touched));
         }
         made.extend(
-            self.runs[last_run + 1..]
-                .iter()
-                .map(|run| PartRun { start: moved(run.start), parts: run.parts.clone() }),
+            self.runs[last_run + 1..].iter().map(|run| PartRun {
+                start: move_start(run.start, shift),
+                parts: run.parts.clone(),
+            }),
         );
         if made.len() > 2 * count.div_ceil(RUN) + 8 {
             let all = made.iter().flat_map(|run| {
@@ -290,6 +290,10 @@ impl Parts {
         }
         self.homes = Arc::new(homes);
     }
+}
+
+fn move_start(start: u32, shift: i64) -> u32 {
+    u32::try_from(i64::from(start) + shift).unwrap_or(0)
 }
 
 /// Parts whose starts are counted from the file's, in runs.

@@ -1,5 +1,6 @@
 //! The root keys of a data file: which of its parts each one counts in.
 
+use crate::puppet::Member;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -54,11 +55,9 @@ impl Roots {
         &'a self,
         parts: &'a Parts,
     ) -> impl Iterator<Item = Problem> + 'a {
-        let at = |(part, index): (PartId, u32)| {
-            parts.get(part).and_then(|part| part.data.members.get(index as usize))
-        };
         self.repeated.iter().filter_map(move |repeated| {
-            let ((_, first), (key, member)) = (at(repeated.first)?, at(repeated.member)?);
+            let ((_, first), (key, member)) =
+                (member_at(repeated.first, parts)?, member_at(repeated.member, parts)?);
             let key = key.to_text().into_owned();
             let kind = ProblemKind::DuplicateKey { key, is_equal: first.value == member.value };
             Some(Problem { kind, span: member.key_origin?, related: first.key_origin })
@@ -72,10 +71,7 @@ impl Roots {
         old: &[&Part],
         new: &[Part],
     ) -> Option<Arc<Roots>> {
-        let is_one = |(old, new): (&&Part, &Part)| {
-            old.id == new.id && old.data.members.len() == new.data.members.len()
-        };
-        if old.len() != new.len() || !old.iter().zip(new).all(is_one) {
+        if old.len() != new.len() || !old.iter().zip(new).all(has_as_many_members) {
             return self.remove_members(old, new).map(Arc::new);
         }
         let mut renamed = Vec::new();
@@ -124,4 +120,12 @@ impl Roots {
         }
         stay.next().is_none().then_some(roots)
     }
+}
+
+fn member_at((part, index): (PartId, u32), parts: &Parts) -> Option<&(Key, Member)> {
+    parts.get(part).and_then(|part| part.data.members.get(index as usize))
+}
+
+fn has_as_many_members((old, new): (&&Part, &Part)) -> bool {
+    old.id == new.id && old.data.members.len() == new.data.members.len()
 }

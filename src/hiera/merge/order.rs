@@ -43,15 +43,17 @@ impl Distinct {
             }
             return;
         }
-        let digested =
-            |value: &Value| Digested { digest: hash_data(value.data()), value: value.clone() };
         if self.seen.is_empty() {
-            self.seen.extend(self.kept.iter().map(digested));
+            self.seen.extend(self.kept.iter().map(digest_value));
         }
-        if self.seen.insert(digested(&value)) {
+        if self.seen.insert(digest_value(&value)) {
             self.kept.push(value);
         }
     }
+}
+
+fn digest_value(value: &Value) -> Digested {
+    Digested { digest: hash_data(value.data()), value: value.clone() }
 }
 
 /// A value with a hash code of its full content. The hash code of a [`Value`] ignores the members
@@ -81,16 +83,17 @@ fn hash_data(data: &Data) -> u64 {
         Data::Array(items) => items.iter().for_each(|item| state.write_u64(hash_data(item.data()))),
         // The order of members does not count, so their digests are summed.
         Data::Hash(hash) => {
-            let member = |key: &Data, value: &Data| {
-                hash_data(key).rotate_left(1) ^ hash_data(value).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            };
             state.write_u64(hash.iter().fold(0, |sum: u64, (key, entry)| {
-                sum.wrapping_add(member(key.data(), entry.value.data()))
+                sum.wrapping_add(hash_member(key.data(), entry.value.data()))
             }));
         }
         other => other.hash(&mut state),
     }
     state.finish()
+}
+
+fn hash_member(key: &Data, value: &Data) -> u64 {
+    hash_data(key).rotate_left(1) ^ hash_data(value).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Returns the values in Ruby's order.

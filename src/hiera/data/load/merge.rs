@@ -7,11 +7,12 @@ use crate::yaml::{Node, NodeKind};
 /// Whether a key with this node and value is a merge key. A `<<` that is tagged as a string is an
 /// ordinary key.
 pub(super) fn is_key(node: &Node, value: &Value) -> bool {
-    let is_text = |node: &Node| {
-        let meaning = node.tag.as_ref().map(|tag| tag_meaning(&tag.name, &node.kind));
-        matches!(meaning, Some(TagMeaning::Text))
-    };
-    value.as_str() == Some("<<") && !is_text(node)
+    value.as_str() == Some("<<") && !is_text_node(node)
+}
+
+fn is_text_node(node: &Node) -> bool {
+    let meaning = node.tag.as_ref().map(|tag| tag_meaning(&tag.name, &node.kind));
+    matches!(meaning, Some(TagMeaning::Text))
 }
 
 /// The content that a merge key adds to its hash.

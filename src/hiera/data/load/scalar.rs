@@ -58,13 +58,12 @@ fn decode_binary(text: &str) -> Data {
 
 /// Reads a scalar tagged as a float: the result of Ruby's `Float()` for its plain meaning.
 fn as_float(text: &str) -> Resolved {
-    let nothing = |what: &str| Resolved::BadNumber(format!("can't convert {what} into Float"));
     match resolve_plain(text) {
         Resolved::Integer(value) => Resolved::Float(value as f64),
         Resolved::BigInteger(digits) => digits.parse().map_or(Resolved::String, Resolved::Float),
-        Resolved::Null => nothing("nil"),
-        Resolved::Bool(value) => nothing(if value { "true" } else { "false" }),
-        Resolved::Symbol(_) => nothing("Symbol"),
+        Resolved::Null => refuse_float("nil"),
+        Resolved::Bool(value) => refuse_float(if value { "true" } else { "false" }),
+        Resolved::Symbol(_) => refuse_float("Symbol"),
         Resolved::String => {
             let number = text.trim_matches(|c: char| c.is_ascii_whitespace());
             let is_number = number
@@ -80,4 +79,8 @@ fn as_float(text: &str) -> Resolved {
         }
         other => other,
     }
+}
+
+fn refuse_float(what: &str) -> Resolved {
+    Resolved::BadNumber(format!("can't convert {what} into Float"))
 }

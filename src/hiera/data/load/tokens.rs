@@ -141,13 +141,16 @@ impl TokenLoader<'_> {
 
 /// Shares the names of a key with other keys that have them, too.
 fn share_names(key: LookupKey) -> LookupKey {
-    let segment = |segment: KeySegment| match segment {
-        KeySegment::Name(name) => KeySegment::Name(share(&name)),
-        index => index,
-    };
     LookupKey {
         text: share(&key.text),
-        root: segment(key.root),
-        subkeys: key.subkeys.into_iter().map(segment).collect(),
+        root: share_segment(key.root),
+        subkeys: key.subkeys.into_iter().map(share_segment).collect(),
+    }
+}
+
+fn share_segment(segment: KeySegment) -> KeySegment {
+    match segment {
+        KeySegment::Name(name) => KeySegment::Name(share(&name)),
+        index => index,
     }
 }

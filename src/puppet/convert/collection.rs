@@ -43,12 +43,6 @@ pub(super) fn convert_array(arguments: &[Value]) -> ConversionResult {
 
 /// Returns the elements of an iteration over a value.
 fn iterate(value: &Value) -> Result<Vec<Value>, Failure> {
-    let integers = |from: i64, to: i64| -> Result<Vec<Value>, Failure> {
-        if to.saturating_sub(from) > MAX_ELEMENTS {
-            return Err(Failure::Unknown);
-        }
-        Ok((from..to).map(|n| Value::new(Data::Integer(n), value.provenance_of_parts())).collect())
-    };
     match value.data() {
         Data::Array(items) => Ok(items.to_vec()),
         Data::Hash(hash) => Ok(hash
@@ -58,7 +52,7 @@ fn iterate(value: &Value) -> Result<Vec<Value>, Failure> {
                 Value::array_of(vec![key, member.value.clone()], member.key_origin)
             })
             .collect()),
-        Data::Integer(count) => integers(0, *count),
+        Data::Integer(count) => integers_between(0, *count, value),
         Data::String(text) => Ok(text
             .chars()
             .map(|c| Value::new_string(c.encode_utf8(&mut [0; 4]), value.provenance()))
@@ -77,7 +71,7 @@ fn iterate(value: &Value) -> Result<Vec<Value>, Failure> {
             }
             Rich::Type(T::Integer(Range { from: Some(from), to: Some(to) })) => {
                 match (i64::try_from(*from), i64::try_from(*to)) {
-                    (Ok(from), Ok(to)) => integers(from, to.saturating_add(1)),
+                    (Ok(from), Ok(to)) => integers_between(from, to.saturating_add(1), value),
                     _ => Err(Failure::Unknown),
                 }
             }
@@ -87,14 +81,20 @@ fn iterate(value: &Value) -> Result<Vec<Value>, Failure> {
     }
 }
 
+fn integers_between(from: i64, to: i64, value: &Value) -> Result<Vec<Value>, Failure> {
+    if to.saturating_sub(from) > MAX_ELEMENTS {
+        return Err(Failure::Unknown);
+    }
+    Ok((from..to).map(|n| Value::new(Data::Integer(n), value.provenance_of_parts())).collect())
+}
+
 pub(super) fn hash(arguments: &[Value]) -> ConversionResult {
     let some = Some(Range { from: Some(1), to: None });
-    let pairs = |first: DataType| T::array_type(T::Tuple(vec![first, T::Any], None), some);
-    let tree = super::local_type("TreeArray", pairs(any_array()));
+    let tree = super::local_type("TreeArray", pair_array(any_array(), some));
     let option = T::Enum { values: vec!["hash_tree".into(), "tree".into()], fold: false };
     let signatures: [Parameters<'_>; 3] = [
         (&[("from", tree), ("build_option", super::local_type("NewHashOption", option))], 1),
-        (&[("from", super::local_type("KeyValueArray", pairs(T::Any)))], 1),
+        (&[("from", super::local_type("KeyValueArray", pair_array(T::Any, some)))], 1),
         (&[("from", T::Any)], 1),
     ];
     call_function("new_hash", &signatures, &[], arguments, |form, arguments| {
@@ -108,6 +108,10 @@ pub(super) fn hash(arguments: &[Value]) -> ConversionResult {
             _ => from_elements(from),
         }
     })
+}
+
+fn pair_array(first: DataType, some: Option<Range<i128>>) -> DataType {
+    T::array_type(T::Tuple(vec![first, T::Any], None), some)
 }
 
 fn new_member(key: &Value, value: &Value) -> (Key, Member) {

@@ -49,9 +49,16 @@ pub(super) fn parse_digits(digits: &str) -> Data {
 }
 
 pub(super) fn convert_integer(arguments: &[Value]) -> ConversionResult {
-    let only = |n: i128| T::Integer(Range::from_single(n));
-    let radix =
-        local_type("Radix", T::Variant(vec![T::Default, only(2), only(8), only(10), only(16)]));
+    let radix = local_type(
+        "Radix",
+        T::Variant(vec![
+            T::Default,
+            single_integer(2),
+            single_integer(8),
+            single_integer(10),
+            single_integer(16),
+        ]),
+    );
     let convertible = convertible_type(&[T::Numeric], INTEGER);
     let named = local_type(
         "NamedArgs",
@@ -65,27 +72,18 @@ pub(super) fn convert_integer(arguments: &[Value]) -> ConversionResult {
         (&[("from", convertible.clone()), ("radix", radix), ("abs", T::BOOLEAN)], 1),
         (&[("hash_args", named.clone())], 1),
     ];
-    let illegal = |radix: Option<&Value>| match radix.map(|radix| radix.data()) {
-        None | Some(Data::Null) => None,
-        Some(Data::Symbol(name)) if &**name == "default" => None,
-        Some(Data::Integer(2 | 8 | 10 | 16)) => None,
-        Some(_) => Some(format!(
-            "Illegal radix: {}, expected 2, 8, 10, 16, or default",
-            radix.map(|radix| radix.to_text()).unwrap_or_default()
-        )),
-    };
     let on_error_hash = |arguments: &[Value]| {
         if let Some(from) = arguments[0].get("from").filter(|from| !convertible.accepts_value(from))
         {
             return Ok(refusal_message("Integer", std::slice::from_ref(from)));
         }
-        if let Some(message) = illegal(arguments[0].get("radix")) {
+        if let Some(message) = illegal_radix(arguments[0].get("radix")) {
             return Err(message);
         }
         Err(types::assert_type("Integer.new", &named, &arguments[0])
             .map_or_else(|error| error.message, |()| String::new()))
     };
-    let on_error = |arguments: &[Value]| match illegal(arguments.get(1)) {
+    let on_error = |arguments: &[Value]| match illegal_radix(arguments.get(1)) {
         Some(message) => Err(message),
         None => Ok(refusal_message("Integer", arguments)),
     };
@@ -123,6 +121,22 @@ pub(super) fn convert_integer(arguments: &[Value]) -> ConversionResult {
         let abs = is_true(find_argument(arguments, form, 2, "abs").as_ref());
         Ok(Value::new(if abs { absolute_value(number) } else { number }, made_of(arguments)))
     })
+}
+
+fn illegal_radix(radix: Option<&Value>) -> Option<String> {
+    match radix.map(|radix| radix.data()) {
+        None | Some(Data::Null) => None,
+        Some(Data::Symbol(name)) if &**name == "default" => None,
+        Some(Data::Integer(2 | 8 | 10 | 16)) => None,
+        Some(_) => Some(format!(
+            "Illegal radix: {}, expected 2, 8, 10, 16, or default",
+            radix.map(|radix| radix.to_text()).unwrap_or_default()
+        )),
+    }
+}
+
+fn single_integer(n: i128) -> DataType {
+    T::Integer(Range::from_single(n))
 }
 
 /// The most digits of another radix that are turned into decimal ones, which takes time by the

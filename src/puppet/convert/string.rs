@@ -68,12 +68,7 @@ impl StringFormat {
     }
 
     fn read(text: &str) -> Result<StringFormat, Failure> {
-        let invalid = || {
-            Failure::Error(format!(
-                "The format '{text}' is not a valid format on the form '%<flags><width>.<prec><format>'"
-            ))
-        };
-        let rest = text.strip_prefix('%').ok_or_else(invalid)?;
+        let rest = text.strip_prefix('%').ok_or_else(|| invalid_format(text))?;
         let flags_end = rest
             .find(|c: char| !(c.is_ascii_whitespace() || "[+#0{<(|-".contains(c)))
             .unwrap_or(rest.len());
@@ -85,13 +80,14 @@ impl StringFormat {
                 let (precision, rest) = rest.split_at(digits(rest));
                 (Some(precision), rest)
             }
-            Some(_) => return Err(invalid()),
+            Some(_) => return Err(invalid_format(text)),
             None => (None, rest),
         };
         let mut letters = rest.chars();
-        let letter = letters.next().filter(char::is_ascii_alphabetic).ok_or_else(invalid)?;
+        let letter =
+            letters.next().filter(char::is_ascii_alphabetic).ok_or_else(|| invalid_format(text))?;
         if letters.next().is_some() {
-            return Err(invalid());
+            return Err(invalid_format(text));
         }
         let repeated =
             flags.char_indices().any(|(at, flag)| flags[at + flag.len_utf8()..].contains(flag));
@@ -107,11 +103,10 @@ impl StringFormat {
                 "Only one of the delimiters [ {{ ( < | can be given in the format flags, got '{text}'"
             )));
         }
-        let number = |text: &str| text.parse().unwrap_or(usize::MAX);
         let directive = Directive {
             flags: flags.to_owned(),
-            width: Some(width).filter(|width| !width.is_empty()).map(number),
-            precision: precision.map(number),
+            width: Some(width).filter(|width| !width.is_empty()).map(parse_width),
+            precision: precision.map(parse_width),
             letter,
         };
         if directive.is_huge() {
@@ -162,6 +157,16 @@ impl StringFormat {
             self.directive.letter
         ))
     }
+}
+
+fn parse_width(text: &str) -> usize {
+    text.parse().unwrap_or(usize::MAX)
+}
+
+fn invalid_format(text: &str) -> Failure {
+    Failure::Error(format!(
+        "The format '{text}' is not a valid format on the form '%<flags><width>.<prec><format>'"
+    ))
 }
 
 /// Where a text within collections stands.

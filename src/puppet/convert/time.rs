@@ -89,13 +89,14 @@ pub(super) fn convert_timestamp(arguments: &[Value]) -> ConversionResult {
                 stamp::parse(&arguments[0].to_text(), read_formats(arguments.get(1)), zone)?
             }
             _ => {
-                let part = |name: &str| arguments[0].get(name);
-                let text =
-                    part("string").map(|text| text.to_text().into_owned()).unwrap_or_default();
+                let text = arguments[0]
+                    .get("string")
+                    .map(|text| text.to_text().into_owned())
+                    .unwrap_or_default();
                 stamp::parse(
                     &text,
-                    read_formats(part("format")),
-                    part("timezone").and_then(Value::as_str),
+                    read_formats(arguments[0].get("format")),
+                    arguments[0].get("timezone").and_then(Value::as_str),
                 )?
             }
         };
@@ -120,11 +121,6 @@ pub(super) fn convert_timespan(arguments: &[Value]) -> ConversionResult {
         (&[("hash_arg", T::Struct(members))], 1),
     ];
     call_function("new_timespan", &signatures, &[], arguments, |form, arguments| {
-        let field = |value: Option<&Value>| match value.map(|value| value.data()) {
-            Some(Data::Integer(number)) => Ok(i128::from(*number)),
-            None => Ok(0),
-            Some(_) => Err(Failure::Unknown),
-        };
         let nanos = match form {
             0 => read_seconds(&arguments[0])?,
             1 => span::parse(&arguments[0].to_text(), read_formats(arguments.get(1)))?,
@@ -137,7 +133,11 @@ pub(super) fn convert_timespan(arguments: &[Value]) -> ConversionResult {
             }
             _ => {
                 let part = |n: usize| {
-                    field(if form == 2 { arguments.get(n) } else { arguments[0].get(fields[n]) })
+                    timespan_field(if form == 2 {
+                        arguments.get(n)
+                    } else {
+                        arguments[0].get(fields[n])
+                    })
                 };
                 let seconds = ((part(0)? * 24 + part(1)?) * 60 + part(2)?) * 60 + part(3)?;
                 let nanos = ((seconds * 1000 + part(4)?) * 1000 + part(5)?) * 1000 + part(6)?;
@@ -147,6 +147,14 @@ pub(super) fn convert_timespan(arguments: &[Value]) -> ConversionResult {
         };
         Ok(rich_value(Rich::Timespan(nanos), arguments))
     })
+}
+
+fn timespan_field(value: Option<&Value>) -> Result<i128, Failure> {
+    match value.map(|value| value.data()) {
+        Some(Data::Integer(number)) => Ok(i128::from(*number)),
+        None => Ok(0),
+        Some(_) => Err(Failure::Unknown),
+    }
 }
 
 /// Returns Puppet's message where no format fits.

@@ -88,12 +88,10 @@ impl SemanticVersion {
     pub fn has_form(text: &str) -> bool {
         let text = text.strip_suffix('\n').unwrap_or(text); // Ruby's `\Z`
         let (numbers, prerelease, build) = split(text);
-        let qualified =
-            |text: Option<&str>| text.is_none_or(|text| text.split('.').all(is_identifier));
         numbers.split('.').count() == 3
             && numbers.split('.').all(|text| parse_number(text).is_some())
-            && qualified(prerelease)
-            && qualified(build)
+            && has_identifiers(prerelease)
+            && has_identifiers(build)
     }
 
     /// Reads a version. Errors: Puppet's message.
@@ -115,6 +113,10 @@ impl SemanticVersion {
     fn is_stable(&self) -> bool {
         self.prerelease.as_ref().is_none_or(Vec::is_empty)
     }
+}
+
+fn has_identifiers(text: Option<&str>) -> bool {
+    text.is_none_or(|text| text.split('.').all(is_identifier))
 }
 
 impl PartialOrd for SemanticVersion {
@@ -233,15 +235,13 @@ impl VersionRange {
     /// Whether a version is within; a pre-release only where the range names one of the same
     /// numbers.
     pub fn includes_version(&self, version: &SemanticVersion) -> bool {
-        let named = |bound: &Option<(SemanticVersion, bool)>| {
-            bound
-                .as_ref()
-                .is_some_and(|(bound, _)| !bound.is_stable() && bound.numbers == version.numbers)
-        };
         self.alternatives.iter().any(|bounds| {
             let open = bounds.from.is_none() && bounds.to.is_none();
             bounds.holds_version(version)
-                && (version.is_stable() || open || named(&bounds.from) || named(&bounds.to))
+                && (version.is_stable()
+                    || open
+                    || names_prerelease(&bounds.from, &version.numbers)
+                    || names_prerelease(&bounds.to, &version.numbers))
         })
     }
 
@@ -263,6 +263,10 @@ impl VersionRange {
         });
         from && to
     }
+}
+
+fn names_prerelease(bound: &Option<(SemanticVersion, bool)>, numbers: &[u128; 3]) -> bool {
+    bound.as_ref().is_some_and(|(bound, _)| !bound.is_stable() && bound.numbers == *numbers)
 }
 
 impl Bounds {
@@ -317,10 +321,7 @@ fn without_gaps(text: &str) -> String {
 fn parse_partial(text: &str) -> Option<[Option<u128>; 3]> {
     let (numbers, prerelease, build) = split(text);
     let pieces: Vec<&str> = numbers.split('.').collect();
-    let qualified = |text: Option<&str>| {
-        text.is_none_or(|text| pieces.len() == 3 && text.split('.').all(is_identifier))
-    };
-    if pieces.len() > 3 || !qualified(prerelease) || !qualified(build) {
+    if pieces.len() > 3 || !is_qualifier(prerelease, &pieces) || !is_qualifier(build, &pieces) {
         return None;
     }
     let mut found = [None; 3];
@@ -331,6 +332,10 @@ fn parse_partial(text: &str) -> Option<[Option<u128>; 3]> {
         };
     }
     Some(found)
+}
+
+fn is_qualifier(text: Option<&str>, pieces: &[&str]) -> bool {
+    text.is_none_or(|text| pieces.len() == 3 && text.split('.').all(is_identifier))
 }
 
 /// Returns the version that a partial one begins with.
@@ -352,16 +357,10 @@ fn parse_simple(word: &str, unparsable: impl Fn() -> String) -> Result<Bounds, S
     let operand = &word[operator.len()..];
     let [major, minor, patch] = parse_partial(operand).ok_or_else(unparsable)?;
     let version = fill_partial(operand)?;
-    let plain = |numbers: [u128; 3]| SemanticVersion { numbers, prerelease: None, build: None };
-    let from = |version: SemanticVersion, to: SemanticVersion| Bounds {
-        from: Some((version, false)),
-        to: Some((to, true)),
-    };
-    let next = |number: u128| number.saturating_add(1);
     let all = Bounds { from: None, to: None };
     let nothing = Bounds {
         from: None,
-        to: Some((SemanticVersion { prerelease: Some(Vec::new()), ..plain([0; 3]) }, true)),
+        to: Some((SemanticVersion { prerelease: Some(Vec::new()), ..plain_version([0; 3]) }, true)),
     };
     let Some(major) = major else {
         return match operator {
@@ -375,10 +374,10 @@ fn parse_simple(word: &str, unparsable: impl Fn() -> String) -> Result<Bounds, S
             _ => Ok(all),
         };
     };
-    let lowest = plain([major, minor.unwrap_or(0), 0]);
+    let lowest = plain_version([major, minor.unwrap_or(0), 0]);
     let next_up = match minor {
-        None => plain([next(major), 0, 0]),
-        Some(minor) => plain([major, next(minor), 0]),
+        None => plain_version([major.saturating_add(1), 0, 0]),
+        Some(minor) => plain_version([major, minor.saturating_add(1), 0]),
     };
     Ok(match operator {
         ">=" => Bounds { from: Some((version, false)), to: None },
@@ -393,10 +392,18 @@ fn parse_simple(word: &str, unparsable: impl Fn() -> String) -> Result<Bounds, S
         "<=" => Bounds { from: None, to: Some((version, false)) },
         "^" if major > 0 => {
             let low = if minor.is_some() && patch.is_some() { version } else { lowest };
-            from(low, plain([next(major), 0, 0]))
+            new_bounds(low, plain_version([major.saturating_add(1), 0, 0]))
         }
-        _ if minor.is_none() || patch.is_none() => from(lowest, next_up),
+        _ if minor.is_none() || patch.is_none() => new_bounds(lowest, next_up),
         "" | "=" => Bounds { from: Some((version.clone(), false)), to: Some((version, false)) },
-        _ => from(version, next_up),
+        _ => new_bounds(version, next_up),
     })
+}
+
+fn new_bounds(version: SemanticVersion, to: SemanticVersion) -> Bounds {
+    Bounds { from: Some((version, false)), to: Some((to, true)) }
+}
+
+fn plain_version(numbers: [u128; 3]) -> SemanticVersion {
+    SemanticVersion { numbers, prerelease: None, build: None }
 }

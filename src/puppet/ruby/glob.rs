@@ -170,15 +170,11 @@ impl Walk<'_> {
 
     // Ruby does not read a folder only to find names that it knows.
     fn join(&mut self, parts: &[GlobPart], states: &[usize], place: &WalkState) {
-        let name_of = |state: usize| match parts.get(state).map(|part| &part.matcher) {
-            Some(Matcher::Plain(name)) => Some(name.as_str()),
-            _ => None,
-        };
         let mut left: Vec<usize> =
-            states.iter().copied().filter(|state| name_of(*state).is_some()).collect();
-        while let Some(name) = left.first().and_then(|state| name_of(*state)) {
+            states.iter().copied().filter(|state| plain_name(*state, parts).is_some()).collect();
+        while let Some(name) = left.first().and_then(|state| plain_name(*state, parts)) {
             let (same, others): (Vec<usize>, Vec<usize>) =
-                left.iter().partition(|state| name_of(**state) == Some(name));
+                left.iter().partition(|state| plain_name(**state, parts) == Some(name));
             let next: Vec<usize> = same.iter().map(|state| state + 1).collect();
             if name != ".." || self.is_folder(place) {
                 // An escaped slash does not separate, but leads on.
@@ -228,6 +224,13 @@ impl Walk<'_> {
     }
 }
 
+fn plain_name(state: usize, parts: &[GlobPart]) -> Option<&str> {
+    match parts.get(state).map(|part| &part.matcher) {
+        Some(Matcher::Plain(name)) => Some(name.as_str()),
+        _ => None,
+    }
+}
+
 fn named((name, kind): &(String, EntryKind)) -> (&str, EntryKind) {
     (name, *kind)
 }
@@ -235,16 +238,11 @@ fn named((name, kind): &(String, EntryKind)) -> (&str, EntryKind) {
 /// Returns the states behind an entry of a folder.
 fn next_states(parts: &[GlobPart], states: &[usize], name: &str, kind: EntryKind) -> Vec<usize> {
     let mut next = Vec::new();
-    let mut push = |state: usize| {
-        if !next.contains(&state) {
-            next.push(state);
-        }
-    };
     for &state in states {
         let mut state = state;
         if matches!(parts.get(state), Some(GlobPart { matcher: Matcher::Recursive, .. })) {
             if kind == EntryKind::Folder && !name.starts_with('.') {
-                push(state);
+                add_state(state, &mut next);
             }
             state += 1;
         }
@@ -257,8 +255,14 @@ fn next_states(parts: &[GlobPart], states: &[usize], name: &str, kind: EntryKind
             Some(Matcher::Recursive) | None => false,
         };
         if fits {
-            push(state + 1);
+            add_state(state + 1, &mut next);
         }
     }
     next
+}
+
+fn add_state(state: usize, next: &mut Vec<usize>) {
+    if !next.contains(&state) {
+        next.push(state);
+    }
 }

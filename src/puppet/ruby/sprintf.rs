@@ -203,22 +203,23 @@ fn general_text(number: f64, precision: usize, keep_zeros: bool) -> String {
     let rounded = format!("{number:.*e}", precision - 1);
     let exponent: i64 =
         rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
-    let trimmed = |text: &str| {
-        if text.contains('.') && !keep_zeros {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text.to_owned()
-        }
-    };
     if exponent < -4 || exponent >= signed_len(precision) {
         let text = exponential_text(number, precision - 1, keep_zeros);
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "+00"));
-        return format!("{}e{exponent}", trimmed(digits));
+        return format!("{}e{exponent}", trim_zeros(digits, keep_zeros));
     }
     let decimals = usize::try_from(signed_len(precision) - 1 - exponent).unwrap_or(0);
     let text = format!("{number:.decimals$}");
     let point = if keep_zeros && decimals == 0 { "." } else { "" };
-    format!("{}{point}", trimmed(&text))
+    format!("{}{point}", trim_zeros(&text, keep_zeros))
+}
+
+fn trim_zeros(text: &str, keep_zeros: bool) -> String {
+    if text.contains('.') && !keep_zeros {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text.to_owned()
+    }
 }
 
 fn hexadecimal_text(number: f64, precision: Option<usize>, point: bool) -> String {

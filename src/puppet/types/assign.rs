@@ -4,7 +4,7 @@
 use super::guard::{Known, RecursionGuard};
 use super::size::{bound_of_count, covers_size, exactly_size, tuple_size};
 use super::{ANY_NUMBER, Alias, DataType, Range, StringType, StructMember};
-use crate::puppet::rich::Rich;
+use crate::puppet::rich::{Rich, SemanticVersion, VersionRange};
 use crate::puppet::value::{Data, Hash, Value};
 
 use DataType as T;
@@ -307,9 +307,6 @@ impl DataType {
     /// Returns the type of the elements that iteration gives: `None` where the type is not
     /// iterable, `Some(None)` where nothing is known.
     fn iterated_type(&self) -> Option<Option<DataType>> {
-        let pair = |key: DataType, value: DataType| {
-            Some(Some(T::Tuple(vec![key, value], Some(exactly_size(2)))))
-        };
         match self {
             T::Integer(_) => Some(Some(T::INTEGER)),
             T::String(_) | T::Enum { .. } => {
@@ -320,11 +317,15 @@ impl DataType {
             T::Hash(key, value, size) => {
                 let open = size.is_none() && **key == T::Any && **value == T::Any
                     || *size == Some(exactly_size(0));
-                if open { pair(T::Unit, T::Unit) } else { pair((**key).clone(), (**value).clone()) }
+                if open {
+                    pair_type(T::Unit, T::Unit)
+                } else {
+                    pair_type((**key).clone(), (**value).clone())
+                }
             }
             T::Tuple(types, _) => Some(Some(T::variant_type(types.clone()))),
-            T::Struct(members) if members.is_empty() => pair(T::Unit, T::Unit),
-            T::Struct(members) => pair(
+            T::Struct(members) if members.is_empty() => pair_type(T::Unit, T::Unit),
+            T::Struct(members) => pair_type(
                 T::variant_type(members.iter().map(StructMember::key_type).collect()),
                 T::variant_type(members.iter().map(|member| member.value.clone()).collect()),
             ),
@@ -450,10 +451,7 @@ impl DataType {
                 matches!(&**rich, Rich::Timespan(nanos) if range.holds_value(*nanos))
             }
             (T::SemVer(ranges), Data::Rich(rich)) => {
-                let within = |version| {
-                    ranges.is_empty() || ranges.iter().any(|range| range.includes_version(version))
-                };
-                matches!(&**rich, Rich::SemVer(version) if within(version))
+                matches!(&**rich, Rich::SemVer(version) if is_in_ranges(version, ranges))
             }
             (T::SemVerRange, Data::Rich(rich)) => matches!(**rich, Rich::SemVerRange(_)),
             (T::Binary, Data::Rich(rich)) => matches!(**rich, Rich::Binary(_)),
@@ -464,6 +462,14 @@ impl DataType {
             _ => false,
         }
     }
+}
+
+fn is_in_ranges(version: &SemanticVersion, ranges: &[VersionRange]) -> bool {
+    ranges.is_empty() || ranges.iter().any(|range| range.includes_version(version))
+}
+
+fn pair_type(key: DataType, value: DataType) -> Option<Option<DataType>> {
+    Some(Some(T::Tuple(vec![key, value], Some(exactly_size(2)))))
 }
 
 impl StructMember {

@@ -98,12 +98,9 @@ pub fn check_partial(
     value: &Value,
     known: &dyn Fn(&Value) -> Known,
 ) -> Vec<WrongPart> {
-    let may_be = |one: &DataType, value: &Value| {
-        one.is_instance(value, &mut RecursionGuard::with_knowledge(known))
-    };
     let is_undecided =
         data_type.undecided_part().is_some() || data_type.unresolved_name().is_some();
-    if is_undecided || may_be(data_type, value) {
+    if is_undecided || may_be_instance(data_type, value, known) {
         return Vec::new();
     }
     let path = [ValueStep::Parameter(name.to_owned().into())];
@@ -114,7 +111,9 @@ pub fn check_partial(
             let Some(part) = one.mismatched_part(value) else { return true };
             known(part) == Known::Whole
                 || known(part) == Known::Kind
-                    && one.expected_type().is_none_or(|expected| !may_be(expected, part))
+                    && one
+                        .expected_type()
+                        .is_none_or(|expected| !may_be_instance(expected, part, known))
         })
         .map(|one| WrongPart {
             message: one.format_message("").trim_start().to_owned(),
@@ -125,6 +124,10 @@ pub fn check_partial(
             is_of_variant: one.path.iter().any(|step| matches!(step, ValueStep::Variant(_))),
         })
         .collect()
+}
+
+fn may_be_instance(one: &DataType, value: &Value, known: &dyn Fn(&Value) -> Known) -> bool {
+    one.is_instance(value, &mut RecursionGuard::with_knowledge(known))
 }
 
 fn is_sensitive(value: &Value) -> bool {

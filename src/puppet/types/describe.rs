@@ -147,16 +147,15 @@ fn describe_as(
                 }
                 let mut all = Vec::new();
                 for member in members {
-                    let name = || member.name.clone();
                     all.extend(describe_unless_assignable(
                         key,
                         &member.key_type(),
-                        extend_path(path, ValueStep::Key(name())),
+                        extend_path(path, ValueStep::Key(member.name.clone())),
                     )?);
                     all.extend(describe_unless_assignable(
                         value,
                         &member.value,
-                        extend_path(path, ValueStep::Entry(name())),
+                        extend_path(path, ValueStep::Entry(member.name.clone())),
                     )?);
                 }
                 Ok(all)
@@ -429,18 +428,15 @@ impl Mismatch {
 
     fn join_mismatch(self, other: &What) -> Result<Mismatch, Crash> {
         let Mismatch { path, what } = self;
-        let both = |ours: DataType, theirs: &DataType| {
-            T::variant_type(vec![ours, theirs.clone()]).normalize_at(Stage::Simplest)
-        };
         let what = match (what, other) {
             (
                 What::Type { expected, actual },
                 What::Type { expected: more, .. } | What::Pattern { expected: more, .. },
-            ) => What::Type { expected: both(expected, more)?, actual },
+            ) => What::Type { expected: join_types(expected, more)?, actual },
             (
                 What::Pattern { expected, actual },
                 What::Type { expected: more, .. } | What::Pattern { expected: more, .. },
-            ) => What::Pattern { expected: both(expected, more)?, actual },
+            ) => What::Pattern { expected: join_types(expected, more)?, actual },
             (What::Size { expected, actual }, What::Size { expected: more, .. }) => {
                 What::Size { expected: expected.hull(more), actual }
             }
@@ -489,10 +485,6 @@ impl Mismatch {
                 )
             }
             What::Count { expected, actual } => {
-                let none = |range: &Range<i128>, none: &str| match range_text(range).as_str() {
-                    "0" => none.to_owned(),
-                    text => text.to_owned(),
-                };
                 let single = matches!(
                     (expected.from, expected.to),
                     (Some(1), Some(1) | None) | (Some(0), Some(1))
@@ -500,8 +492,8 @@ impl Mismatch {
                 let plural = if single { "" } else { "s" };
                 format!(
                     "{position} expects {} argument{plural}, got {}",
-                    none(expected, "no"),
-                    none(actual, "none")
+                    range_words(expected, "no"),
+                    range_words(actual, "none")
                 )
             }
             What::Size { expected, actual } => {
@@ -513,6 +505,17 @@ impl Mismatch {
             }
         }
     }
+}
+
+fn range_words(range: &Range<i128>, none: &str) -> String {
+    match range_text(range).as_str() {
+        "0" => none.to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+fn join_types(ours: DataType, theirs: &DataType) -> Result<DataType, Crash> {
+    T::variant_type(vec![ours, theirs.clone()]).normalize_at(Stage::Simplest)
 }
 
 fn range_text(range: &Range<i128>) -> String {

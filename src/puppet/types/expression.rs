@@ -56,21 +56,23 @@ pub(super) fn invalid_syntax(text: &str) -> TypeSyntaxError {
 
 /// Reads a number as Puppet writes it: decimal, octal or hexadecimal; a float.
 fn number_of(text: &str) -> Option<Expression> {
-    let radix =
-        |digits: &str, radix| i128::from_str_radix(digits, radix).ok().map(Expression::Integer);
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        return radix(digits, 16);
+        return parse_radix(digits, 16);
     }
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return if text.len() > 1 && text.starts_with('0') {
-            radix(text, 8)
+            parse_radix(text, 8)
         } else {
-            radix(text, 10)
+            parse_radix(text, 10)
         };
     }
     let plain =
         text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E'));
     text.parse().ok().filter(|_| plain).map(Expression::Float)
+}
+
+fn parse_radix(digits: &str, radix: u32) -> Option<Expression> {
+    i128::from_str_radix(digits, radix).ok().map(Expression::Integer)
 }
 
 /// Returns the length of the name of a type at the start of a text; 0 where there is none.

@@ -49,21 +49,22 @@ fn infer_single(value: &Value) -> DataType {
 
 /// Returns the type of a value, elements of collections being of the type that all have in common.
 pub fn infer(value: &Value) -> DataType {
-    let common = |types: Vec<DataType>| {
-        types.into_iter().reduce(|a, b| common_type(&a, &b)).unwrap_or(T::Unit)
-    };
     match value.data() {
         Data::Array(items) if !items.is_empty() => T::array_type(
-            common(items.iter().map(infer).collect()),
+            reduce_types(items.iter().map(infer).collect()),
             Some(exactly_size(items.len())),
         ),
         Data::Hash(hash) if !hash.is_empty() => {
             let keys = hash.keys().map(|key| infer(&key.to_value(None))).collect();
             let values = hash.values().map(|member| infer(&member.value)).collect();
-            T::hash(common(keys), common(values), Some(exactly_size(hash.len())))
+            T::hash(reduce_types(keys), reduce_types(values), Some(exactly_size(hash.len())))
         }
         _ => infer_single(value),
     }
+}
+
+fn reduce_types(types: Vec<DataType>) -> DataType {
+    types.into_iter().reduce(|a, b| common_type(&a, &b)).unwrap_or(T::Unit)
 }
 
 /// Returns the type of a value with the type of each of its parts.
@@ -144,17 +145,19 @@ fn common_type(a: &DataType, b: &DataType) -> DataType {
         (T::Regexp(_), T::Regexp(_)) => return T::Regexp(None),
         _ => {}
     }
-    let both =
-        |common: DataType| (common.is_assignable(a) && common.is_assignable(b)).then_some(common);
-    let plain = both(T::Numeric)
-        .or_else(|| both(T::ScalarData))
-        .or_else(|| both(T::Scalar))
-        .or_else(|| both(T::Alias(Alias::Data)));
+    let plain = fitting_type(T::Numeric, a, b)
+        .or_else(|| fitting_type(T::ScalarData, a, b))
+        .or_else(|| fitting_type(T::Scalar, a, b))
+        .or_else(|| fitting_type(T::Alias(Alias::Data), a, b));
     if let (None, T::Type(a), T::Type(b)) = (&plain, a, b) {
         let inner = a.as_ref().zip(b.as_ref()).map(|(a, b)| Box::new(common_type(a, b)));
         return T::Type(inner);
     }
-    plain.or_else(|| both(T::Alias(Alias::RichData))).unwrap_or(T::Any)
+    plain.or_else(|| fitting_type(T::Alias(Alias::RichData), a, b)).unwrap_or(T::Any)
+}
+
+fn fitting_type(common: DataType, a: &DataType, b: &DataType) -> Option<DataType> {
+    (common.is_assignable(a) && common.is_assignable(b)).then_some(common)
 }
 
 /// Returns `Enum` of these strings.
@@ -167,9 +170,6 @@ pub(super) fn enum_type(mut values: Vec<String>) -> DataType {
 impl DataType {
     /// Returns the type without bounds, lengths and single values.
     pub fn generalize(&self) -> DataType {
-        let boxed = |inner: &Option<Box<DataType>>| {
-            inner.as_ref().map(|inner| Box::new(inner.generalize()))
-        };
         match self {
             T::Integer(_) => T::INTEGER,
             T::Float(_) => T::FLOAT,
@@ -205,15 +205,19 @@ impl DataType {
             T::Variant(types) if !types.is_empty() => {
                 T::variant_type(types.iter().map(DataType::generalize).collect())
             }
-            T::Optional(inner) => T::Optional(boxed(inner)),
-            T::NotUndef(inner) => T::NotUndef(boxed(inner)),
-            T::Type(inner) => T::Type(boxed(inner)),
-            T::Iterable(inner) => T::Iterable(boxed(inner)),
-            T::Iterator(inner) => T::Iterator(boxed(inner)),
+            T::Optional(inner) => T::Optional(generalize_inner(inner)),
+            T::NotUndef(inner) => T::NotUndef(generalize_inner(inner)),
+            T::Type(inner) => T::Type(generalize_inner(inner)),
+            T::Iterable(inner) => T::Iterable(generalize_inner(inner)),
+            T::Iterator(inner) => T::Iterator(generalize_inner(inner)),
             T::Sensitive(inner) => T::Sensitive(Box::new(inner.generalize())),
             other => other.clone(),
         }
     }
+}
+
+fn generalize_inner(inner: &Option<Box<DataType>>) -> Option<Box<DataType>> {
+    inner.as_ref().map(|inner| Box::new(inner.generalize()))
 }
 
 #[cfg(test)]

@@ -27,7 +27,6 @@ impl DataType {
         if depth > MAX_ALIASES {
             return true;
         }
-        let within = |one: &DataType| one.takes_kind(kind, depth + 1);
         match self {
             T::Any | T::Unit | T::Init | T::Iterable(_) | T::Reference(_) | T::Undecided(_) => true,
             T::Scalar | T::ScalarData | T::String(_) | T::Enum { .. } | T::Pattern(_) => {
@@ -36,14 +35,22 @@ impl DataType {
             T::Array(..) | T::Tuple(..) => kind == ValueKind::List,
             T::Hash(..) | T::Struct(_) => kind == ValueKind::Hash,
             T::Collection(_) => kind != ValueKind::Text,
-            T::Optional(inner) | T::NotUndef(inner) => inner.as_deref().is_none_or(within),
-            T::Variant(types) => types.is_empty() || types.iter().any(within),
-            T::Alias(alias) => within(alias.resolved()),
-            T::Named(alias) => alias.with_target(within),
-            T::Local(_, resolved) => within(resolved),
+            T::Optional(inner) | T::NotUndef(inner) => {
+                inner.as_deref().is_none_or(|one| inner_takes_kind(one, kind, depth))
+            }
+            T::Variant(types) => {
+                types.is_empty() || types.iter().any(|one| inner_takes_kind(one, kind, depth))
+            }
+            T::Alias(alias) => inner_takes_kind(alias.resolved(), kind, depth),
+            T::Named(alias) => alias.with_target(|one| inner_takes_kind(one, kind, depth)),
+            T::Local(_, resolved) => inner_takes_kind(resolved, kind, depth),
             _ => false,
         }
     }
+}
+
+fn inner_takes_kind(one: &DataType, kind: ValueKind, depth: usize) -> bool {
+    one.takes_kind(kind, depth + 1)
 }
 
 #[cfg(test)]

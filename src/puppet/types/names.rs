@@ -180,17 +180,19 @@ impl AliasType {
     /// Returns the type that it stands for, without the variants that are nothing but the alias
     /// itself; `None` where nothing else is left.
     fn without_itself(&self, read: DataType) -> Option<DataType> {
-        let is_real = |one: &DataType| {
-            !matches!(one, T::Named(named) if named.name == self.name)
-                && has_other(one, &mut Vec::new())
-        };
         match read {
             T::Variant(types) => {
-                let real: Vec<DataType> = types.into_iter().filter(is_real).collect();
+                let real: Vec<DataType> =
+                    types.into_iter().filter(|one| self.is_real_type(one)).collect();
                 (!real.is_empty()).then(|| T::variant_type(real))
             }
-            other => is_real(&other).then_some(other),
+            other => self.is_real_type(&other).then_some(other),
         }
+    }
+
+    fn is_real_type(&self, one: &DataType) -> bool {
+        !matches!(one, T::Named(named) if named.name == self.name)
+            && has_other(one, &mut Vec::new())
     }
 }
 

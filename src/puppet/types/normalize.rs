@@ -313,14 +313,15 @@ fn merge_ranges<T: Copy>(
 
 /// Both as one where they overlap or are neighbours.
 fn join_integers(one: &Range<i128>, other: &Range<i128>) -> Result<Option<Range<i128>>, Crash> {
-    let is_next = |to: Option<i128>, from: Option<i128>| {
-        to.zip(from).is_some_and(|(to, from)| to.checked_add(1) == Some(from))
-    };
-    if one.meets_range(other) || is_next(one.to, other.from) {
+    if one.meets_range(other) || is_next_range(one.to, other.from) {
         return Ok(Some(one.hull(other)));
     }
     let to = other.to.ok_or(NO_BOUND_TO_ADD_TO)?;
-    Ok(is_next(Some(to), one.from).then(|| one.hull(other)))
+    Ok(is_next_range(Some(to), one.from).then(|| one.hull(other)))
+}
+
+fn is_next_range(to: Option<i128>, from: Option<i128>) -> bool {
+    to.zip(from).is_some_and(|(to, from)| to.checked_add(1) == Some(from))
 }
 
 /// Both as one where they overlap.

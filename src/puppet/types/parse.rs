@@ -69,31 +69,18 @@ fn to_type(
     if lower.starts_with("::") {
         return Err(TypeSyntaxError(format!("Not a parameterized type <{name}>")));
     }
-    let typed = |expression: &Expression| match expression {
-        Expression::Type { name, parameters, text } => {
-            to_type(name, parameters.as_deref(), text, names)
-        }
-        _ => Err(invalid_syntax(text)),
-    };
-    let boxed = |expression: &Expression| typed(expression).map(Box::new);
-    let counted = |kind: &str, required: &str| {
-        TypeSyntaxError(format!(
-            "Invalid number of type parameters specified: {kind} requires {required}, {} provided",
-            given.len()
-        ))
-    };
-    let only = |kind: &str| if let [one] = given { Ok(one) } else { Err(counted(kind, "1")) };
-    let unparameterized =
-        |qualified: &str| TypeSyntaxError(format!("Not a parameterized type <{qualified}>"));
+    let boxed = |expression: &Expression| nested_type(expression, names, text).map(Box::new);
+    let only =
+        |kind: &str| if let [one] = given { Ok(one) } else { Err(wrong_count(kind, "1", given)) };
     Ok(match lower.as_str() {
         "array" => match given {
-            [one] => match typed(one)? {
+            [one] => match nested_type(one, names, text)? {
                 // Puppet's `Array[Any]` and `Array` are two objects, which `normalize` tells apart.
                 T::Any => T::array_type(T::Any, Some(ANY_NUMBER)),
                 element => T::array_type(element, None),
             },
             [Expression::Type { .. }, length] => {
-                T::array_type(typed(&given[0])?, parse_size(length, None, text)?)
+                T::array_type(nested_type(&given[0], names, text)?, parse_size(length, None, text)?)
             }
             [from, to] => T::array_type(T::Any, size_between(from, to, text)?),
             // With `default` as the lower bound, an upper bound of zero does not remove the element
@@ -101,29 +88,35 @@ fn to_type(
             [one, Expression::Default, to] => {
                 T::Array(boxed(one)?, size_between(&Expression::Default, to, text)?)
             }
-            [one, from, to] => T::array_type(typed(one)?, size_between(from, to, text)?),
-            _ => return Err(counted("Array", "1 to 3")),
+            [one, from, to] => {
+                T::array_type(nested_type(one, names, text)?, size_between(from, to, text)?)
+            }
+            _ => return Err(wrong_count("Array", "1 to 3", given)),
         },
         "hash" => match given {
             [key @ Expression::Type { .. }, value @ Expression::Type { .. }] => {
-                T::hash(typed(key)?, typed(value)?, None)
+                T::hash(nested_type(key, names, text)?, nested_type(value, names, text)?, None)
             }
             [from, to] => T::hash(T::Any, T::Any, size_between(from, to, text)?),
-            [key, value, length] => {
-                T::hash(typed(key)?, typed(value)?, parse_size(length, None, text)?)
-            }
+            [key, value, length] => T::hash(
+                nested_type(key, names, text)?,
+                nested_type(value, names, text)?,
+                parse_size(length, None, text)?,
+            ),
             [key, value, Expression::Default, to] => {
                 T::Hash(boxed(key)?, boxed(value)?, size_between(&Expression::Default, to, text)?)
             }
-            [key, value, from, to] => {
-                T::hash(typed(key)?, typed(value)?, size_between(from, to, text)?)
-            }
-            _ => return Err(counted("Hash", "2 to 4")),
+            [key, value, from, to] => T::hash(
+                nested_type(key, names, text)?,
+                nested_type(value, names, text)?,
+                size_between(from, to, text)?,
+            ),
+            _ => return Err(wrong_count("Hash", "2 to 4", given)),
         },
         "collection" => match given {
             [length] => T::Collection(parse_size(length, None, text)?),
             [from, to] => T::Collection(size_between(from, to, text)?),
-            _ => return Err(counted("Collection", "1 to 2")),
+            _ => return Err(wrong_count("Collection", "1 to 2", given)),
         },
         "string" => match given {
             [length] => T::String(
@@ -132,7 +125,7 @@ fn to_type(
             [from, to] => {
                 T::String(size_between(from, to, text)?.map_or(StringType::Any, StringType::Length))
             }
-            _ => return Err(counted("String", "1 to 2")),
+            _ => return Err(wrong_count("String", "1 to 2", given)),
         },
         "integer" => match given {
             [Expression::Default] => T::INTEGER,
@@ -144,7 +137,7 @@ fn to_type(
                 }
                 None => T::Undecided(text.to_owned()),
             },
-            _ => return Err(counted("Integer", "1 or 2")),
+            _ => return Err(wrong_count("Integer", "1 or 2", given)),
         },
         "float" => match given {
             [Expression::Default] => T::FLOAT,
@@ -158,7 +151,7 @@ fn to_type(
                 })?),
                 None => T::Undecided(text.to_owned()),
             },
-            _ => return Err(counted("Float", "1 or 2")),
+            _ => return Err(wrong_count("Float", "1 or 2", given)),
         },
         "boolean" => match only("Boolean")? {
             Expression::Bool(truth) => T::Boolean(Some(*truth)),
@@ -186,7 +179,7 @@ fn to_type(
             values.dedup();
             T::Enum { values, fold }
         }
-        "pattern" if given.is_empty() => return Err(counted("Pattern", "1 or more")),
+        "pattern" if given.is_empty() => return Err(wrong_count("Pattern", "1 or more", given)),
         "pattern" => match parse_patterns(given)? {
             Some(patterns) => T::Pattern(patterns),
             None => T::Undecided(text.to_owned()),
@@ -199,18 +192,24 @@ fn to_type(
             let is_bound =
                 |one: &Expression| matches!(one, Expression::Integer(_) | Expression::Default);
             let (types, size) = match given {
-                [] => return Err(counted("Tuple", "1 or more")),
+                [] => return Err(wrong_count("Tuple", "1 or more", given)),
                 [types @ .., from, to] if is_bound(from) => (types, size_between(from, to, text)?),
                 [types @ .., from] if is_bound(from) => (types, parse_size(from, None, text)?),
                 types => (types, None),
             };
-            T::Tuple(types.iter().map(typed).collect::<Result<_, _>>()?, size)
+            T::Tuple(
+                types
+                    .iter()
+                    .map(|expression| nested_type(expression, names, text))
+                    .collect::<Result<_, _>>()?,
+                size,
+            )
         }
         "struct" => match only("Struct")? {
             Expression::Hash(members) => T::Struct(
                 members
                     .iter()
-                    .map(|(key, value)| parse_member(key, typed(value)?, text))
+                    .map(|(key, value)| parse_member(key, nested_type(value, names, text)?, text))
                     .collect::<Result<_, _>>()?,
             ),
             _ => return Err(invalid_syntax(text)),
@@ -219,19 +218,24 @@ fn to_type(
             let kind = if lower == "optional" { "Optional" } else { "NotUndef" };
             let inner = match only(kind)? {
                 Expression::Text(value) => T::String(StringType::Value(value.clone())),
-                one => typed(one)?,
+                one => nested_type(one, names, text)?,
             };
             match lower.as_str() {
                 "optional" => T::optional_type(inner),
                 _ => T::NotUndef(Some(inner).filter(|inner| *inner != T::Any).map(Box::new)),
             }
         }
-        "variant" if given.is_empty() => return Err(counted("Variant", "1 or more")),
-        "variant" => T::variant_type(given.iter().map(typed).collect::<Result<_, _>>()?),
+        "variant" if given.is_empty() => return Err(wrong_count("Variant", "1 or more", given)),
+        "variant" => T::variant_type(
+            given
+                .iter()
+                .map(|expression| nested_type(expression, names, text))
+                .collect::<Result<_, _>>()?,
+        ),
         "sensitive" => match given {
             [] => T::Sensitive(Box::new(T::Any)),
-            [one] => T::Sensitive(Box::new(typed(one)?.generalize())),
-            _ => return Err(counted("Sensitive", "0 to 1")),
+            [one] => T::Sensitive(Box::new(nested_type(one, names, text)?.generalize())),
+            _ => return Err(wrong_count("Sensitive", "0 to 1", given)),
         },
         "type" => T::Type(Some(boxed(only("Type")?)?)),
         "iterable" => T::Iterable(Some(boxed(only("Iterable")?)?)),
@@ -239,13 +243,9 @@ fn to_type(
         "timestamp" | "timespan" => {
             let kind = if lower == "timestamp" { "Timestamp" } else { "Timespan" };
             if given.len() > 2 {
-                return Err(counted(kind, "0 to 2"));
+                return Err(wrong_count(kind, "0 to 2", given));
             }
-            let bound = |n: usize| match given.get(n) {
-                None | Some(Expression::Default) => Some(None),
-                Some(one) => time_bound(one, kind == "Timestamp").map(Some),
-            };
-            match bound(0).zip(bound(1)) {
+            match time_bound_at(0, kind, given).zip(time_bound_at(1, kind, given)) {
                 Some((from, to)) if from.zip(to).is_none_or(|(from, to)| from <= to) => {
                     let range = Range { from, to };
                     if kind == "Timestamp" { T::Timestamp(range) } else { T::Timespan(range) }
@@ -266,9 +266,11 @@ fn to_type(
         }
         "any" | "data" | "catalogentry" | "scalar" | "undef" | "numeric" | "default"
         | "semverrange" => {
-            return Err(unparameterized(name));
+            return Err(not_parameterized(name));
         }
-        "binary" | "scalardata" | "richdata" | "richdatakey" => return Err(unparameterized(text)),
+        "binary" | "scalardata" | "richdata" | "richdatakey" => {
+            return Err(not_parameterized(text));
+        }
         "uri" | "init" | "object" | "typealias" | "typereference" => T::Undecided(text.to_owned()),
         foreign => match FOREIGN.iter().find(|(known, _)| *known == foreign) {
             Some((_, name)) => T::Foreign { name, text: text.to_owned() },
@@ -280,6 +282,37 @@ fn to_type(
             },
         },
     })
+}
+
+fn time_bound_at(n: usize, kind: &str, given: &[Expression]) -> Option<Option<i128>> {
+    match given.get(n) {
+        None | Some(Expression::Default) => Some(None),
+        Some(one) => time_bound(one, kind == "Timestamp").map(Some),
+    }
+}
+
+fn not_parameterized(qualified: &str) -> TypeSyntaxError {
+    TypeSyntaxError(format!("Not a parameterized type <{qualified}>"))
+}
+
+fn wrong_count(kind: &str, required: &str, given: &[Expression]) -> TypeSyntaxError {
+    TypeSyntaxError(format!(
+        "Invalid number of type parameters specified: {kind} requires {required}, {} provided",
+        given.len()
+    ))
+}
+
+fn nested_type(
+    expression: &Expression,
+    names: &dyn NameResolver,
+    text: &str,
+) -> Result<DataType, TypeSyntaxError> {
+    match expression {
+        Expression::Type { name, parameters, text } => {
+            to_type(name, parameters.as_deref(), text, names)
+        }
+        _ => Err(invalid_syntax(text)),
+    }
 }
 
 /// Returns a type without brackets.

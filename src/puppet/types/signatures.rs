@@ -138,21 +138,12 @@ fn describe_refusal(
         .enumerate()
         .map(|(n, signature)| signature.describe_mismatches(given, &[ValueStep::Signature(n)]));
     let each: Vec<Vec<Mismatch>> = each.collect::<Result<_, _>>()?;
-    let without_number = |mismatch: &Mismatch| {
-        let path = mismatch
-            .path
-            .iter()
-            .filter(|step| !matches!(step, ValueStep::Signature(_)))
-            .cloned()
-            .collect();
-        Mismatch { path, ..mismatch.clone() }.format_message("")
-    };
     if let [only] = merge(0, each.clone())?.as_slice() {
         return Ok(format!("'{function}'{}", only.format_message("")));
     }
     if let [signature] = signatures {
         let lines =
-            each.iter().flatten().map(|one| format!("\n  rejected:{}", without_number(one)));
+            each.iter().flatten().map(|one| format!("\n  rejected:{}", strip_signature(one)));
         return Ok(format!(
             "'{function}' expects ({}){}",
             signature.render(),
@@ -166,7 +157,17 @@ fn describe_refusal(
         text.push_str(&format!("\n  ({})", signature.render()));
         found
             .iter()
-            .for_each(|one| text.push_str(&format!("\n    rejected:{}", without_number(one))));
+            .for_each(|one| text.push_str(&format!("\n    rejected:{}", strip_signature(one))));
     }
     Ok(text)
+}
+
+fn strip_signature(mismatch: &Mismatch) -> String {
+    let path = mismatch
+        .path
+        .iter()
+        .filter(|step| !matches!(step, ValueStep::Signature(_)))
+        .cloned()
+        .collect();
+    Mismatch { path, ..mismatch.clone() }.format_message("")
 }

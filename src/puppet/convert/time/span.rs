@@ -69,19 +69,18 @@ pub(super) fn parse(text: &str, formats: Option<TimeFormats>) -> Result<i128, Fa
 
 fn by_format(text: &str, format: &str) -> Result<i128, Failure> {
     let segments = parse_segments(format)?;
-    let misfit = || format_does_not_fit(text, format);
     let rest: Vec<char> = text.strip_prefix('-').unwrap_or(text).chars().collect();
     let mut groups = Vec::new();
     // Ruby's regular expression may take the sign for a blank of nothing; digits never do.
     if !match_segments(&segments, &rest, &mut groups) {
-        return Err(misfit());
+        return Err(format_does_not_fit(text, format));
     }
     let mut nanos: i128 = 0;
     for (segment, group) in segments.iter().zip(&groups) {
         let FormatSegment::Value { unit, total, .. } = segment else { continue };
         let digits = group.trim_start();
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(misfit());
+            return Err(format_does_not_fit(text, format));
         }
         let number: i128 = digits.parse().map_err(|_| Failure::Unknown)?;
         nanos += match unit {
@@ -151,15 +150,11 @@ fn match_segments(segments: &[FormatSegment], text: &[char], groups: &mut Vec<St
 
 fn parse_segments(format: &str) -> Result<Vec<FormatSegment>, Failure> {
     let mut found: Vec<FormatSegment> = Vec::new();
-    let literal = |found: &mut Vec<FormatSegment>, c: char| match found.last_mut() {
-        Some(FormatSegment::Literal(text)) => text.push(c),
-        _ => found.push(FormatSegment::Literal(c.into())),
-    };
     let chars: Vec<char> = format.chars().collect();
     let mut at = 0;
     while at < chars.len() {
         if chars[at] != '%' {
-            literal(&mut found, chars[at]);
+            push_literal(&mut found, chars[at]);
             at += 1;
             continue;
         }
@@ -176,7 +171,7 @@ fn parse_segments(format: &str) -> Result<Vec<FormatSegment>, Failure> {
             let Some(c) = chars.get(at) else { return Err(bad(chars.len() - 1)) };
             let unit = match c {
                 '%' => {
-                    literal(&mut found, '%');
+                    push_literal(&mut found, '%');
                     break;
                 }
                 '-' if fresh => {
@@ -213,18 +208,29 @@ fn parse_segments(format: &str) -> Result<Vec<FormatSegment>, Failure> {
         }
         at += 1;
     }
-    let unit_of = |segment: &FormatSegment| {
-        if let FormatSegment::Value { unit, .. } = segment { Some(*unit) } else { None }
-    };
     let highest =
-        found.iter().filter_map(unit_of).fold(None, |highest: Option<Unit>, unit| match highest {
-            Some(highest) if highest > unit => Some(highest),
-            _ => Some(unit),
+        found.iter().filter_map(unit_of_segment).fold(None, |highest: Option<Unit>, unit| {
+            match highest {
+                Some(highest) if highest > unit => Some(highest),
+                _ => Some(unit),
+            }
         });
-    if let Some(FormatSegment::Value { total, .. }) =
-        found.iter_mut().find(|segment| unit_of(segment).is_some_and(|unit| Some(unit) == highest))
+    if let Some(FormatSegment::Value { total, .. }) = found
+        .iter_mut()
+        .find(|segment| unit_of_segment(segment).is_some_and(|unit| Some(unit) == highest))
     {
         *total = true;
     }
     Ok(found)
+}
+
+fn unit_of_segment(segment: &FormatSegment) -> Option<Unit> {
+    if let FormatSegment::Value { unit, .. } = segment { Some(*unit) } else { None }
+}
+
+fn push_literal(found: &mut Vec<FormatSegment>, c: char) {
+    match found.last_mut() {
+        Some(FormatSegment::Literal(text)) => text.push(c),
+        _ => found.push(FormatSegment::Literal(c.into())),
+    }
 }

@@ -82,19 +82,18 @@ fn zone_offset(zone: &str) -> Result<i64, Failure> {
     if zone.eq_ignore_ascii_case("current") {
         return Err(Failure::Unknown); // the clock of the machine that compiles
     }
-    let hours = |hours: i64| Ok(hours * 3_600);
     let named = zone.to_ascii_lowercase();
     match named.as_str() {
-        "z" | "utc" | "gmt" | "ut" | "wet" => return hours(0),
-        "cet" | "bst" | "met" | "west" => return hours(1),
-        "cest" | "eet" | "mest" => return hours(2),
-        "eest" | "msk" => return hours(3),
-        "est" | "cdt" => return hours(-5),
-        "edt" => return hours(-4),
-        "cst" | "mdt" => return hours(-6),
-        "mst" | "pdt" => return hours(-7),
-        "pst" => return hours(-8),
-        "jst" => return hours(9),
+        "z" | "utc" | "gmt" | "ut" | "wet" => return hours_offset(0),
+        "cet" | "bst" | "met" | "west" => return hours_offset(1),
+        "cest" | "eet" | "mest" => return hours_offset(2),
+        "eest" | "msk" => return hours_offset(3),
+        "est" | "cdt" => return hours_offset(-5),
+        "edt" => return hours_offset(-4),
+        "cst" | "mdt" => return hours_offset(-6),
+        "mst" | "pdt" => return hours_offset(-7),
+        "pst" => return hours_offset(-8),
+        "jst" => return hours_offset(9),
         _ => {}
     }
     let signed = named.strip_prefix("gmt").or_else(|| named.strip_prefix("utc")).unwrap_or(&named);
@@ -105,14 +104,21 @@ fn zone_offset(zone: &str) -> Result<i64, Failure> {
     else {
         return Err(Failure::Unknown); // perhaps one of Ruby's other names
     };
-    let number = |text: &str| text.parse::<i64>().map_err(|_| Failure::Unknown);
     let (hour, minute) = match digits.split_once(':') {
-        Some((hour, minute)) => (number(hour)?, number(minute)?),
-        None if digits.len() == 4 => (number(&digits[..2])?, number(&digits[2..])?),
-        None if digits.len() <= 2 => (number(digits)?, 0),
+        Some((hour, minute)) => (parse_number(hour)?, parse_number(minute)?),
+        None if digits.len() == 4 => (parse_number(&digits[..2])?, parse_number(&digits[2..])?),
+        None if digits.len() <= 2 => (parse_number(digits)?, 0),
         None => return Err(Failure::Unknown),
     };
     Ok(sign * (hour * 3_600 + minute * 60))
+}
+
+fn parse_number(text: &str) -> Result<i64, Failure> {
+    text.parse::<i64>().map_err(|_| Failure::Unknown)
+}
+
+fn hours_offset(hours: i64) -> Result<i64, Failure> {
+    Ok(hours * 3_600)
 }
 
 const MONTHS: [&str; 12] = [
@@ -292,23 +298,11 @@ fn read_named<'t>(text: &'t str, names: &[&str]) -> Option<(usize, &'t str)> {
 fn read_zone(text: &str) -> Result<Option<(&str, &str)>, Failure> {
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
     let name = &text[..letters];
-    let signed = |at: usize| {
-        let rest = &text[at..];
-        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-        let mut len = 1 + digits(rest.get(1..)?);
-        if !rest.starts_with(['+', '-']) || len == 1 {
-            return None;
-        }
-        if rest[len..].starts_with(':') && digits(&rest[len + 1..]) > 0 {
-            len += 1 + digits(&rest[len + 1..]);
-        }
-        Some(at + len)
-    };
-    if let Some(end) = signed(0) {
+    if let Some(end) = signed_end(0, text) {
         return Ok(Some(text.split_at(end)));
     }
     if ["gmt", "utc", "ut"].contains(&name.to_ascii_lowercase().as_str())
-        && let Some(end) = signed(letters)
+        && let Some(end) = signed_end(letters, text)
     {
         return Ok(Some(text.split_at(end)));
     }
@@ -317,4 +311,17 @@ fn read_zone(text: &str) -> Result<Option<(&str, &str)>, Failure> {
         (_, "") => Ok(Some(text.split_at(letters))),
         _ => Err(Failure::Unknown), // names of several words
     }
+}
+
+fn signed_end(at: usize, text: &str) -> Option<usize> {
+    let rest = &text[at..];
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let mut len = 1 + digits(rest.get(1..)?);
+    if !rest.starts_with(['+', '-']) || len == 1 {
+        return None;
+    }
+    if rest[len..].starts_with(':') && digits(&rest[len + 1..]) > 0 {
+        len += 1 + digits(&rest[len + 1..]);
+    }
+    Some(at + len)
 }

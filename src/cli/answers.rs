@@ -112,18 +112,19 @@ impl AnswerPrinter<'_> {
     /// Returns in words that there is no value, or what may change the value; `None` for a value
     /// that is settled.
     pub(super) fn remark(&self, resolution: &Resolution) -> Option<String> {
-        let open = || open_levels(resolution).join(", ");
         match (&resolution.value, Verdict::of_answer(resolution)) {
             (Err(error), _) => {
                 Some(format!("the lookup fails: {}", error.print_message(&self.options)))
             }
             (_, Verdict::NotFound) => Some("not found".into()),
-            (_, Verdict::NotSettled) => {
-                Some(format!("not found; {} could not be evaluated and may have a value", open()))
-            }
-            _ if !resolution.unsettled_levels.is_empty() => {
-                Some(format!("{} could not be evaluated and may change the value", open()))
-            }
+            (_, Verdict::NotSettled) => Some(format!(
+                "not found; {} could not be evaluated and may have a value",
+                list_open_levels(resolution)
+            )),
+            _ if !resolution.unsettled_levels.is_empty() => Some(format!(
+                "{} could not be evaluated and may change the value",
+                list_open_levels(resolution)
+            )),
             _ => None,
         }
     }
@@ -164,21 +165,19 @@ impl AnswerPrinter<'_> {
         if group.cases.is_empty() {
             return self.json_members(&group.resolution);
         }
-        let case = |case: &Case| {
-            let when: serde_json::Map<String, serde_json::Value> = case
-                .when
-                .iter()
-                .map(|(name, value)| (name.clone(), value.as_str().into()))
-                .collect();
-            let when = serde_json::Value::Object(when);
-            let members = match &case.resolution {
-                Some(resolution) => self.json_members(resolution),
-                None => ",\"settled\":false".into(),
-            };
-            format!("{{\"when\":{when}{members}}}")
-        };
-        let cases: Vec<String> = group.cases.iter().map(case).collect();
+        let cases: Vec<String> = group.cases.iter().map(|case| self.case_members(case)).collect();
         format!(",\"cases\":[{}]", cases.join(","))
+    }
+
+    fn case_members(&self, case: &Case) -> String {
+        let when: serde_json::Map<String, serde_json::Value> =
+            case.when.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+        let when = serde_json::Value::Object(when);
+        let members = match &case.resolution {
+            Some(resolution) => self.json_members(resolution),
+            None => ",\"settled\":false".into(),
+        };
+        format!("{{\"when\":{when}{members}}}")
     }
 
     /// Returns the file and line of the first place that an answer comes from; no line for a file
@@ -192,4 +191,8 @@ impl AnswerPrinter<'_> {
             _ => None,
         })
     }
+}
+
+fn list_open_levels(resolution: &Resolution) -> String {
+    open_levels(resolution).join(", ")
 }

@@ -300,22 +300,27 @@ fn open_standard_input(arguments: &CheckArguments, path: FilePath) -> Result<Che
 /// Switches off the rules that are not asked for by name, where some are. A rule that is off is
 /// looked for when it is asked for by name.
 fn look_for_selected(arguments: &CheckArguments, settings: &mut Settings) {
-    let is_selected = |code: &str| arguments.select.iter().any(|selected| selected == code);
     if arguments.select.is_empty() {
         return;
     }
     let rules = &mut settings.rules;
     for severities in rules.environments.values_mut().chain([&mut rules.severities]) {
         for rule in catalogue::RULES {
-            if is_selected(rule.code) && rule.severity == Severity::Off {
+            if is_selected_rule(rule.code, &arguments.select) && rule.severity == Severity::Off {
                 severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
             }
             // Each rule may reach a limit.
-            if !is_selected(rule.code) && !is_selected(catalogue::LIMIT_REACHED) {
+            if !is_selected_rule(rule.code, &arguments.select)
+                && !is_selected_rule(catalogue::LIMIT_REACHED, &arguments.select)
+            {
                 severities.insert(rule.code.to_owned(), Severity::Off);
             }
         }
     }
+}
+
+fn is_selected_rule(code: &str, select: &[String]) -> bool {
+    select.iter().any(|selected| selected == code)
 }
 
 fn is_wanted(finding: &Finding, arguments: &CheckArguments) -> bool {
@@ -324,6 +329,10 @@ fn is_wanted(finding: &Finding, arguments: &CheckArguments) -> bool {
 
 /// Whether the findings of a rule are wanted.
 fn is_wanted_code(code: &str, arguments: &CheckArguments) -> bool {
-    let is_named = |codes: &[String]| codes.iter().any(|named| named == code);
-    (arguments.select.is_empty() || is_named(&arguments.select)) && !is_named(&arguments.ignore)
+    (arguments.select.is_empty() || has_code(&arguments.select, code))
+        && !has_code(&arguments.ignore, code)
+}
+
+fn has_code(codes: &[String], code: &str) -> bool {
+    codes.iter().any(|named| named == code)
 }

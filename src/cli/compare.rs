@@ -1,6 +1,8 @@
 //! `hiera-ls compare`: the keys whose effective values differ between two nodes, part by part.
 
+use crate::hiera::Scope;
 use std::io::Write;
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
@@ -48,8 +50,10 @@ pub(super) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<S
     opened.note_settings();
     let environment = opened.single_environment(arguments.root.environment.as_deref())?.clone();
     let keys = keys_to_print(&opened, arguments.keys.as_deref())?;
-    let find = |name: &str| find_scope(&opened, &environment, Some(name), &environment.name);
-    let ((one, first), (other, second)) = (find(one)?, find(other)?);
+    let ((one, first), (other, second)) = (
+        find_node_scope(one, &opened, &environment)?,
+        find_node_scope(other, &opened, &environment)?,
+    );
     let snapshot = &opened.snapshot;
     let view = snapshot.view(&environment);
     let resolver = |scope| {
@@ -84,6 +88,14 @@ pub(super) fn run(arguments: &CompareArguments, out: &mut dyn Write) -> Result<S
         writeln!(out, "{differing} of {} keys differ", keys.len())?;
     }
     Ok(if differing == 0 { Status::Good } else { Status::Bad })
+}
+
+fn find_node_scope(
+    name: &str,
+    opened: &Opened,
+    environment: &Environment,
+) -> Result<(String, Arc<Scope>), Failure> {
+    find_scope(opened, environment, Some(name), &environment.name)
 }
 
 fn is_same(one: &Resolution, other: &Resolution) -> bool {
@@ -126,30 +138,37 @@ impl CompareReport<'_> {
         let merge =
             way.strategy_name().map_or_else(String::new, |merge| format!("  (merge {merge})"));
         let key = escape_terminal(key);
-        let line = |value: &Value| escape_terminal(&self.value_text(value)).into_owned();
         match (&one.value, &other.value) {
             (Ok(Some(a)), Ok(Some(b))) => {
                 writeln!(out, "~ {key}{merge}")?;
                 let leaves = leaf_differences(a, b);
                 for LeafDifference { path, before, after } in leaves.iter().take(SHOWN_PARTS) {
-                    let side = |value: &Option<&Value>| value.map_or("(none)".into(), line);
                     let path = match path_text(path) {
                         path if path.is_empty() => String::new(),
                         path => format!("{}: ", escape_terminal(&path)),
                     };
-                    writeln!(out, "    {path}{} | {}", side(before), side(after))?;
+                    writeln!(
+                        out,
+                        "    {path}{} | {}",
+                        self.side_line(before),
+                        self.side_line(after)
+                    )?;
                 }
                 if leaves.len() > SHOWN_PARTS {
                     writeln!(out, "    {} more parts differ", leaves.len() - SHOWN_PARTS)?;
                 }
             }
-            (Ok(Some(value)), Ok(None)) => writeln!(out, "- {key}{merge}: {}", line(value))?,
-            (Ok(None), Ok(Some(value))) => writeln!(out, "+ {key}{merge}: {}", line(value))?,
+            (Ok(Some(value)), Ok(None)) => {
+                writeln!(out, "- {key}{merge}: {}", self.value_line(value))?
+            }
+            (Ok(None), Ok(Some(value))) => {
+                writeln!(out, "+ {key}{merge}: {}", self.value_line(value))?
+            }
             _ => {
                 writeln!(out, "! {key}{merge}")?;
                 for (name, resolution) in [(&self.one, one), (&self.other, other)] {
                     let text = match &resolution.value {
-                        Ok(Some(value)) => line(value),
+                        Ok(Some(value)) => self.value_line(value),
                         Ok(None) => "not found".into(),
                         Err(error) => {
                             escape_terminal(&error.print_message(&PrintOptions::default()))
@@ -161,6 +180,14 @@ impl CompareReport<'_> {
             }
         }
         Ok(())
+    }
+
+    fn side_line(&self, value: &Option<&Value>) -> String {
+        value.map_or("(none)".into(), |value| self.value_line(value))
+    }
+
+    fn value_line(&self, value: &Value) -> String {
+        escape_terminal(&self.value_text(value)).into_owned()
     }
 
     /// Returns a value on one line with its place.
@@ -186,22 +213,13 @@ impl CompareReport<'_> {
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let options = PrintOptions::default();
-        let json = |value: &Value| -> serde_json::Value {
-            serde_json::from_str(&print::print_json(value, &options)).unwrap_or_default()
-        };
         let names = PlaceNames { snapshot: &self.opened.snapshot, root: &self.opened.root };
-        let place = |value: &Value| value.origin.map(|origin| names.place_name(origin));
-        let placed = |value: &Value| json!({"value": json(value), "place": place(value)});
-        let side = |resolution: &Resolution| match &resolution.value {
-            Ok(Some(value)) => placed(value),
-            Ok(None) => json!({"found": false}),
-            Err(error) => json!({"error": error.print_message(&options)}),
-        };
         let leaves: Vec<serde_json::Value> = match (&one.value, &other.value) {
             (Ok(Some(a)), Ok(Some(b))) => leaf_differences(a, b)
                 .iter()
                 .map(|leaf| {
-                    let (before, after) = (leaf.before.map(&placed), leaf.after.map(&placed));
+                    let [before, after] = [leaf.before, leaf.after]
+                        .map(|value| value.map(|value| placed_json(value, &options, &names)));
                     let nodes = json!({&self.one: before, &self.other: after});
                     json!({"path": path_text(&leaf.path), "nodes": nodes})
                 })
@@ -211,10 +229,38 @@ impl CompareReport<'_> {
         let line = json!({
             "key": key,
             "merge": way.strategy_name(),
-            "nodes": {&self.one: side(one), &self.other: side(other)},
+            "nodes": {
+                &self.one: side_json(one, &options, &names),
+                &self.other: side_json(other, &options, &names),
+            },
             "leaves": leaves,
         });
         writeln!(out, "{line}")?;
         Ok(())
     }
+}
+
+fn side_json(
+    resolution: &Resolution,
+    options: &PrintOptions<'_>,
+    names: &PlaceNames<'_>,
+) -> serde_json::Value {
+    match &resolution.value {
+        Ok(Some(value)) => placed_json(value, options, names),
+        Ok(None) => json!({"found": false}),
+        Err(error) => json!({"error": error.print_message(options)}),
+    }
+}
+
+fn placed_json(
+    value: &Value,
+    options: &PrintOptions<'_>,
+    names: &PlaceNames<'_>,
+) -> serde_json::Value {
+    let place = value.origin.map(|origin| names.place_name(origin));
+    json!({"value": value_json(value, options), "place": place})
+}
+
+fn value_json(value: &Value, options: &PrintOptions<'_>) -> serde_json::Value {
+    serde_json::from_str(&print::print_json(value, options)).unwrap_or_default()
 }

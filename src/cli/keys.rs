@@ -1,5 +1,6 @@
 //! `hiera-ls keys`: the keys of the data, and their readers.
 
+use crate::workspace::EnvironmentView;
 use std::io::Write;
 
 use serde_json::{Value as Json, json};
@@ -190,14 +191,13 @@ impl Report<'_> {
 
     fn class_names(&self) -> Vec<ReportLine> {
         let view = self.opened.snapshot.view(self.environment);
-        let is_set = |class: &str, parameter: &Parameter| {
-            view.is_defined(&format!("{class}::{}", parameter.name))
-        };
         let line = |class: DefinitionAt<'_>| {
             let (name, parameters) = (&class.definition.name, &class.definition.parameters);
-            let set = parameters.iter().filter(|one| is_set(name, one)).count();
-            let missing =
-                parameters.iter().filter(|one| one.default.is_none() && !is_set(name, one)).count();
+            let set = parameters.iter().filter(|one| is_parameter_set(name, one, &view)).count();
+            let missing = parameters
+                .iter()
+                .filter(|one| one.default.is_none() && !is_parameter_set(name, one, &view))
+                .count();
             let count = parameters.len();
             let open = match missing {
                 0 => String::new(),
@@ -265,6 +265,10 @@ impl Report<'_> {
         let path = self.opened.snapshot.path_of(span.file).map(|path| self.names.short_path(path));
         json!({"path": path, "line": self.names.line_number(span)})
     }
+}
+
+fn is_parameter_set(class: &str, parameter: &Parameter, view: &EnvironmentView<'_>) -> bool {
+    view.is_defined(&format!("{class}::{}", parameter.name))
 }
 
 /// Returns the readers of a key, as scripts see them.

@@ -278,19 +278,10 @@ fn shows_places(arguments: &LookupArguments) -> bool {
 /// Returns the request that the arguments make: the options hash, and the single arguments that
 /// replace its members.
 fn read_request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
-    let json = |argument: &str, text: &str| -> Result<Value, Failure> {
-        let parsed: serde_json::Value =
-            serde_json::from_str(text).map_err(|error| Failure(format!("{argument}: {error}")))?;
-        Ok(from_json(&parsed))
-    };
-    let hash = |argument: &str, text: &str| -> Result<Hash, Failure> {
-        let value = json(argument, text)?;
-        value.as_hash().cloned().ok_or_else(|| Failure(format!("{argument}: not a hash")))
-    };
     let mut request = LookupRequest::default();
     if let Some(options) = &arguments.options {
         request
-            .apply_options(&json("--options", options)?)
+            .apply_options(&parse_json_argument("--options", options)?)
             .map_err(|error| Failure(format!("--options: {error}")))?;
     }
     if !arguments.keys.is_empty() {
@@ -312,12 +303,23 @@ fn read_request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
         request.default_value = Some(Value::from_argument(text));
     }
     if let Some(text) = &arguments.overrides {
-        request.overrides = hash("--override", text)?;
+        request.overrides = parse_hash_argument("--override", text)?;
     }
     if let Some(text) = &arguments.default_values_hash {
-        request.default_values_hash = hash("--default-values-hash", text)?;
+        request.default_values_hash = parse_hash_argument("--default-values-hash", text)?;
     }
     Ok(request)
+}
+
+fn parse_hash_argument(argument: &str, text: &str) -> Result<Hash, Failure> {
+    let value = parse_json_argument(argument, text)?;
+    value.as_hash().cloned().ok_or_else(|| Failure(format!("{argument}: not a hash")))
+}
+
+fn parse_json_argument(argument: &str, text: &str) -> Result<Value, Failure> {
+    let parsed: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| Failure(format!("{argument}: {error}")))?;
+    Ok(from_json(&parsed))
 }
 
 /// The key that Puppet takes where options are to be explained for none.
@@ -392,14 +394,6 @@ fn read_scopes(
     let name = arguments.root.environment.clone().unwrap_or_else(|| environment.name.clone());
     let config = opened.snapshot.config_of(environment);
     let (rules, puppet) = (&config.nodes.derive, config.puppet);
-    let read = |file: &str| -> Result<Vec<Value>, Failure> {
-        let path = absolute_path(file)?;
-        let bytes =
-            OsFs.read(&path, u64::MAX).map_err(|error| Failure(format!("{path}: {error}")))?;
-        let text =
-            String::from_utf8(bytes).map_err(|_| Failure(format!("{path}: it is not UTF-8")))?;
-        read_values(&path, &text).map_err(|error| Failure(format!("{path}: {error}")))
-    };
     if let Some(file) = &arguments.scope {
         let one = |value: Value| {
             let hash = value
@@ -416,11 +410,11 @@ fn read_scopes(
             ))
         };
         let scopes: Vec<(String, Arc<Scope>)> =
-            read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
+            read_scope_values(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
         return choose_scopes(scopes, arguments, file);
     }
     if let Some(file) = &arguments.facts {
-        let values = read(file)?;
+        let values = read_scope_values(file)?;
         let stem = FilePath::new(file).name().split('.').next().unwrap_or_default().to_owned();
         let scopes = scopes_of(&values, arguments.node.as_deref(), &stem, &name, puppet)
             .map_err(|error| Failure(format!("{file}: {error}")))?;
@@ -434,6 +428,13 @@ fn read_scopes(
         return choose_scopes(scopes, arguments, file);
     }
     Ok(vec![find_scope(opened, environment, arguments.node.as_deref(), &name)?])
+}
+
+fn read_scope_values(file: &str) -> Result<Vec<Value>, Failure> {
+    let path = absolute_path(file)?;
+    let bytes = OsFs.read(&path, u64::MAX).map_err(|error| Failure(format!("{path}: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| Failure(format!("{path}: it is not UTF-8")))?;
+    read_values(&path, &text).map_err(|error| Failure(format!("{path}: {error}")))
 }
 
 /// Returns the scope of the node with this certname, or of the settings' node; with none, a scope

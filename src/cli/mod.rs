@@ -647,11 +647,7 @@ fn open(
     if opened.cut_short {
         print_note("there are too many files in this folder; some were not read");
     }
-    let shown = |one: &Unlisted| {
-        let path = FilePath::new(one.path.relative_to(&root).unwrap_or(one.path.as_str()));
-        Unlisted { path, ..one.clone() }.to_string()
-    };
-    opened.unlisted.iter().for_each(|one| print_note(&shown(one)));
+    opened.unlisted.iter().for_each(|one| print_note(&unlisted_line(one, &root)));
     let lacks_folders =
         opened.unlisted.iter().any(|one| matches!(one.reason, UnlistedReason::Io(_)));
     let snapshot = opened.workspace.snapshot();
@@ -660,6 +656,11 @@ fn open(
     }
     let settings::Opened { workspace, settings, problems, .. } = opened;
     Ok(Opened { workspace, snapshot, settings, root, given, problems, lacks_folders })
+}
+
+fn unlisted_line(one: &Unlisted, root: &FilePath) -> String {
+    let path = FilePath::new(one.path.relative_to(root).unwrap_or(one.path.as_str()));
+    Unlisted { path, ..one.clone() }.to_string()
 }
 
 #[cfg(test)]

@@ -145,18 +145,25 @@ fn sourced_variables(
     node: &Node,
     root: &FilePath,
 ) -> Vec<(String, crate::puppet::Value, Option<String>)> {
-    let source = |name: &str| node.source_of(name).map(|source| source.source_phrase(root));
     if !node.scope.open {
         let all = node.scope.known_variables();
-        return all.map(|(name, value)| (name.to_owned(), value.clone(), source(name))).collect();
+        return all
+            .map(|(name, value)| (name.to_owned(), value.clone(), source_text(name, node, root)))
+            .collect();
     }
     node.told
         .iter()
         .filter_map(|(name, _)| match node.scope.get_path(name) {
-            Variable::Known(value) => Some((name.to_string(), value, source(name))),
+            Variable::Known(value) => {
+                Some((name.to_string(), value, source_text(name, node, root)))
+            }
             _ => None,
         })
         .collect()
+}
+
+fn source_text(name: &str, node: &Node, root: &FilePath) -> Option<String> {
+    node.source_of(name).map(|source| source.source_phrase(root))
 }
 
 /// One line of JSON for each node.

@@ -17,19 +17,22 @@ pub(super) fn note_unsettled(subject: &str, levels: &[UnsettledLevel], names: &P
         let why = why_unevaluated(reason, |path| names.short_path(path).to_owned());
         lines.push(format!("  level {}, asked for '{key}': {why}", level_title(layer, level)));
     }
-    let has = |is_such: fn(&Unevaluated) -> bool| levels.iter().any(|it| is_such(&it.reason));
-    if has(|reason| matches!(reason, Unevaluated::Undetermined { .. })) {
+    if has_level(|reason| matches!(reason, Unevaluated::Undetermined { .. }), levels) {
         lines.push(
             "  name a node with --node, or its facts with --facts; --explain tells more".into(),
         );
     }
-    if has(|reason| matches!(reason, Unevaluated::Encrypted(_))) {
+    if has_level(|reason| matches!(reason, Unevaluated::Encrypted(_)), levels) {
         lines.push("  --decrypt decrypts with the keys that hiera.yaml names".into());
     }
-    if has(|reason| matches!(reason, Unevaluated::Backend(_))) {
+    if has_level(|reason| matches!(reason, Unevaluated::Backend(_)), levels) {
         lines.push("  --run-backends runs functions, which are code of the repository".into());
     }
     print_note(&lines.join("\n"));
+}
+
+fn has_level(is_such: fn(&Unevaluated) -> bool, levels: &[UnsettledLevel]) -> bool {
+    levels.iter().any(|it| is_such(&it.reason))
 }
 
 /// Says which variables are unknown whose tokens may stand in a value, if there are any.

@@ -114,20 +114,19 @@ pub(super) fn read_parts(files: &[String]) -> Result<Joined, Failure> {
     for file in files {
         let part = read_part(file)?;
         if let Some((first, known)) = parts.values().next() {
-            let other = |what: &str| {
-                Err(Failure(format!(
-                    "{first} and {file} are parts of different runs: {what} differ"
-                )))
-            };
             match () {
                 () if known.results.command() != part.results.command() => {
-                    return other("the commands");
+                    return refuse_parts("the commands", first, file);
                 }
-                () if known.arguments != part.arguments => return other("the arguments"),
+                () if known.arguments != part.arguments => {
+                    return refuse_parts("the arguments", first, file);
+                }
                 () if known.shard.count != part.shard.count => {
-                    return other("the numbers of shards");
+                    return refuse_parts("the numbers of shards", first, file);
                 }
-                () if known.trees != part.trees => return other("the files that were read"),
+                () if known.trees != part.trees => {
+                    return refuse_parts("the files that were read", first, file);
+                }
                 () => {}
             }
         }
@@ -156,6 +155,10 @@ pub(super) fn read_parts(files: &[String]) -> Result<Joined, Failure> {
     Ok(joined)
 }
 
+fn refuse_parts(what: &str, first: &str, file: &str) -> Result<Joined, Failure> {
+    Err(Failure(format!("{first} and {file} are parts of different runs: {what} differ")))
+}
+
 fn read_part(file: &str) -> Result<Part, Failure> {
     /// The members of a part in all versions of the format.
     #[derive(Deserialize)]
@@ -166,15 +169,19 @@ fn read_part(file: &str) -> Result<Part, Failure> {
     let bytes = OsFs
         .read(&absolute_path(file)?, u64::MAX)
         .map_err(|error| Failure(format!("{file} cannot be read: {error}")))?;
-    let no_part = |error| Failure(format!("{file} is no part that `--shard` wrote: {error}"));
-    let PartVersion { version, program } = serde_json::from_slice(&bytes).map_err(no_part)?;
+    let PartVersion { version, program } =
+        serde_json::from_slice(&bytes).map_err(|error| no_part_failure(error, file))?;
     let here = env!("CARGO_PKG_VERSION");
     if version != VERSION || program != here {
         return Err(Failure(format!(
             "{file} was written by hiera-ls {program} (version {version} of the format), and this is hiera-ls {here} (version {VERSION})"
         )));
     }
-    serde_json::from_slice(&bytes).map_err(no_part)
+    serde_json::from_slice(&bytes).map_err(|error| no_part_failure(error, file))
+}
+
+fn no_part_failure(error: serde_json::Error, file: &str) -> Failure {
+    Failure(format!("{file} is no part that `--shard` wrote: {error}"))
 }
 
 impl Joined {

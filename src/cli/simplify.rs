@@ -120,10 +120,10 @@ fn summarize(steps: &[Step], is_written: bool) -> String {
     if steps.is_empty() {
         return "nothing can be simplified".to_owned();
     }
-    let lines = |text: &str| text.lines().count();
     let texts = || steps.iter().flat_map(|step| step.texts.values());
-    let before: usize = texts().map(|texts| lines(&texts.before)).sum();
-    let after: usize = texts().map(|texts| texts.after.as_deref().map_or(0, lines)).sum();
+    let before: usize = texts().map(|texts| texts.before.lines().count()).sum();
+    let after: usize =
+        texts().map(|texts| texts.after.as_deref().map_or(0, |text| text.lines().count())).sum();
     let verb = if is_written { "are removed" } else { "would be removed; --write removes them" };
     let steps = count_phrase(steps.len(), "step");
     format!("{} in {steps} {verb}", count_phrase(before.saturating_sub(after), "line"))

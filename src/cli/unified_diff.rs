@@ -109,9 +109,7 @@ fn write_hunk(
     if lines.iter().any(|line| line.may_be_secret) {
         return writeln!(out, "# a change at line {old} is not shown: it may hold a secret");
     }
-    // A hunk without lines of one text names the line before it.
-    let start = |number: usize, count: usize| if count == 0 { number - 1 } else { number };
-    let [from, to] = [start(old, counts[0]), start(new, counts[1])];
+    let [from, to] = [start_line(old, counts[0]), start_line(new, counts[1])];
     writeln!(out, "@@ -{from},{} +{to},{} @@", counts[0], counts[1])?;
     for line in lines {
         let text = line.text.strip_suffix('\n');
@@ -123,4 +121,9 @@ fn write_hunk(
         }
     }
     Ok(())
+}
+
+/// A hunk without lines of one text names the line before it.
+fn start_line(number: usize, count: usize) -> usize {
+    if count == 0 { number - 1 } else { number }
 }

@@ -121,16 +121,23 @@ impl ColorChoice {
     /// Returns the colours and links for standard output. With `auto`, NO_COLOR and FORCE_COLOR decide
     /// where they are set and not empty, and then the terminal: a dumb one has none.
     pub(super) fn paint(self) -> Paint {
-        let is_set = |name: &str| environment_variable(name).is_some_and(|value| !value.is_empty());
-        let is_capable = || {
-            std::io::stdout().is_terminal()
-                && environment_variable("TERM").is_none_or(|term| term != "dumb")
-        };
         let is_on = match self {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto => !is_set("NO_COLOR") && (is_set("FORCE_COLOR") || is_capable()),
+            ColorChoice::Auto => {
+                !is_variable_set("NO_COLOR")
+                    && (is_variable_set("FORCE_COLOR") || is_capable_terminal())
+            }
         };
         Paint { has_colors: is_on, has_links: is_on }
     }
+}
+
+fn is_capable_terminal() -> bool {
+    std::io::stdout().is_terminal()
+        && environment_variable("TERM").is_none_or(|term| term != "dumb")
+}
+
+fn is_variable_set(name: &str) -> bool {
+    environment_variable(name).is_some_and(|value| !value.is_empty())
 }

@@ -56,11 +56,8 @@ pub(super) fn fix_findings(
         }
         touched.edits.extend(chosen.change.edits.into_keys().map(|path| (path, Vec::new())));
     }
-    let text = |snapshot: &Snapshot, path: &FilePath| -> Option<String> {
-        Some(snapshot.file(path)?.text()?.to_str().into_owned())
-    };
     let texts = touched.edits.keys().filter_map(|path| {
-        let (old, new) = (text(before, path)?, text(&after, path)?);
+        let (old, new) = (file_text(before, path)?, file_text(&after, path)?);
         (old != new).then(|| (path.clone(), (old, new)))
     });
     let texts: BTreeMap<FilePath, (String, String)> = texts.collect();
@@ -70,6 +67,10 @@ pub(super) fn fix_findings(
         Comparer::new(before, Effort::new(None)).compare(&after, &touched, &[])
     };
     Ok(FixedFiles { after, texts, counts, comparison })
+}
+
+fn file_text(snapshot: &Snapshot, path: &FilePath) -> Option<String> {
+    Some(snapshot.file(path)?.text()?.to_str().into_owned())
 }
 
 /// Writes the changed files, and states what was fixed. Errors: a file that changed meanwhile, or

@@ -7,6 +7,7 @@ use crate::cli::diff::{Revisions, require_contents};
 use crate::cli::{Failure, print_note, progress};
 use crate::diagnostics::{Finding, FindingIdentity};
 use crate::settings::FolderReading;
+use crate::text::FilePath;
 use crate::workspace::{Snapshot, Workspace, WorkspaceConfig};
 
 /// Reads the tree of a revision, with the settings and the nodes of the working tree.
@@ -35,21 +36,23 @@ pub(super) fn remove_older(
 ) -> Result<(), Failure> {
     let before = read_revision(revision, target)?;
     let root = &target.opened.root;
-    let identities = |snapshot: &Snapshot, findings: &[Finding]| {
-        findings
-            .iter()
-            .map(|finding| FindingIdentity::new(snapshot, finding, root))
-            .collect::<Vec<_>>()
-    };
     let mut counts = IdentityCounts::new();
     let older = target.find(arguments, &before, CheckedTree::Since)?;
-    for identity in identities(&before, &older) {
+    for identity in finding_identities(&before, &older, root) {
         *counts.entry(identity).or_default() += 1;
     }
     let number = findings.len();
-    let known = identities(&target.opened.snapshot, findings);
+    let known = finding_identities(&target.opened.snapshot, findings, root);
     let gone: usize = remove_counted(&counts, &known, findings).values().sum();
     let older = number - findings.len();
     print_note(&format!("findings of {revision}: {older} left, {gone} gone"));
     Ok(())
+}
+
+fn finding_identities(
+    snapshot: &Snapshot,
+    findings: &[Finding],
+    root: &FilePath,
+) -> Vec<FindingIdentity> {
+    findings.iter().map(|finding| FindingIdentity::new(snapshot, finding, root)).collect::<Vec<_>>()
 }

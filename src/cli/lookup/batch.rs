@@ -40,9 +40,7 @@ pub(super) fn answer_batch(
     request: &LookupRequest,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let is_lines =
-        |path: &Option<String>| path.as_ref().is_some_and(|path| path.ends_with("jsonl"));
-    let name_nodes = is_lines(&arguments.scope) || scopes.len() > 1;
+    let name_nodes = is_json_lines(&arguments.scope) || scopes.len() > 1;
     let options = print_options(arguments);
     let answerer = Answerer { opened, environment, runnable, options, name_nodes };
     // Functions of levels run in one process.
@@ -77,6 +75,10 @@ pub(super) fn answer_batch(
         }
         Ok(Status::Good)
     })
+}
+
+fn is_json_lines(path: &Option<String>) -> bool {
+    path.as_ref().is_some_and(|path| path.ends_with("jsonl"))
 }
 
 /// A line of the input, or its error.
@@ -189,20 +191,19 @@ struct BatchQuestion {
 impl BatchQuestion {
     /// Reads a line. `base` has the arguments that the line leaves out.
     fn read(line: InputLine, base: &LookupRequest) -> BatchQuestion {
-        let bad = |message: String| BatchQuestion { named: "".into(), request: Err(message) };
         let line = match line {
             Ok(line) => line,
-            Err(message) => return bad(message),
+            Err(message) => return bad_question(message),
         };
         let mut parsed = match serde_json::from_slice(&line) {
             Ok(serde_json::Value::Object(members)) => members,
-            Ok(_) => return bad("this line has no key".into()),
-            Err(error) => return bad(format!("this line is no question: {error}")),
+            Ok(_) => return bad_question("this line has no key".into()),
+            Err(error) => return bad_question(format!("this line is no question: {error}")),
         };
         let named = match (parsed.shift_remove("key"), parsed.get("name")) {
             (Some(serde_json::Value::String(key)), None) => key.into(),
             (None, Some(name)) => name.clone(),
-            _ => return bad("this line has no key".into()),
+            _ => return bad_question("this line has no key".into()),
         };
         if parsed.get("merge").is_some_and(serde_json::Value::is_null) {
             parsed.shift_remove("merge"); // the same as none
@@ -255,4 +256,8 @@ impl BatchQuestion {
             answer.push_str(&format!(",\"settled\":false,\"unsettled_levels\":{levels}"));
         }
     }
+}
+
+fn bad_question(message: String) -> BatchQuestion {
+    BatchQuestion { named: "".into(), request: Err(message) }
 }

@@ -32,12 +32,6 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let by_cause = common_causes(findings);
-    let is_common = |finding: &Finding| {
-        finding
-            .cause
-            .as_deref()
-            .is_some_and(|cause| by_cause.contains_key(&(finding.rule.code, cause)))
-    };
     // Below the heading of their cause, findings stand one by one.
     let folds = layout != Layout::Grouped(Grouping::Cause);
     let mut drafter = FixDrafter::new(spans.snapshot);
@@ -53,7 +47,7 @@ pub(super) fn write(
             },
             _ => {}
         }
-        if folds && is_common(finding) {
+        if folds && has_common_cause(finding, &by_cause) {
             continue;
         }
         match layout {
@@ -93,6 +87,10 @@ pub(super) fn write(
         writeln!(out, "{}", escape_terminal(&overview.status_line(spans.root)))?;
     }
     Ok(())
+}
+
+fn has_common_cause(finding: &Finding, by_cause: &BTreeMap<(&str, &str), Vec<&Finding>>) -> bool {
+    finding.cause.as_deref().is_some_and(|cause| by_cause.contains_key(&(finding.rule.code, cause)))
 }
 
 impl Grouping {

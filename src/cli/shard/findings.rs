@@ -177,7 +177,15 @@ impl RecordedFiles<'_> {
     }
 
     fn record_fix(self, fix: &Fix) -> FixRecord {
-        let edit = |edit: &FixEdit| match edit {
+        FixRecord {
+            title: fix.title.clone(),
+            edits: fix.edits.iter().map(|edit| self.record_edit(edit)).collect(),
+            changes_values: fix.safety == Safety::ChangesValues,
+        }
+    }
+
+    fn record_edit(&self, edit: &FixEdit) -> EditRecord {
+        match edit {
             FixEdit::Replace { span, wrong, right } => EditRecord::Replace {
                 place: self.place(*span),
                 wrong: wrong.clone(),
@@ -186,30 +194,27 @@ impl RecordedFiles<'_> {
             FixEdit::RemoveMember(span) => EditRecord::RemoveMember(self.place(*span)),
             FixEdit::MoveBelowMerge(span) => EditRecord::MoveBelowMerge(self.place(*span)),
             FixEdit::RemoveIgnore(span) => EditRecord::RemoveIgnore(self.place(*span)),
-        };
-        FixRecord {
-            title: fix.title.clone(),
-            edits: fix.edits.iter().map(edit).collect(),
-            changes_values: fix.safety == Safety::ChangesValues,
         }
     }
 
     fn fix(self, record: &FixRecord) -> Option<Fix> {
-        let edit = |edit: &EditRecord| {
-            Some(match edit {
-                EditRecord::Replace { place, wrong, right } => FixEdit::Replace {
-                    span: self.span(place)?,
-                    wrong: wrong.clone(),
-                    right: right.clone(),
-                },
-                EditRecord::RemoveMember(place) => FixEdit::RemoveMember(self.span(place)?),
-                EditRecord::MoveBelowMerge(place) => FixEdit::MoveBelowMerge(self.span(place)?),
-                EditRecord::RemoveIgnore(place) => FixEdit::RemoveIgnore(self.span(place)?),
-            })
-        };
         let safety =
             if record.changes_values { Safety::ChangesValues } else { Safety::KeepsValues };
-        let edits = record.edits.iter().map(edit).collect::<Option<_>>()?;
+        let edits =
+            record.edits.iter().map(|edit| self.restore_edit(edit)).collect::<Option<_>>()?;
         Some(Fix { title: record.title.clone(), edits, safety })
+    }
+
+    fn restore_edit(&self, edit: &EditRecord) -> Option<FixEdit> {
+        Some(match edit {
+            EditRecord::Replace { place, wrong, right } => FixEdit::Replace {
+                span: self.span(place)?,
+                wrong: wrong.clone(),
+                right: right.clone(),
+            },
+            EditRecord::RemoveMember(place) => FixEdit::RemoveMember(self.span(place)?),
+            EditRecord::MoveBelowMerge(place) => FixEdit::MoveBelowMerge(self.span(place)?),
+            EditRecord::RemoveIgnore(place) => FixEdit::RemoveIgnore(self.span(place)?),
+        })
     }
 }

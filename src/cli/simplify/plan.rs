@@ -139,13 +139,10 @@ impl Plan<'_> {
 
     /// Adds a step with the files of levels that have no data and no comment.
     fn remove_files(&mut self) {
-        let is_empty = |path: &FilePath| {
-            let is_reached = self.now.environments().governing_environments(path).next();
-            is_reached.is_some_and(|environment| environment.reaches_file(path))
-                && self.now.may_change(path)
-        };
         let files = self.now.files().filter(|file| {
-            file.format() == DataFormat::Yaml && is_empty(&file.path) && has_no_text(file.text())
+            file.format() == DataFormat::Yaml
+                && self.is_file_empty(&file.path)
+                && has_no_text(file.text())
         });
         let texts: BTreeMap<FilePath, StepTexts> = files
             .filter_map(|file| {
@@ -162,6 +159,12 @@ impl Plan<'_> {
         }
     }
 
+    fn is_file_empty(&self, path: &FilePath) -> bool {
+        let is_reached = self.now.environments().governing_environments(path).next();
+        is_reached.is_some_and(|environment| environment.reaches_file(path))
+            && self.now.may_change(path)
+    }
+
     fn add_step(&mut self, title: String, proof: &'static str, change: &SourceChange) {
         let Some(after) = self.now.after_change(change) else { return };
         let before = std::mem::replace(&mut self.now, after);
@@ -176,11 +179,8 @@ impl Plan<'_> {
         before: Snapshot,
         touched: &SourceChange,
     ) {
-        let text = |snapshot: &Snapshot, path: &FilePath| -> Option<String> {
-            Some(snapshot.file(path)?.text()?.to_str().into_owned())
-        };
         let texts = touched.edits.keys().filter_map(|path| {
-            let (old, new) = (text(&before, path)?, text(&self.now, path)?);
+            let (old, new) = (file_text(&before, path)?, file_text(&self.now, path)?);
             (old != new).then(|| (path.clone(), StepTexts { before: old, after: Some(new) }))
         });
         let texts: BTreeMap<FilePath, StepTexts> = texts.collect();
@@ -188,6 +188,10 @@ impl Plan<'_> {
             self.steps.push(Step { title, proof, before, after: self.now.clone(), texts });
         }
     }
+}
+
+fn file_text(snapshot: &Snapshot, path: &FilePath) -> Option<String> {
+    Some(snapshot.file(path)?.text()?.to_str().into_owned())
 }
 
 /// Returns the findings of these rules whose fix removes an entry; all other rules are off. The key
@@ -205,8 +209,9 @@ fn find_entries(snapshot: &Snapshot, rules: &[&str], settings: &RulesConfig) -> 
         ..settings.clone()
     };
     let mut findings = check_all(snapshot, &config);
-    let removes = |finding: &Finding| finding.fix.as_ref().is_some_and(Fix::only_removes);
-    findings.retain(|finding| removes(finding) && finding.cause.is_none());
+    findings.retain(|finding| {
+        finding.fix.as_ref().is_some_and(Fix::only_removes) && finding.cause.is_none()
+    });
     findings
 }
 

@@ -298,18 +298,21 @@ impl Features {
 
 impl CompletionFeatures {
     fn from_announced(client: &Announced) -> CompletionFeatures {
-        let item = |name: &str| format!("textDocument.completion.completionItem.{name}");
         CompletionFeatures {
-            snippets: client.is_set(&item("snippetSupport")),
-            format: client.format(&item("documentationFormat")),
+            snippets: client.is_set(&item_capability("snippetSupport")),
+            format: client.format(&item_capability("documentationFormat")),
             as_is: client.has(
-                &item("insertTextModeSupport.valueSet"),
+                &item_capability("insertTextModeSupport.valueSet"),
                 serde_json::to_value(lsp::InsertTextMode::AS_IS).unwrap_or_default(),
             ),
             default_range: client
                 .has("textDocument.completion.completionList.itemDefaults", "editRange"),
         }
     }
+}
+
+fn item_capability(name: &str) -> String {
+    format!("textDocument.completion.completionItem.{name}")
 }
 
 /// Whether each code gets an address of its own; a client that announces anything else has no
@@ -488,19 +491,22 @@ pub(super) fn action_kind(kind: RefactoringKind) -> lsp::CodeActionKind {
 
 /// The files and folders that a path of a `hiera.yaml` may name.
 fn renamed_files() -> lsp::FileOperationRegistrationOptions {
-    let filter = |glob: &str, matches| lsp::FileOperationFilter {
+    lsp::FileOperationRegistrationOptions {
+        filters: vec![
+            file_filter("**/*", lsp::FileOperationPatternKind::File),
+            file_filter("**/*", lsp::FileOperationPatternKind::Folder),
+        ],
+    }
+}
+
+fn file_filter(glob: &str, matches: lsp::FileOperationPatternKind) -> lsp::FileOperationFilter {
+    lsp::FileOperationFilter {
         scheme: Some("file".into()),
         pattern: lsp::FileOperationPattern {
             glob: glob.into(),
             matches: Some(matches),
             options: None,
         },
-    };
-    lsp::FileOperationRegistrationOptions {
-        filters: vec![
-            filter("**/*", lsp::FileOperationPatternKind::File),
-            filter("**/*", lsp::FileOperationPatternKind::Folder),
-        ],
     }
 }
 

@@ -132,12 +132,14 @@ impl Evaluator {
     /// Ends the processes of environments in none of the folders that are read, and cancels the
     /// requests that use them. Waits for that.
     pub(super) fn end_outside(&self, folders: &[FilePath]) {
-        let is_outside = |root: &FilePath| !folders.iter().any(|folder| root.is_within(folder));
-        for state in lock(&self.0.under_way).values().filter(|state| is_outside(&state.root)) {
+        for state in lock(&self.0.under_way)
+            .values()
+            .filter(|state| is_outside_folders(&state.root, folders))
+        {
             state.is_cancelled.store(true, Ordering::SeqCst);
         }
         // The lock is free when the cancelled request has ended.
-        lock(&self.0.processes).retain(|root, _| !is_outside(root));
+        lock(&self.0.processes).retain(|root, _| !is_outside_folders(root, folders));
     }
 
     /// Looks a key up with functions, on a thread of its own, and keeps the outcome; also returns the
@@ -212,6 +214,10 @@ impl Evaluator {
         self.0.has_ended.store(true, Ordering::SeqCst);
         lock(&self.0.processes).clear();
     }
+}
+
+fn is_outside_folders(root: &FilePath, folders: &[FilePath]) -> bool {
+    !folders.iter().any(|folder| root.is_within(folder))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -46,10 +46,21 @@ pub(super) fn text_change(
     encoding: Encoding,
 ) -> Change {
     let Some(range) = change.range else { return Change::Replace(path, change.text) };
-    // A place beyond the text can only mean its end.
-    let offset =
-        |place: lsp::Position| text.offset_at(line_col(place), encoding).unwrap_or(text.len());
-    Change::Edit(path, vec![(TextRange::new(offset(range.start), offset(range.end)), change.text)])
+    Change::Edit(
+        path,
+        vec![(
+            TextRange::new(
+                position_offset(range.start, encoding, text),
+                position_offset(range.end, encoding, text),
+            ),
+            change.text,
+        )],
+    )
+}
+
+/// A place beyond the text can only mean its end.
+fn position_offset(place: lsp::Position, encoding: Encoding, text: &Text) -> u32 {
+    text.offset_at(line_col(place), encoding).unwrap_or(text.len())
 }
 
 /// Converts a line and a column.

@@ -52,10 +52,6 @@ impl Page {
             Some(query) => Some(path_of_uri(&lsp::Url::parse(&decode(query)?).ok()?)?),
         };
         let path = decode(address.path())?;
-        let named = |folder: &str, extension: &str| {
-            let name = path.strip_prefix(folder)?.strip_suffix(extension)?;
-            (!name.is_empty()).then(|| name.to_owned())
-        };
         match &*path {
             "/hierarchy.txt" => return Some(Page::Hierarchy { key: None, file }),
             "/effective.yaml" => return Some(Page::FileData { file }),
@@ -65,13 +61,13 @@ impl Page {
             "/quick-fixes.md" => return Some(Page::QuickFixes),
             _ => {}
         }
-        if let Some(key) = named("/explain/", ".txt") {
+        if let Some(key) = page_name("/explain/", ".txt", &path) {
             return Some(Page::Explanation { key, file });
         }
-        if let Some(key) = named("/hierarchy/", ".txt") {
+        if let Some(key) = page_name("/hierarchy/", ".txt", &path) {
             return Some(Page::Hierarchy { key: Some(key), file });
         }
-        Some(Page::NodeData { name: named("/effective/", ".yaml")? })
+        Some(Page::NodeData { name: page_name("/effective/", ".yaml", &path)? })
     }
 
     /// Returns the address of the page.
@@ -93,6 +89,11 @@ impl Page {
         let query = file.map_or_else(String::new, |uri| format!("?{}", encode(uri.as_str())));
         format!("{PAGE_SCHEME}:/{path}{query}")
     }
+}
+
+fn page_name(folder: &str, extension: &str, path: &str) -> Option<String> {
+    let name = path.strip_prefix(folder)?.strip_suffix(extension)?;
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// Asks the client to request the pages again that changes have made outdated, until the server ends.

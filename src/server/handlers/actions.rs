@@ -11,7 +11,7 @@ use crate::server::capabilities::{
 use crate::server::lsp318::{CodeAction, WorkspaceEdit};
 use crate::server::session::ClientView;
 use crate::server::{from_lsp, to_lsp};
-use crate::text::{FilePosition, SourceChange, Text, TextRange};
+use crate::text::{Encoding, FilePosition, SourceChange, Text, TextRange};
 use crate::workspace::Snapshot;
 
 /// The most lookups that compare values to state the effect of the refactorings of a place.
@@ -36,10 +36,10 @@ fn find_actions(
     params: &lsp::CodeActionParams,
 ) -> Option<Vec<CodeAction>> {
     let only = params.context.only.as_deref();
-    let is_wanted = |kind: &lsp::CodeActionKind| {
-        only.is_none_or(|kinds| kinds.iter().any(|one| covers_kind(one, kind)))
-    };
-    if !action_kinds(&client.features, client.evaluates).iter().any(is_wanted) {
+    if !action_kinds(&client.features, client.evaluates)
+        .iter()
+        .any(|kind| is_kind_wanted(kind, only))
+    {
         return None;
     }
     let uri = &params.text_document.uri;
@@ -47,31 +47,33 @@ fn find_actions(
     let file = snapshot.file(&path)?;
     let text = file.text()?;
     let encoding = client.features.encoding;
-    let offset = |place| text.offset_at(from_lsp::line_col(place), encoding);
-    let range = TextRange::new(offset(params.range.start)?, offset(params.range.end)?);
+    let range = TextRange::new(
+        position_offset(params.range.start, encoding, text)?,
+        position_offset(params.range.end, encoding, text)?,
+    );
     let converter = ActionConverter { snapshot, client };
     let mut actions = Vec::new();
-    if is_wanted(&lsp::CodeActionKind::QUICKFIX) {
+    if is_kind_wanted(&lsp::CodeActionKind::QUICKFIX, only) {
         let rules = &client.settings.rules;
         let fixes = quick_fixes(snapshot, &path, range, rules).into_iter();
         let fixes = fixes.chain(acceptances(snapshot, &path, range, rules));
         let known = &params.context.diagnostics;
         actions.extend(fixes.filter_map(|fix| converter.action_of_fix(fix, text, known)));
     }
-    if is_wanted(&FIX_ALL_KIND)
+    if is_kind_wanted(&FIX_ALL_KIND, only)
         && let Some(change) = fix_all(snapshot, &path, &client.settings.rules)
     {
         actions.extend(converter.action_of_fix_all(change));
     }
     let is_by_user = params.context.trigger_kind != Some(lsp::CodeActionTriggerKind::AUTOMATIC);
     let position = FilePosition { file: file.id, offset: range.start };
-    if client.evaluates && is_by_user && is_wanted(&EVALUATE_KIND) {
+    if client.evaluates && is_by_user && is_kind_wanted(&EVALUATE_KIND, only) {
         let evaluations = evaluate::evaluate_actions(snapshot, uri, position).into_iter();
         actions.extend(evaluations.map(|action| CodeAction { action, edit: None }));
     }
     let override_kind = action_kind(RefactoringKind::Override);
     let chooses = client.features.choose_override.is_some();
-    if chooses && is_wanted(&override_kind) {
+    if chooses && is_kind_wanted(&override_kind, only) {
         let chooser = overrides::chooser_action(snapshot, client, (uri, params.range.start));
         actions.extend(chooser.map(|action| CodeAction { action, edit: None }));
     }
@@ -83,16 +85,25 @@ fn find_actions(
         lookups: Some(if is_by_user { MAX_COMPARED_LOOKUPS } else { MAX_LOOKUPS_UNASKED }),
         // The chooser has all levels that the others are some of.
         kinds: &|kind| {
-            is_wanted(&action_kind(kind)) && !(chooses && kind == RefactoringKind::Override)
+            is_kind_wanted(&action_kind(kind), only)
+                && !(chooses && kind == RefactoringKind::Override)
         },
     };
     let found = find_refactorings(snapshot, request).into_iter();
     actions.extend(found.filter_map(|one| converter.action_of_refactoring(one)));
-    if client.features.offers_pages() && is_by_user && is_wanted(&SHOW_KIND) {
+    if client.features.offers_pages() && is_by_user && is_kind_wanted(&SHOW_KIND, only) {
         let pages = pages::page_actions(snapshot, &path, position).into_iter();
         actions.extend(pages.map(|action| CodeAction { action, edit: None }));
     }
     Some(actions)
+}
+
+fn position_offset(place: lsp::Position, encoding: Encoding, text: &Text) -> Option<u32> {
+    text.offset_at(from_lsp::line_col(place), encoding)
+}
+
+fn is_kind_wanted(kind: &lsp::CodeActionKind, only: Option<&[lsp::CodeActionKind]>) -> bool {
+    only.is_none_or(|kinds| kinds.iter().any(|one| covers_kind(one, kind)))
 }
 
 /// Converts the actions of a request.

@@ -270,17 +270,17 @@ fn question(
 }
 
 async fn ask_consent(client: &Client, question: String) -> bool {
-    let action = |title: &str| lsp::MessageActionItem {
-        title: title.to_owned(),
-        properties: std::collections::HashMap::new(),
-    };
-    let actions = Some(vec![action(RUN), action("Cancel")]);
+    let actions = Some(vec![message_action(RUN), message_action("Cancel")]);
     let client = client.clone();
     // A task of its own: the client may answer when nothing waits here any more.
     let asking = tokio::spawn(async move {
         client.show_message_request(MessageType::WARNING, question, actions).await
     });
     matches!(asking.await, Ok(Ok(Some(answer))) if answer.title == RUN)
+}
+
+fn message_action(title: &str) -> lsp::MessageActionItem {
+    lsp::MessageActionItem { title: title.to_owned(), properties: std::collections::HashMap::new() }
 }
 
 /// Shows a progress that the user can cancel. Returns whether the client shows it.

@@ -84,17 +84,17 @@ pub(in crate::server) fn nodes(
         .as_ref()
         .zip(environment)
         .map(|(path, environment)| variables_json(&snapshot.inferred_scope(environment, path)));
-    let item = |node: &std::sync::Arc<crate::workspace::nodes::Node>| NodeItem {
-        name: node.name.to_string(),
-        source: node.source.to_string(),
-    };
     Ok(Some(NodesAnswer {
         selected: selected_name(snapshot),
-        nodes: nodes.into_iter().map(item).collect(),
-        kinds: kinds.into_iter().map(item).collect(),
+        nodes: nodes.into_iter().map(node_item).collect(),
+        kinds: kinds.into_iter().map(node_item).collect(),
         known: snapshot.distinct_nodes().len(),
         inferred: inferred.unwrap_or_default(),
     }))
+}
+
+fn node_item(node: &std::sync::Arc<crate::workspace::nodes::Node>) -> NodeItem {
+    NodeItem { name: node.name.to_string(), source: node.source.to_string() }
 }
 
 /// Chooses the node whose values are shown.

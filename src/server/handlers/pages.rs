@@ -40,30 +40,21 @@ pub(in crate::server) fn text_document_content(
 }
 
 fn page_text(snapshot: &Snapshot, client: &ClientView, page: Page) -> Answer<String> {
-    let key_of = |key: &str| {
-        LookupKey::parse(key).map_err(|_| Error::invalid_params("that is not the syntax of a key"))
-    };
-    let or_any = |file: Option<FilePath>| {
-        file.or_else(|| {
-            let mut configs =
-                snapshot.environments().all.iter().filter_map(|one| one.governing_config());
-            configs.next().map(|config| config.path.clone())
-        })
-    };
     Ok(match page {
         Page::Explanation { key, file } => {
-            let key = key_of(&key)?;
+            let key = parse_key(&key)?;
             let evaluations = client.evaluations().unwrap_or_default();
-            or_any(file)
+            file_or_any(file, snapshot)
                 .and_then(|file| story::explain_key(snapshot, &file, &key, &evaluations))
                 .map(|found| found.text)
         }
         Page::Hierarchy { key, file } => {
-            let key = key.as_deref().map(key_of).transpose()?;
+            let key = key.as_deref().map(parse_key).transpose()?;
             let key = key.map(|key| LookupKey::of_root(&key.root_text()));
-            or_any(file).and_then(|file| hierarchy::hierarchy_page(snapshot, &file, key.as_ref()))
+            file_or_any(file, snapshot)
+                .and_then(|file| hierarchy::hierarchy_page(snapshot, &file, key.as_ref()))
         }
-        Page::FileData { file } => or_any(file)
+        Page::FileData { file } => file_or_any(file, snapshot)
             .and_then(|file| effective::effective_data(snapshot, &file))
             .map(|found| found.text),
         Page::NodeData { name } => match effective::node_data(snapshot, &name) {
@@ -79,6 +70,18 @@ fn page_text(snapshot: &Snapshot, client: &ClientView, page: Page) -> Answer<Str
         Page::Refactorings => Some(section("Refactorings")),
         Page::QuickFixes => Some(section("Quick fixes")),
     })
+}
+
+fn file_or_any(file: Option<FilePath>, snapshot: &Snapshot) -> Option<FilePath> {
+    file.or_else(|| {
+        let mut configs =
+            snapshot.environments().all.iter().filter_map(|one| one.governing_config());
+        configs.next().map(|config| config.path.clone())
+    })
+}
+
+fn parse_key(key: &str) -> Result<LookupKey> {
+    LookupKey::parse(key).map_err(|_| Error::invalid_params("that is not the syntax of a key"))
 }
 
 /// Returns a section of the documentation of the features, with its title.
@@ -99,20 +102,22 @@ pub(super) fn page_actions(
     if snapshot.environments().governing_environments(path).next().is_none() {
         return Vec::new();
     }
-    let file = || Some(path.clone());
     let mut pages = Vec::new();
     if let Some(key) = story::key_at(snapshot, position) {
         let root = key.root_text().to_string();
         let title = format!("Explain the lookup of '{}'", key.text);
-        pages.push((title, Page::Explanation { key: key.text.to_string(), file: file() }));
+        pages.push((
+            title,
+            Page::Explanation { key: key.text.to_string(), file: Some(path.clone()) },
+        ));
         let title = format!("Show the hierarchy with '{root}'");
-        pages.push((title, Page::Hierarchy { key: Some(root), file: file() }));
+        pages.push((title, Page::Hierarchy { key: Some(root), file: Some(path.clone()) }));
     } else {
         let title = "Show the hierarchy".to_owned();
-        pages.push((title, Page::Hierarchy { key: None, file: file() }));
+        pages.push((title, Page::Hierarchy { key: None, file: Some(path.clone()) }));
     }
     let title = "Show all keys with their effective values".to_owned();
-    pages.push((title, Page::FileData { file: file() }));
+    pages.push((title, Page::FileData { file: Some(path.clone()) }));
     pages
         .into_iter()
         .map(|(title, page)| lsp::CodeAction {

@@ -3,10 +3,11 @@
 use tower_lsp::lsp_types as lsp;
 
 use super::Answer;
-use crate::ide::highlight::find_highlights;
+use crate::ide::highlight::{Highlight, find_highlights};
 use crate::ide::references::find_references;
 use crate::server::session::ClientView;
 use crate::server::{from_lsp, to_lsp};
+use crate::text::{Encoding, Text};
 use crate::workspace::Snapshot;
 
 /// Returns the places that name the subject at a place.
@@ -41,12 +42,9 @@ pub(in crate::server) fn document_highlight(
 ) -> Answer<Vec<lsp::DocumentHighlight>> {
     let encoding = client.features.encoding;
     let place = &params.text_document_position_params;
-    let find = || {
-        let position = from_lsp::file_position(snapshot, place, encoding)?;
-        let text = snapshot.file_by_id(position.file)?.text()?;
-        Some((text, find_highlights(snapshot, position)?))
+    let Some((text, highlights)) = find_document_highlights(encoding, snapshot, place) else {
+        return Ok(None);
     };
-    let Some((text, highlights)) = find() else { return Ok(None) };
     let converted = highlights.into_iter().map(|one| lsp::DocumentHighlight {
         range: to_lsp::range_in(text, one.range, encoding),
         kind: Some(if one.is_definition {
@@ -56,4 +54,14 @@ pub(in crate::server) fn document_highlight(
         }),
     });
     Ok(Some(converted.collect()))
+}
+
+fn find_document_highlights<'a>(
+    encoding: Encoding,
+    snapshot: &'a Snapshot,
+    place: &lsp::TextDocumentPositionParams,
+) -> Option<(&'a Text, Vec<Highlight>)> {
+    let position = from_lsp::file_position(snapshot, place, encoding)?;
+    let text = snapshot.file_by_id(position.file)?.text()?;
+    Some((text, find_highlights(snapshot, position)?))
 }

@@ -8,6 +8,7 @@ use crate::ide::file_renames::{FileRename, file_renames};
 use crate::ide::rename::{self, RenameError};
 use crate::server::session::{ClientView, ServerHandle};
 use crate::server::{from_lsp, to_lsp};
+use crate::text::FilePath;
 use crate::text::escape::escape_notification;
 use crate::workspace::Snapshot;
 
@@ -69,13 +70,16 @@ pub(in crate::server) fn will_rename_files(
     params: &lsp::RenameFilesParams,
 ) -> Answer<lsp::WorkspaceEdit> {
     let ClientView { features, documents, .. } = client;
-    let path = |uri: &str| from_lsp::path_of_uri(&lsp::Url::parse(uri).ok()?);
     let renames = params.files.iter().filter_map(|file| {
-        Some(FileRename { old: path(&file.old_uri)?, new: path(&file.new_uri)? })
+        Some(FileRename { old: parse_path(&file.old_uri)?, new: parse_path(&file.new_uri)? })
     });
     let change = file_renames(snapshot, &renames.collect::<Vec<_>>());
     let change = snapshot.allow_change(change).ok().filter(|it| !it.change().is_empty());
     Ok(change.map(|change| to_lsp::workspace_edit(snapshot, &change, features, documents)))
+}
+
+fn parse_path(uri: &str) -> Option<FilePath> {
+    from_lsp::path_of_uri(&lsp::Url::parse(uri).ok()?)
 }
 
 /// Returns the protocol's RequestFailed: the client shows its message.

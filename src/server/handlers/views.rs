@@ -226,14 +226,13 @@ fn explain_answer(key: String, found: story::KeyExplanation, encoding: Encoding)
 
 fn link_items(text: &str, links: Vec<PageLink>, encoding: Encoding) -> Vec<LinkItem> {
     let text = Text::new(text);
-    let position = |offset| {
-        let LineCol { line, column } = text.line_col(offset, encoding);
-        lsp::Position { line, character: column }
-    };
     let link = |link: PageLink| {
         let start = lsp::Position { line: link.line.saturating_sub(1), character: 0 };
         Some(LinkItem {
-            range: lsp::Range { start: position(link.range.start), end: position(link.range.end) },
+            range: lsp::Range {
+                start: position_at(link.range.start, &text, encoding),
+                end: position_at(link.range.end, &text, encoding),
+            },
             target: lsp::Location {
                 uri: to_lsp::file_uri(&link.path)?,
                 range: lsp::Range { start, end: start },
@@ -241,6 +240,11 @@ fn link_items(text: &str, links: Vec<PageLink>, encoding: Encoding) -> Vec<LinkI
         })
     };
     links.into_iter().filter_map(link).collect()
+}
+
+fn position_at(offset: u32, text: &Text, encoding: Encoding) -> lsp::Position {
+    let LineCol { line, column } = text.line_col(offset, encoding);
+    lsp::Position { line, character: column }
 }
 
 fn key_at(

@@ -38,8 +38,7 @@ impl Default for Pool {
 impl Pool {
     /// Returns a pool whose answers these threads compute.
     pub(super) fn new(threads: Threads) -> Pool {
-        let slots = || Arc::new(Semaphore::new(slot_count()));
-        Pool { threads, free: slots(), leaving: slots(), latency: Arc::default() }
+        Pool { threads, free: new_slots(), leaving: new_slots(), latency: Arc::default() }
     }
 
     /// Returns the threads of a server, which are not started yet: besides the answers', some that
@@ -118,6 +117,10 @@ impl Pool {
         }
         self.threads.run(work).await
     }
+}
+
+fn new_slots() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(slot_count()))
 }
 
 fn slot_count() -> usize {

@@ -160,20 +160,27 @@ pub(in crate::server) async fn pull_settings(
 /// Asks the client for its settings, and for those of each of several folders; `None` where it does
 /// not answer in time.
 async fn ask_settings(client: Client, folders: Vec<SettingScope>) -> Option<SettingsAnswer> {
-    let item = |scope: Option<&FilePath>| lsp::ConfigurationItem {
-        scope_uri: scope.and_then(to_lsp::file_uri),
-        section: Some("hiera".into()),
-    };
     let items = match &folders[..] {
         // One folder has the settings of all.
-        [only] => vec![item(Some(&only.listed))],
-        all => [None].into_iter().chain(all.iter().map(|it| Some(&it.listed))).map(item).collect(),
+        [only] => vec![configuration_item(Some(&only.listed))],
+        all => [None]
+            .into_iter()
+            .chain(all.iter().map(|it| Some(&it.listed)))
+            .map(configuration_item)
+            .collect(),
     };
     let asking = async move { client.configuration(items).await };
     let mut sections = wait_answer(asking, PATIENCE).await?.ok()?.into_iter();
     let section = sections.next();
     let environments = folders.into_iter().map(|folder| folder.environment);
     Some(SettingsAnswer { section, of_folders: environments.zip(sections).collect() })
+}
+
+fn configuration_item(scope: Option<&FilePath>) -> lsp::ConfigurationItem {
+    lsp::ConfigurationItem {
+        scope_uri: scope.and_then(to_lsp::file_uri),
+        section: Some("hiera".into()),
+    }
 }
 
 /// Puts the settings of all places together and reports new problems with them; returns whether the
@@ -212,17 +219,13 @@ pub(in crate::server) async fn register(client: Client, shared: Arc<Shared>) {
     let features = shared.with(|state| state.features.clone());
     let mut registrations = Vec::new();
     if features.watches_files {
-        let watch = |glob: &str| lsp::FileSystemWatcher {
-            glob_pattern: lsp::GlobPattern::String(glob.into()),
-            kind: None,
-        };
         let data = BUILT_INS.iter().flat_map(|own| own.extensions).copied();
         let extensions: Vec<&str> = data.chain(["jsonl"]).collect();
         let watchers = vec![
-            watch(&format!("**/*.{{{}}}", extensions.join(","))),
-            watch("**/environment.conf"),
-            watch("**/*.{pp,epp,erb,rb}"),
-            watch("**/*Puppetfile"),
+            file_watcher(&format!("**/*.{{{}}}", extensions.join(","))),
+            file_watcher("**/environment.conf"),
+            file_watcher("**/*.{pp,epp,erb,rb}"),
+            file_watcher("**/*Puppetfile"),
         ];
         let options =
             serde_json::to_value(lsp::DidChangeWatchedFilesRegistrationOptions { watchers }).ok();
@@ -239,6 +242,10 @@ pub(in crate::server) async fn register(client: Client, shared: Arc<Shared>) {
         let registering = async move { client.register_capability(registrations).await };
         let _ = wait_answer(registering, PATIENCE).await;
     }
+}
+
+fn file_watcher(glob: &str) -> lsp::FileSystemWatcher {
+    lsp::FileSystemWatcher { glob_pattern: lsp::GlobPattern::String(glob.into()), kind: None }
 }
 
 fn new_registration(

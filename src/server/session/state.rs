@@ -175,14 +175,7 @@ impl Shared {
 
     /// Requests another reading of the disk, in the background, if the last one is old.
     pub(in crate::server) fn refresh_if_old(&self) {
-        let is_old = |state: &mut ServerState| {
-            let old = state.last_scan.is_some_and(|last| last.elapsed() > OLD);
-            if old {
-                state.note_scan(); // As good as: it is asked for once, not by every request that comes meanwhile.
-            }
-            old
-        };
-        if self.with(is_old) {
+        if self.with(is_scan_old) {
             self.disk.ask_periodic();
         }
     }
@@ -194,6 +187,14 @@ impl Shared {
             self.with(|state| (state.workspace.snapshot().complete, state.features.watches_files));
         self.disk.wait_settled(is_complete, watches_files).await;
     }
+}
+
+fn is_scan_old(state: &mut ServerState) -> bool {
+    let old = state.last_scan.is_some_and(|last| last.elapsed() > OLD);
+    if old {
+        state.note_scan(); // As good as: it is asked for once, not by every request that comes meanwhile.
+    }
+    old
 }
 
 /// The last answers with the semantic tokens of open documents, with their numbers. The next one

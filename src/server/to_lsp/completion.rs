@@ -133,13 +133,15 @@ pub(in crate::server) fn item_documentation(
     text: String,
     features: &Features,
 ) -> lsp::Documentation {
-    let markup =
-        |kind| lsp::Documentation::MarkupContent(lsp::MarkupContent { kind, value: text.clone() });
     match features.completion.format {
-        TextFormat::Markdown => markup(lsp::MarkupKind::Markdown),
-        TextFormat::Plain => markup(lsp::MarkupKind::PlainText),
+        TextFormat::Markdown => markup_documentation(lsp::MarkupKind::Markdown, &text),
+        TextFormat::Plain => markup_documentation(lsp::MarkupKind::PlainText, &text),
         TextFormat::Unmarked => lsp::Documentation::String(text),
     }
+}
+
+fn markup_documentation(kind: lsp::MarkupKind, text: &str) -> lsp::Documentation {
+    lsp::Documentation::MarkupContent(lsp::MarkupContent { kind, value: text.to_owned() })
 }
 
 /// Returns the data with which a client asks for the explanation of an item: the number of the file,

@@ -6,6 +6,7 @@ use tower_lsp::lsp_types::{self as lsp, notification::Notification};
 
 use super::file_uri;
 use crate::ide::reach::Reach;
+use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::kinds::SETTINGS_FILE;
 use crate::workspace::overview::Overview;
@@ -105,10 +106,6 @@ impl Status {
     /// Returns the status of a snapshot, without the reach of the edits. Reads all data, as the findings
     /// do.
     pub(in crate::server) fn from_snapshot(snapshot: &Snapshot) -> Status {
-        let folder_of = |one: &Overview| {
-            let folders = snapshot.folders();
-            folders.iter().find(|folder| one.root.is_within(folder)).unwrap_or(&one.root).clone()
-        };
         let configs = snapshot
             .environments()
             .all
@@ -125,7 +122,7 @@ impl Status {
             governing: snapshot
                 .overviews()
                 .iter()
-                .map(|one| one.status_line(&folder_of(one)))
+                .map(|one| one.status_line(&folder_of_overview(one, snapshot)))
                 .collect(),
             reach: None,
             without_config: snapshot
@@ -135,4 +132,9 @@ impl Status {
                 .collect(),
         }
     }
+}
+
+fn folder_of_overview(one: &Overview, snapshot: &Snapshot) -> FilePath {
+    let folders = snapshot.folders();
+    folders.iter().find(|folder| one.root.is_within(folder)).unwrap_or(&one.root).clone()
 }

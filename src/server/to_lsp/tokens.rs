@@ -210,10 +210,19 @@ fn lines_of(text: &Text, range: TextRange) -> Vec<TextRange> {
     if !slice.contains(['\n', '\r']) {
         return vec![range]; // as with most
     }
-    let start =
-        |line: &str| range.start + (line.as_ptr() as usize - slice.as_ptr() as usize) as u32;
     let lines = slice.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
-    lines.map(|line| TextRange::new(start(line), start(line) + line.len() as u32)).collect()
+    lines
+        .map(|line| {
+            TextRange::new(
+                start_of_line(line, &slice, range.start),
+                start_of_line(line, &slice, range.start) + line.len() as u32,
+            )
+        })
+        .collect()
+}
+
+fn start_of_line(line: &str, slice: &str, start: u32) -> u32 {
+    start + (line.as_ptr() as usize - slice.as_ptr() as usize) as u32
 }
 
 /// Returns the number of a kind in `capabilities::TOKEN_TYPES`.

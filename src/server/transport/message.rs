@@ -227,13 +227,16 @@ fn parse_request(members: &MessageMembers<'_>) -> Result<Request, Cow<'static, s
 /// stop.
 fn parse_response(members: &MessageMembers<'_>) -> Incoming {
     let MessageId::Valid(id) = message_id(members.id) else { return Incoming::Ignored };
-    let value = |raw: &RawValue| serde_json::from_str::<Value>(raw.get());
-    let result = match (members.error.map(value), members.result.map(value)) {
+    let result = match (members.error.map(parse_value), members.result.map(parse_value)) {
         (Some(Ok(Value::Null)) | None, Some(Ok(result))) => Ok(result),
         (Some(Ok(error)), _) => Err(client_error(&error)),
         _ => Err(Error::parse_error()),
     };
     Incoming::Response(Response::from_parts(id, result))
+}
+
+fn parse_value(raw: &RawValue) -> serde_json::Result<Value> {
+    serde_json::from_str::<Value>(raw.get())
 }
 
 fn client_error(error: &Value) -> Error {

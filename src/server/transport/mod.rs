@@ -209,11 +209,14 @@ pub(super) async fn wait_answer<T: Send + 'static>(
 /// from 0 as in the protocol; empty for a request without a position.
 fn position_of(request: &Request) -> String {
     let position = request.params().and_then(|params| params.get("position"));
-    let number = |name: &str| position.and_then(|position| position.get(name)?.as_u64());
-    match (number("line"), number("character")) {
+    match (number_of("line", position), number_of("character", position)) {
         (Some(line), Some(character)) => format!(" at line {line}, character {character}"),
         _ => String::new(),
     }
+}
+
+fn number_of(name: &str, position: Option<&Value>) -> Option<u64> {
+    position.and_then(|position| position.get(name)?.as_u64())
 }
 
 /// Logs a message that was handled: a response, or none for a notification.

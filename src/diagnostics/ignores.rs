@@ -134,15 +134,19 @@ fn read_comment(text: &str, comment: TextRange, tree: &Tree, codes: &mut Vec<Ign
         },
     };
     let covers = (!is_of_file).then(|| covered_range(text, comment, tree));
-    let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let list = rest.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let Some((list, _)) = list else {
         return codes.push(IgnoreCode { code: String::new(), range: comment, covers });
     };
     for code in list.split(',').map(str::trim) {
-        let range = TextRange::from_usize(offset(code)..offset(code) + code.len());
+        let range =
+            TextRange::from_usize(part_offset(code, text)..part_offset(code, text) + code.len());
         codes.push(IgnoreCode { code: code.to_owned(), range, covers });
     }
+}
+
+fn part_offset(part: &str, text: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
 }
 
 /// Returns the line that a comment ends; of a comment on a line of its own, the entry below it.

@@ -169,22 +169,26 @@ pub fn check_range(
     range: TextRange,
     config: &RulesConfig,
 ) -> Vec<Finding> {
-    let all = |check: &FileCheck<'_>| {
-        let length = check.context.file.text().map_or(0, Text::len);
-        let parts = check.data.parts();
-        let known = Needs::known_at_most(snapshot);
-        let mut findings = check.check_file(known);
-        let met = parts.iter().filter(|part| {
-            let of_part = parts.part_range(part.id, length);
-            of_part.unwrap_or(TextRange::new(0, length)).meets_range(range)
-        });
-        findings.extend(met.flat_map(|part| check.check_entry(&part.data, known)));
-        findings.retain(|finding| snapshot.span_bytes(finding.span).meets_range(range));
-        in_order(snapshot, findings)
-    };
     let answers = AnswerCache::default();
-    let findings = FileCheck::check_with(snapshot, path, config, &answers, all).unwrap_or_default();
+    let findings = FileCheck::check_with(snapshot, path, config, &answers, |check| {
+        check_parts(check, range, snapshot)
+    })
+    .unwrap_or_default();
     ignores::drop_accepted(snapshot, path, config, findings)
+}
+
+fn check_parts(check: &FileCheck<'_>, range: TextRange, snapshot: &Snapshot) -> Vec<Finding> {
+    let length = check.context.file.text().map_or(0, Text::len);
+    let parts = check.data.parts();
+    let known = Needs::known_at_most(snapshot);
+    let mut findings = check.check_file(known);
+    let met = parts.iter().filter(|part| {
+        let of_part = parts.part_range(part.id, length);
+        of_part.unwrap_or(TextRange::new(0, length)).meets_range(range)
+    });
+    findings.extend(met.flat_map(|part| check.check_entry(&part.data, known)));
+    findings.retain(|finding| snapshot.span_bytes(finding.span).meets_range(range));
+    in_order(snapshot, findings)
 }
 
 /// Returns the findings in a file that no environment governs: a settings file, or the

@@ -345,13 +345,12 @@ impl<'a> UpperLocations<'a> {
             };
             let above = environment.reach[..number].iter();
             let above = above.filter(|reach| reach.layer == own.layer);
-            let filled = |reach: &Reach| reach.pattern.fill_variables(&bindings);
             let above = above
                 .filter(|reach| is_certain_location(reach, &bindings))
-                .filter_map(filled)
+                .filter_map(|reach| reach.pattern.fill_variables(&bindings))
                 .collect();
             let is_glob = matches!(own.level.locations, Locations::Globs(_));
-            let glob = if is_glob { filled(own) } else { None };
+            let glob = if is_glob { own.pattern.fill_variables(&bindings) } else { None };
             (!own.is_of_function()).then_some(OwnLocation { above, glob })
         });
         UpperLocations { file, all: located.collect::<Option<_>>().unwrap_or_default() }

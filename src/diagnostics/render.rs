@@ -208,9 +208,12 @@ fn write_line(span: &LineSpan, (paint, ink): (Paint, Ink), out: &mut dyn Write) 
     let carets = "^".repeat(marked.chars().count().max(1));
     let indent = " ".repeat(before.chars().count());
     let carets = paint.color(ink, &carets);
-    let bar = |margin: &str| paint.color(Ink::Dim, &format!("{margin} |"));
-    writeln!(out, "  {} {before}{marked}{after}", bar(&margin))?;
-    writeln!(out, "  {} {indent}{carets}", bar(&" ".repeat(margin.len())))
+    writeln!(out, "  {} {before}{marked}{after}", margin_bar(&margin, paint))?;
+    writeln!(out, "  {} {indent}{carets}", margin_bar(&" ".repeat(margin.len()), paint))
+}
+
+fn margin_bar(margin: &str, paint: Paint) -> String {
+    paint.color(Ink::Dim, &format!("{margin} |"))
 }
 
 /// Returns a part of a line as it is shown: a tab takes one column.

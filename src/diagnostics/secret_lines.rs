@@ -59,32 +59,36 @@ impl<'a> SecretLines<'a> {
 
     /// Returns the entries of a file: each reaches to the next.
     fn file_entries(&self, id: FileId, text: &Text) -> Rc<Entries> {
-        let secret = || {
-            let file = self.snapshot.file_by_id(id)?;
-            let data = file.data_as(file.format());
-            let mut starts: Vec<(u32, bool)> = data
-                .parts()
-                .iter()
-                .flat_map(|part| &part.data.members)
-                .filter_map(|(key, member)| {
-                    let start = data.part_bytes(member.key_origin?)?.start;
-                    Some((start, self.may_be_sensitive(key.as_str()?)))
-                })
-                .collect();
-            starts.sort_unstable();
-            let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
-            let entries = starts.iter().zip(ends).filter(|((_, is_secret), _)| *is_secret);
-            Some(entries.map(|((start, _), end)| TextRange::new(*start, end)).collect())
-        };
         let mut known = self.known.borrow_mut();
         known
             .entry(id)
             .or_insert_with(|| {
                 let begins =
                     (0..text.line_count()).filter(|line| begins_entry(text, *line)).collect();
-                Rc::new(Entries { secret: secret().unwrap_or_default(), begins })
+                Rc::new(Entries {
+                    secret: self.encrypted_ranges(id, text).unwrap_or_default(),
+                    begins,
+                })
             })
             .clone()
+    }
+
+    fn encrypted_ranges(&self, id: FileId, text: &Text) -> Option<Vec<TextRange>> {
+        let file = self.snapshot.file_by_id(id)?;
+        let data = file.data_as(file.format());
+        let mut starts: Vec<(u32, bool)> = data
+            .parts()
+            .iter()
+            .flat_map(|part| &part.data.members)
+            .filter_map(|(key, member)| {
+                let start = data.part_bytes(member.key_origin?)?.start;
+                Some((start, self.may_be_sensitive(key.as_str()?)))
+            })
+            .collect();
+        starts.sort_unstable();
+        let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
+        let entries = starts.iter().zip(ends).filter(|((_, is_secret), _)| *is_secret);
+        Some(entries.map(|((start, _), end)| TextRange::new(*start, end)).collect())
     }
 }
 

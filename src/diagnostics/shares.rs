@@ -91,13 +91,13 @@ pub(super) fn check_units(
         if is_file_meant {
             units.insert(number, check.check_file(known));
         }
-        let is_meant =
-            |part: &&Part| share == Share::WHOLE || share.has_name(&unit_name(&part.data, path));
         let parts = check.data.parts();
-        check.removals.expect_parts(parts.iter().filter(is_meant).map(|part| part.id));
+        check.removals.expect_parts(
+            parts.iter().filter(|part| is_part_meant(part, share, path)).map(|part| part.id),
+        );
         for part in parts.iter() {
             number += 1;
-            if is_meant(&part) {
+            if is_part_meant(part, share, path) {
                 units.insert(number, check.check_entry(&part.data, known));
             }
         }
@@ -116,6 +116,10 @@ pub(super) fn check_units(
         });
     units.retain(|_, findings| !findings.is_empty());
     units
+}
+
+fn is_part_meant(part: &Part, share: Share, path: &FilePath) -> bool {
+    share == Share::WHOLE || share.has_name(&unit_name(&part.data, path))
 }
 
 /// Returns the name by which an entry is in a share: its first key, or the name of its file where it

@@ -42,7 +42,6 @@ pub(super) struct CommentPlace {
 /// Returns the place above the innermost entry that begins a line and holds an offset; where there is
 /// none, as in a text that cannot be parsed, the top of the file.
 pub(super) fn place_above(text: &str, tree: &Tree, offset: u32) -> CommentPlace {
-    let line_start = |at: u32| text[..at as usize].rfind('\n').map_or(0, |found| found + 1) as u32;
     let mut innermost: Option<TextRange> = None;
     for node in &tree.nodes {
         let NodeKind::Mapping { flow: false, entries } = &node.kind else { continue };
@@ -50,7 +49,9 @@ pub(super) fn place_above(text: &str, tree: &Tree, offset: u32) -> CommentPlace 
             let key = tree.whole_span(*key);
             let entry = key.cover(tree.whole_span(*value));
             let is_inner = innermost.is_none_or(|it| entry.len() <= it.len());
-            if text[line_start(key.start) as usize..key.start as usize].chars().all(|c| c == ' ')
+            if text[line_start(key.start, text) as usize..key.start as usize]
+                .chars()
+                .all(|c| c == ' ')
                 && entry.touches_offset(offset)
                 && is_inner
             {
@@ -59,7 +60,7 @@ pub(super) fn place_above(text: &str, tree: &Tree, offset: u32) -> CommentPlace 
         }
     }
     if let Some(entry) = innermost {
-        let start = line_start(entry.start);
+        let start = line_start(entry.start, text);
         return CommentPlace { start, indent: entry.start - start, is_of_file: false };
     }
     // The mark of the byte order, and directives, go before all comments.
@@ -68,6 +69,10 @@ pub(super) fn place_above(text: &str, tree: &Tree, offset: u32) -> CommentPlace 
         start = text.find("\n---").map_or(start, |found| found + 1);
     }
     CommentPlace { start: start as u32, indent: 0, is_of_file: true }
+}
+
+fn line_start(at: u32, text: &str) -> u32 {
+    text[..at as usize].rfind('\n').map_or(0, |found| found + 1) as u32
 }
 
 /// Returns the edit that writes a comment which accepts findings of these rules.

@@ -2,7 +2,7 @@
 
 use crate::text::{TextEdit, TextRange};
 use crate::yaml::document::Document;
-use crate::yaml::{NodeId, NodeKind};
+use crate::yaml::{NodeId, NodeKind, Tree};
 
 /// Options that belong into the hash of `merge`.
 const MERGE_OPTIONS: [&str; 4] =
@@ -18,7 +18,6 @@ pub(in crate::diagnostics) fn is_merge_option(option: &str) -> bool {
 /// where `merge` is a hash already.
 pub(super) fn move_below_merge(document: &Document, option: u32) -> Option<Vec<TextEdit>> {
     let tree = &document.tree;
-    let text = |id: NodeId| &document.text[tree.node(id).span.as_usize()];
     let (is_flow, entries) = tree.nodes.iter().find_map(|node| match &node.kind {
         NodeKind::Mapping { flow, entries }
             if entries.iter().any(|(key, _)| tree.node(*key).span.start == option) =>
@@ -32,21 +31,32 @@ pub(super) fn move_below_merge(document: &Document, option: u32) -> Option<Vec<T
     let is_plain = |(_, value): &&(NodeId, NodeId)| {
         let node = tree.node(*value);
         let is_scalar = matches!(node.kind, NodeKind::Scalar { .. });
-        is_scalar && node.anchor.is_none() && node.tag.is_none() && !text(*value).contains('\n')
+        is_scalar
+            && node.anchor.is_none()
+            && node.tag.is_none()
+            && !node_text(*value, tree, &document.text).contains('\n')
     };
     if !moved.iter().copied().all(|entry| is_plain(&entry))
-        || moved.iter().any(|it| text(it.1).is_empty())
+        || moved.iter().any(|it| node_text(it.1, tree, &document.text).is_empty())
     {
         return None;
     }
-    let mut members: Vec<String> =
-        moved.iter().map(|(key, value)| format!("{}: {}", text(*key), text(*value))).collect();
+    let mut members: Vec<String> = moved
+        .iter()
+        .map(|(key, value)| {
+            format!(
+                "{}: {}",
+                node_text(*key, tree, &document.text),
+                node_text(*value, tree, &document.text)
+            )
+        })
+        .collect();
     let names_strategy = moved.iter().any(|(key, _)| tree.scalar(*key) == Some("strategy"));
     let merge = entries.iter().find(|(key, _)| tree.scalar(*key) == Some("merge"));
     let mut edits = Vec::new();
     let kept = match merge {
         Some(entry @ (_, value)) if is_plain(&entry) && !names_strategy => {
-            members.insert(0, format!("strategy: {}", text(*value)));
+            members.insert(0, format!("strategy: {}", node_text(*value, tree, &document.text)));
             let hash = format!("{{{}}}", members.join(", "));
             edits.push(TextEdit::new(tree.node(*value).span, hash));
             None
@@ -77,4 +87,8 @@ pub(super) fn move_below_merge(document: &Document, option: u32) -> Option<Vec<T
         });
     }
     Some(edits)
+}
+
+fn node_text<'a>(id: NodeId, tree: &Tree, text: &'a str) -> &'a str {
+    &text[tree.node(id).span.as_usize()]
 }

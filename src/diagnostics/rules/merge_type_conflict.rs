@@ -1,5 +1,7 @@
 //! `merge-type-conflict`
 
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
 use std::collections::HashSet;
 
 use super::limit_reached;
@@ -43,10 +45,10 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for (key, member) in members.filter(|(key, _)| *key != LOOKUP_OPTIONS) {
         // A key that a single file defines is not merged. Most values merge with any other value:
         // looking each of them up would cost the square of the number of their files.
-        let refuses = |strategy: &Strategy| may_refuse(strategy, &member.value);
         if index.definitions(key).len() < 2
-            || !index.strict_merges(key).any(|strategy| refuses(&strategy))
-                && !called_strictly(code, key).is_some_and(|strategy| refuses(&strategy))
+            || !index.strict_merges(key).any(|strategy| may_refuse(&strategy, &member.value))
+                && !called_strictly(code, key)
+                    .is_some_and(|strategy| may_refuse(&strategy, &member.value))
         {
             continue;
         }
@@ -133,12 +135,12 @@ fn find_conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) ->
 fn misses_alias(context: &EntryContext<'_>, root: &LookupKey, resolution: &Resolution) -> bool {
     let EntryContext { file, .. } = context;
     let (snapshot, environment) = (file.snapshot, file.environment);
-    let is_defined = |alias: &String| {
-        let root = LookupKey::parse(alias).map(|key| key.root_text().to_string());
-        let mut files = snapshot.keys().definitions(root.as_deref().unwrap_or(alias)).iter();
-        files.any(|path| environment.reaches_file(path))
-    };
-    if !resolution.reads.unfound_aliases.iter().any(is_defined) {
+    if !resolution
+        .reads
+        .unfound_aliases
+        .iter()
+        .any(|alias| is_alias_defined(alias, snapshot, environment))
+    {
         return false;
     }
     let question = FleetQuestion {
@@ -158,6 +160,12 @@ fn misses_alias(context: &EntryContext<'_>, root: &LookupKey, resolution: &Resol
         .groups
         .iter()
         .any(|group| conflict_place(&group.resolution) == conflict_place(resolution))
+}
+
+fn is_alias_defined(alias: &str, snapshot: &Snapshot, environment: &Environment) -> bool {
+    let root = LookupKey::parse(alias).map(|key| key.root_text().to_string());
+    let mut files = snapshot.keys().definitions(root.as_deref().unwrap_or(alias)).iter();
+    files.any(|path| environment.reaches_file(path))
 }
 
 /// Returns the place of the value that a merge refuses; `None` for a lookup that does not fail so.

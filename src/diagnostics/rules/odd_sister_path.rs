@@ -1,5 +1,6 @@
 //! `odd-sister-path`
 
+use crate::workspace::Snapshot;
 use std::collections::BTreeMap;
 
 use crate::diagnostics::rule::{
@@ -56,11 +57,8 @@ fn find_sister(reach: &Reach, context: &FileContext<'_>) -> Option<(String, Sist
     let snapshot = context.snapshot;
     let prefix = reach.pattern.literal_prefix();
     let (folder, _) = prefix.rsplit_once('/')?;
-    // The outermost folder that has no file; the one that holds it has some.
-    let has_files =
-        |folder: &str| snapshot.paths_starting_with(&format!("{folder}/")).next().is_some();
     let (mut above, mut missing) = (folder, None);
-    while !has_files(above) {
+    while !has_files_below(above, snapshot) {
         let (parent, name) = above.rsplit_once('/')?;
         (above, missing) = (parent, Some(name));
     }
@@ -87,8 +85,16 @@ fn find_sister(reach: &Reach, context: &FileContext<'_>) -> Option<(String, Sist
     Some((missing.to_owned(), sister))
 }
 
+/// The outermost folder that has no file; the one that holds it has some.
+fn has_files_below(folder: &str, snapshot: &Snapshot) -> bool {
+    snapshot.paths_starting_with(&format!("{folder}/")).next().is_some()
+}
+
 /// Whether two names are the same but for their digits, as those of sites are: `dc1` and `dc2`.
 fn differ_by_digits(one: &str, other: &str) -> bool {
-    let letters = |name: &str| name.replace(|c: char| c.is_ascii_digit(), "");
-    letters(one) == letters(other)
+    strip_digits(one) == strip_digits(other)
+}
+
+fn strip_digits(name: &str) -> String {
+    name.replace(|c: char| c.is_ascii_digit(), "")
 }

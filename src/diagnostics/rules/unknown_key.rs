@@ -1,5 +1,6 @@
 //! `unknown-key`
 
+use crate::workspace::Snapshot;
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
@@ -107,11 +108,12 @@ fn is_private(context: &EntryContext<'_>, root: &str, prefixes: &HashSet<String>
     if is_of_absent_module || context.file.snapshot.levels_without_files(environment).is_empty() {
         return false;
     }
-    let is_beside_secret = || {
-        key_prefix(root).is_some_and(|prefix| prefixes.contains(prefix))
-            && context.file.snapshot.keys().siblings_of(root).count == 0
-    };
-    is_secret(root) || is_beside_secret()
+    is_secret(root) || is_beside_secret(root, prefixes, context.file.snapshot)
+}
+
+fn is_beside_secret(root: &str, prefixes: &HashSet<String>, snapshot: &Snapshot) -> bool {
+    key_prefix(root).is_some_and(|prefix| prefixes.contains(prefix))
+        && snapshot.keys().siblings_of(root).count == 0
 }
 
 /// Returns the prefixes of the secrets that an entry asks for and no file here defines.
@@ -203,13 +205,9 @@ enum DeadEnd {
 fn dead_end(key: &LookupKey, definitions: Vec<Value>) -> Option<DeadEnd> {
     let mut current = definitions;
     for segment in &key.subkeys {
-        // The value of a token is not written here.
-        let live_keys = |value: &Value| {
-            value.as_hash().is_some_and(|hash| hash.keys().any(|key| key.to_text().contains("%{")))
-        };
         if current
             .iter()
-            .any(|value| value.is_live() && value.as_str().is_some() || live_keys(value))
+            .any(|value| value.is_live() && value.as_str().is_some() || has_live_keys(value))
         {
             return None;
         }
@@ -228,6 +226,11 @@ fn dead_end(key: &LookupKey, definitions: Vec<Value>) -> Option<DeadEnd> {
         current = next;
     }
     None
+}
+
+/// The value of a token is not written here.
+fn has_live_keys(value: &Value) -> bool {
+    value.as_hash().is_some_and(|hash| hash.keys().any(|key| key.to_text().contains("%{")))
 }
 
 /// Whether Puppet fails to look for the subkey in such a value, instead of not finding it. Source:

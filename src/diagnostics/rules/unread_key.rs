@@ -67,11 +67,9 @@ const LONG_NAME: usize = 12;
 /// parameter whose module has a similar name.
 fn meant_key(index: &ManifestIndex, key: &str) -> Option<String> {
     let Some((module, rest)) = key.split_once("::") else {
-        // Names of a series differ in their numbers.
-        let letters = |name: &str| name.replace(|c: char| c.is_ascii_digit(), "");
         let mut names: Vec<&str> = index
             .read_keys()
-            .filter(|name| !name.contains("::") && letters(name) != letters(key))
+            .filter(|name| !name.contains("::") && strip_digits(name) != strip_digits(key))
             .collect();
         names.sort_unstable();
         let most = if key.len() < LONG_NAME { 1 } else { 2 };
@@ -81,6 +79,11 @@ fn meant_key(index: &ManifestIndex, key: &str) -> Option<String> {
     modules.sort_unstable();
     let meant = format!("{}::{rest}", nearest_name(module, modules)?);
     index.asking_parameter(&meant).is_some().then_some(meant)
+}
+
+/// Names of a series differ in their numbers.
+fn strip_digits(name: &str) -> String {
+    name.replace(|c: char| c.is_ascii_digit(), "")
 }
 
 /// Names other possible readers of a key.

@@ -83,13 +83,15 @@ impl Findings {
                     opened.into_iter().partition(|(path, is_open)| {
                         *is_open || is_always_watched(snapshot, rules, path)
                     });
-                let paths = |files: Vec<(FilePath, bool)>| files.into_iter().map(|(path, _)| path);
-                updates = self.close(snapshot, paths(stop).collect());
+                updates = self.close(snapshot, stop.into_iter().map(|(path, _)| path).collect());
                 self.closed.record_change(&changes);
                 urgent.extend(self.invalidate(snapshot, rules, &changes, &edited));
                 urgent.extend(self.deferred.iter().filter(|path| edited.contains(*path)).cloned());
-                for path in
-                    paths(begin).filter(|path| !self.files.contains_key(path)).collect::<Vec<_>>()
+                for path in begin
+                    .into_iter()
+                    .map(|(path, _)| path)
+                    .filter(|path| !self.files.contains_key(path))
+                    .collect::<Vec<_>>()
                 {
                     let known = self.closed.reopen(snapshot, rules, &path);
                     let takes_long = known

@@ -165,19 +165,14 @@ fn skip_brackets(text: &str) -> &str {
 /// Reads `[*name*]` or `$name::`, the forms of older documentation.
 fn older_parameter(line: &CommentLine<'_>) -> Option<DocumentedParameter> {
     let trimmed = line.text.trim_start();
-    let named = |rest: &str, close: &str| -> Option<(usize, usize)> {
-        let length =
-            rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        (length > 0 && rest[length..].starts_with(close)).then_some((length, length + close.len()))
-    };
     let (name, (length, behind)) = match trimmed.strip_prefix("[*") {
         Some(rest) => {
             let rest = rest.strip_prefix('$').unwrap_or(rest);
-            (rest, named(rest, "*]")?)
+            (rest, read_name(rest, "*]")?)
         }
         None => {
             let rest = trimmed.strip_prefix('$')?;
-            (rest, named(rest, "::")?)
+            (rest, read_name(rest, "::")?)
         }
     };
     let start = line.start + line.text.len() - name.len();
@@ -186,6 +181,12 @@ fn older_parameter(line: &CommentLine<'_>) -> Option<DocumentedParameter> {
         range: TextRange::from_usize(start..start + length),
         text: name[behind..].trim().to_owned(),
     })
+}
+
+fn read_name(rest: &str, close: &str) -> Option<(usize, usize)> {
+    let length =
+        rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    (length > 0 && rest[length..].starts_with(close)).then_some((length, length + close.len()))
 }
 
 /// Gives each parameter its documentation: from the comment of the definition, else the comment

@@ -244,19 +244,14 @@ impl<'a> View<'a> {
         if tokens.len() != 1 {
             return None;
         }
-        let known = |text: &str| TextPattern {
-            range,
-            pieces: vec![TextPiece::Text(text.to_owned())],
-            resolved: false,
-        };
         match self.kind(tokens.start)? {
             Kind::Name if !is_keyword(self.word_text(tokens.start)) => {
-                Some(known(self.word_text(tokens.start)))
+                Some(known_pattern(self.word_text(tokens.start), range))
             }
             Kind::Double(index) => {
                 Some(self.segment_pattern(range, self.code.strings.get(index as usize)?, at))
             }
-            _ => self.string_value(tokens.start).map(|text| known(&text)),
+            _ => self.string_value(tokens.start).map(|text| known_pattern(&text, range)),
         }
     }
 
@@ -365,6 +360,10 @@ impl<'a> View<'a> {
             }
         }
     }
+}
+
+fn known_pattern(text: &str, range: TextRange) -> TextPattern {
+    TextPattern { range, pieces: vec![TextPiece::Text(text.to_owned())], resolved: false }
 }
 
 fn push_text(pieces: &mut Vec<TextPiece>, text: &str) {

@@ -336,21 +336,16 @@ impl<'t> Lexer<'t> {
     /// A number; letters that follow are taken with it, as Puppet refuses them (M36).
     fn lex_number(&mut self) {
         let start = self.at;
-        let word = |lexer: &mut Lexer| {
-            while lexer.peek_byte(0).is_ascii_alphanumeric() || lexer.peek_byte(0) == b'_' {
-                lexer.at += 1;
-            }
-        };
-        word(self);
+        skip_word(self);
         if self.peek_byte(0) == b'.' && self.peek_byte(1).is_ascii_digit() {
             self.at += 1;
-            word(self);
+            skip_word(self);
         }
         let exponent = matches!(self.bytes[self.at - 1], b'e' | b'E')
             && !self.text[start..self.at].starts_with("0x");
         if exponent && self.peek_byte(0) == b'-' && self.peek_byte(1).is_ascii_digit() {
             self.at += 1;
-            word(self);
+            skip_word(self);
         }
         self.push(Kind::Number, start);
     }
@@ -446,6 +441,12 @@ impl<'t> Lexer<'t> {
         }
         self.at = self.end;
         self.push(Kind::Rendered, start);
+    }
+}
+
+fn skip_word(lexer: &mut Lexer) {
+    while lexer.peek_byte(0).is_ascii_alphanumeric() || lexer.peek_byte(0) == b'_' {
+        lexer.at += 1;
     }
 }
 

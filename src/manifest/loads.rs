@@ -56,17 +56,18 @@ pub fn find_manifest_loads(text: &str, language: Language) -> Vec<Load> {
 /// Cuts tokens at the ends of statements: lines that end outside of brackets, and semicolons.
 fn statements(tokens: &[Token]) -> Vec<&[Token]> {
     let mut depth = 0_usize;
-    let is_end = |token: &Token| {
-        match token {
-            Token::Mark('(' | '[') => depth += 1,
-            Token::Mark(')' | ']') => depth = depth.saturating_sub(1),
-            Token::Mark(';') => return true,
-            Token::Line => return depth == 0,
-            _ => {}
-        }
-        false
-    };
-    tokens.split(is_end).collect()
+    tokens.split(|token| ends_statement(token, &mut depth)).collect()
+}
+
+fn ends_statement(token: &Token, depth: &mut usize) -> bool {
+    match token {
+        Token::Mark('(' | '[') => *depth += 1,
+        Token::Mark(')' | ']') => *depth = depth.saturating_sub(1),
+        Token::Mark(';') => return true,
+        Token::Line => return *depth == 0,
+        _ => {}
+    }
+    false
 }
 
 /// Returns the file that a statement with `require` or one of its kind loads.
@@ -74,7 +75,6 @@ fn required(statement: &[Token]) -> Option<Load> {
     const WORDS: [&str; 4] = ["autoload", "load", "require", "require_relative"];
     let at = statement.iter().position(|token| WORDS.iter().any(|word| token.is_word(word)))?;
     let rest = &statement[at + 1..];
-    let has = |word: &str| rest.iter().any(|token| token.is_word(word));
     let texts: Vec<String> = rest
         .iter()
         .filter_map(|token| match token {
@@ -82,8 +82,11 @@ fn required(statement: &[Token]) -> Option<Load> {
             _ => None,
         })
         .collect();
-    let is_from_file = has("__FILE__") && !has("dirname");
-    if statement[at].is_word("require_relative") || has("__dir__") || has("dirname") {
+    let is_from_file = has_word("__FILE__", rest) && !has_word("dirname", rest);
+    if statement[at].is_word("require_relative")
+        || has_word("__dir__", rest)
+        || has_word("dirname", rest)
+    {
         return (!texts.is_empty()).then(|| Load::Relative(texts.join("/")));
     }
     if is_from_file {
@@ -92,6 +95,10 @@ fn required(statement: &[Token]) -> Option<Load> {
     }
     let name = texts.last()?;
     Some(Load::Library(name.strip_suffix(".rb").unwrap_or(name).to_owned()))
+}
+
+fn has_word(word: &str, rest: &[Token]) -> bool {
+    rest.iter().any(|token| token.is_word(word))
 }
 
 /// Notes the types and the template that a string may name.
@@ -106,19 +113,19 @@ fn named_in_text(text: &str, loads: &mut Vec<Load>) {
 }
 
 fn named_in_code(code: &Code, text: &str, loads: &mut Vec<Load>) {
-    let word = |at: usize| &text[code.tokens[at].range.as_usize()];
     for at in 0..code.len() {
         match code.kind_at(at) {
             Some(Kind::Name) => {
                 let is_call = code.kind_at(at + 1) == Some(Kind::Open(Bracket::Round));
                 if is_call || at > 0 && code.kind_at(at - 1) == Some(Kind::Dot) {
-                    loads.push(Load::Function(word(at).to_owned()));
+                    loads.push(Load::Function(token_text(at, text, code).to_owned()));
                 }
             }
-            Some(Kind::Reference) => loads.push(Load::Type(word(at).to_owned())),
+            Some(Kind::Reference) => loads.push(Load::Type(token_text(at, text, code).to_owned())),
             Some(Kind::Plain | Kind::Single) => {
-                let content = word(at).trim_matches(['\'', '"']);
-                let is_called = at > 1 && matches!(word(at - 2), "call" | "Deferred");
+                let content = token_text(at, text, code).trim_matches(['\'', '"']);
+                let is_called =
+                    at > 1 && matches!(token_text(at - 2, text, code), "call" | "Deferred");
                 if is_called {
                     loads.push(Load::Function(content.to_owned()));
                 }
@@ -132,6 +139,10 @@ fn named_in_code(code: &Code, text: &str, loads: &mut Vec<Load>) {
             named_in_code(inner, text, loads);
         }
     }
+}
+
+fn token_text<'a>(at: usize, text: &'a str, code: &Code) -> &'a str {
+    &text[code.tokens[at].range.as_usize()]
 }
 
 #[cfg(test)]

@@ -106,10 +106,12 @@ impl Walker<'_> {
             }
             _ => {}
         }
-        let given = |index: usize| arguments.get(index).filter(|one| !is_undef(view, one));
-        reader.value_type =
-            given(1).and_then(|one| view.argument_range(one)).map(|range| view.excerpt_of(range));
-        if let Some(merge) = given(2).and_then(|one| self.merge(view, one)) {
+        reader.value_type = given_argument(1, arguments, view)
+            .and_then(|one| view.argument_range(one))
+            .map(|range| view.excerpt_of(range));
+        if let Some(merge) =
+            given_argument(2, arguments, view).and_then(|one| self.merge(view, one))
+        {
             reader.merge = Some(merge);
         }
         self.default(view, arguments.get(3), reader);
@@ -182,6 +184,14 @@ impl Walker<'_> {
     }
 }
 
+fn given_argument<'a>(
+    index: usize,
+    arguments: &'a [CallArgument],
+    view: &View<'_>,
+) -> Option<&'a CallArgument> {
+    arguments.get(index).filter(|one| !is_undef(view, one))
+}
+
 /// Reads the arguments of a call whose bracket opens at `open`, and the index behind it.
 pub(super) fn arguments_at(view: &View<'_>, open: usize) -> Option<(Vec<CallArgument>, usize)> {
     if view.kind(open) != Some(Kind::Open(Bracket::Round)) {
@@ -228,10 +238,14 @@ fn named_function(
 
 /// Returns a member of an options hash.
 fn find_option(view: &View<'_>, options: &[(Tokens, Tokens)], name: &str) -> Option<Tokens> {
-    let is_it = |key: &Tokens| {
-        view.literal_value(key.clone()).is_some_and(|key| key.as_str() == Some(name))
-    };
-    options.iter().find(|(key, _)| is_it(key)).map(|(_, value)| view.strip_brackets(value.clone()))
+    options
+        .iter()
+        .find(|(key, _)| is_literal_key(key, view, name))
+        .map(|(_, value)| view.strip_brackets(value.clone()))
+}
+
+fn is_literal_key(key: &Tokens, view: &View<'_>, name: &str) -> bool {
+    view.literal_value(key.clone()).is_some_and(|key| key.as_str() == Some(name))
 }
 
 fn is_undef(view: &View<'_>, argument: &CallArgument) -> bool {
@@ -247,17 +261,18 @@ fn begins_type(view: &View<'_>, argument: &CallArgument) -> bool {
 
 /// Whether the value of a call goes to `include` or its like.
 fn is_included(view: &View<'_>, start: usize, end: usize) -> bool {
-    let includes = |at: usize| {
-        view.kind(at) == Some(Kind::Name)
-            && matches!(view.word_text(at), "include" | "contain" | "require")
-    };
     let before = start.checked_sub(1).is_some_and(|before| {
-        includes(before)
+        is_include_word(before, view)
             || view.kind(before) == Some(Kind::Open(Bracket::Round))
                 && before > 0
-                && includes(before - 1)
+                && is_include_word(before - 1, view)
     });
-    before || view.kind(end) == Some(Kind::Dot) && includes(end + 1)
+    before || view.kind(end) == Some(Kind::Dot) && is_include_word(end + 1, view)
+}
+
+fn is_include_word(at: usize, view: &View<'_>) -> bool {
+    view.kind(at) == Some(Kind::Name)
+        && matches!(view.word_text(at), "include" | "contain" | "require")
 }
 
 /// Whether the value of a call goes to `Sensitive(…)` or `Sensitive.new(…)`.

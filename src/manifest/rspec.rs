@@ -230,11 +230,10 @@ fn read_let(body: &[Token], at: usize) -> Option<(&str, &[Token], usize)> {
 }
 
 fn set_variable(variant: &mut Variant, name: &str, value: &[Token]) {
-    let text = || read_literal(value).as_ref().and_then(Literal::as_str).map(str::to_owned);
     match name {
         // A computed name is none.
-        "node" => variant.name = text().unwrap_or_default(),
-        "environment" => variant.environment = text(),
+        "node" => variant.name = literal_text(value).unwrap_or_default(),
+        "environment" => variant.environment = literal_text(value),
         _ => {
             if let Some(name) = HASHES.iter().find(|it| **it == name) {
                 let outer = variant.hashes.get(name).cloned().unwrap_or_default();
@@ -242,6 +241,10 @@ fn set_variable(variant: &mut Variant, name: &str, value: &[Token]) {
             }
         }
     }
+}
+
+fn literal_text(value: &[Token]) -> Option<String> {
+    read_literal(value).as_ref().and_then(Literal::as_str).map(str::to_owned)
 }
 
 /// Returns the hosts in the order of their first variants, each with the values that all its
@@ -273,14 +276,17 @@ impl Variant {
     }
 
     fn into_host(mut self) -> DescribedHost {
-        let mut hash = |name: &str| self.hashes.remove(name).and_then(ReadHash::into_literal);
         DescribedHost {
-            facts: hash("facts"),
-            node_params: hash("node_params"),
-            trusted_facts: hash("trusted_facts"),
+            facts: self.take_hash("facts"),
+            node_params: self.take_hash("node_params"),
+            trusted_facts: self.take_hash("trusted_facts"),
             name: self.name,
             environment: self.environment,
         }
+    }
+
+    fn take_hash(&mut self, name: &str) -> Option<Literal> {
+        self.hashes.remove(name).and_then(ReadHash::into_literal)
     }
 }
 

@@ -34,20 +34,21 @@ pub(super) fn single_end(bytes: &[u8], mut at: usize) -> (Option<usize>, bool) {
 /// Returns the length in bytes of the variable's name at the beginning: `a`, `::a::b`. No `::` ends
 /// it.
 pub(super) fn variable_length(bytes: &[u8]) -> usize {
-    let word = |from: usize| {
-        let rest = bytes.get(from..).unwrap_or_default();
-        rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
-    };
     let mut at = if bytes.starts_with(b"::") { 2 } else { 0 };
-    let first = word(at);
+    let first = word_length(at, bytes);
     if first == 0 {
         return 0;
     }
     at += first;
-    while bytes[at..].starts_with(b"::") && word(at + 2) > 0 {
-        at += 2 + word(at + 2);
+    while bytes[at..].starts_with(b"::") && word_length(at + 2, bytes) > 0 {
+        at += 2 + word_length(at + 2, bytes);
     }
     at
+}
+
+fn word_length(from: usize, bytes: &[u8]) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
+    rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
 }
 
 /// Reads a double-quoted string up to its closing quote; the opening one has been read.

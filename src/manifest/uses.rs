@@ -83,9 +83,7 @@ impl Walker<'_> {
     fn resource_function(&mut self, view: &View<'_>, at: usize) {
         let Some((arguments, _)) = arguments_at(view, at + 1) else { return };
         let first = arguments.first().and_then(|first| view.argument_literal(first));
-        let is_class =
-            |literal: &Literal| literal.as_str().is_some_and(|text| plain_name(text) == "class");
-        if !first.as_ref().is_some_and(is_class) {
+        if !first.as_ref().is_some_and(is_class_literal) {
             return;
         }
         let Some(second) = arguments.get(1) else { return };
@@ -150,6 +148,10 @@ impl Walker<'_> {
         let (definition, node) = (self.current_definition(), self.current_node());
         self.found.uses.push(ClassUse { kind, class, range, gives, gives_more, definition, node });
     }
+}
+
+fn is_class_literal(literal: &Literal) -> bool {
+    literal.as_str().is_some_and(|text| plain_name(text) == "class")
 }
 
 /// Returns a class's name as Puppet looks for it.

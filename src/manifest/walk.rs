@@ -326,9 +326,7 @@ impl Walker<'_> {
         let end = view.code.tokens[at].range.end;
         match view.code.partner_bracket(at) {
             Some(partner) => {
-                // Brackets of a header are closed before its body begins.
-                let is_within = |open: &Open| matches!(open.body, Body::At(body) if (partner..at).contains(&body));
-                while self.open.last().is_some_and(is_within) {
+                while self.open.last().is_some_and(|open| has_body_within(open, partner, at)) {
                     self.leave_block(end);
                 }
             }
@@ -407,6 +405,11 @@ impl Walker<'_> {
     pub(super) fn local_value(&self, name: &str) -> Option<&Literal> {
         self.variables.get(&(self.current_definition(), name.to_owned()))?.as_ref()
     }
+}
+
+/// Brackets of a header are closed before its body begins.
+fn has_body_within(open: &Open, partner: usize, at: usize) -> bool {
+    matches!(open.body, Body::At(body) if (partner..at).contains(&body))
 }
 
 /// Returns the defaults of a definition's parameters, by the parameters' indices.

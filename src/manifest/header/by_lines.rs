@@ -109,23 +109,24 @@ fn parse_parameter(text: &str, part: std::ops::Range<usize>) -> Option<Parameter
     if name.is_empty() || name.contains("::") || !follows || !before_parameter(before) {
         return None;
     }
-    let excerpt = |text: &str, start: usize| {
-        let start = start + text.len() - text.trim_start().len();
-        let text = text.trim();
-        let range = TextRange::from_usize(start..start + text.len());
-        (!text.is_empty()).then(|| Excerpt { range, text: text.to_owned() })
-    };
     let start = part.start + dollar;
     let default_start = part.end - behind.len() + 1;
     Some(Parameter {
         name: name.to_owned(),
         range: TextRange::from_usize(start..start + 1 + length),
-        data_type: excerpt(before, part.start).filter(|found| is_type(&found.text)),
-        default: behind.strip_prefix('=').and_then(|rest| excerpt(rest, default_start)),
+        data_type: new_excerpt(before, part.start).filter(|found| is_type(&found.text)),
+        default: behind.strip_prefix('=').and_then(|rest| new_excerpt(rest, default_start)),
         value: None,
         captures_rest,
         documentation: None,
     })
+}
+
+fn new_excerpt(text: &str, start: usize) -> Option<Excerpt> {
+    let start = start + text.len() - text.trim_start().len();
+    let text = text.trim();
+    let range = TextRange::from_usize(start..start + text.len());
+    (!text.is_empty()).then(|| Excerpt { range, text: text.to_owned() })
 }
 
 /// Returns the `$` of the parameter: the first one outside of brackets, else the first one at all,

@@ -12,16 +12,17 @@ pub(in crate::manifest) fn after_bracket(tokens: &[Token], at: usize) -> Option<
 
 /// Returns the tokens of the `do` block of the call whose arguments begin at `at`.
 pub(in crate::manifest) fn block_of(tokens: &[Token], at: usize) -> Option<std::ops::Range<usize>> {
-    let is_end = |number: usize| {
-        tokens[number].is_word("do")
-            || (tokens[number] == Token::Line
-                && !matches!(tokens.get(number - 1), Some(Token::Mark(','))))
-    };
-    let start = (at..tokens.len()).find(|number| is_end(*number))?;
+    let start = (at..tokens.len()).find(|number| is_block_start(*number, tokens))?;
     if !tokens[start].is_word("do") {
         return None;
     }
     Some(start + 1..end_of(tokens, start)?)
+}
+
+fn is_block_start(number: usize, tokens: &[Token]) -> bool {
+    tokens[number].is_word("do")
+        || (tokens[number] == Token::Line
+            && !matches!(tokens.get(number - 1), Some(Token::Mark(','))))
 }
 
 /// Returns the index of the token that closes the block or bracket that the token at `open` opens.

@@ -131,22 +131,18 @@ fn dispatch(block: &[Token]) -> Option<FunctionSignature> {
         let texts: Result<Vec<&str>, ()> =
             line[1..].iter().filter_map(|token| literal_text(token).transpose()).collect();
         let texts = texts.ok()?;
-        let parameter = || {
-            let (data_type, name) = (*texts.first()?, *texts.get(1)?);
-            Some(FunctionParameter { name: name.into(), data_type: Some(data_type.into()) })
-        };
         match word.as_str() {
             "param" | "required_param" => {
-                signature.parameters.push(parameter()?);
+                signature.parameters.push(declared_parameter(&texts)?);
                 signature.required = signature.parameters.len();
             }
-            "optional_param" => signature.parameters.push(parameter()?),
+            "optional_param" => signature.parameters.push(declared_parameter(&texts)?),
             "repeated_param" | "optional_repeated_param" => {
-                signature.parameters.push(parameter()?);
+                signature.parameters.push(declared_parameter(&texts)?);
                 signature.repeats = true;
             }
             "required_repeated_param" => {
-                signature.parameters.push(parameter()?);
+                signature.parameters.push(declared_parameter(&texts)?);
                 signature.required = signature.parameters.len();
                 signature.repeats = true;
             }
@@ -158,6 +154,11 @@ fn dispatch(block: &[Token]) -> Option<FunctionSignature> {
         }
     }
     Some(signature)
+}
+
+fn declared_parameter(texts: &[&str]) -> Option<FunctionParameter> {
+    let (data_type, name) = (*texts.first()?, *texts.get(1)?);
+    Some(FunctionParameter { name: name.into(), data_type: Some(data_type.into()) })
 }
 
 /// Puts lines together where one ends with a comma, and leaves out empty ones.

@@ -153,16 +153,11 @@ impl Lexer<'_> {
 
     fn lex_number(&mut self, sign: usize) {
         let rest = self.rest();
-        let digits = |from: usize| {
-            rest[from..]
-                .find(|c: char| !(c.is_ascii_digit() || c == '_'))
-                .map_or(rest.len(), |at| from + at)
-        };
-        let mut end = digits(sign);
+        let mut end = digits_end(sign, rest);
         let is_float = rest[end..].starts_with('.')
             && rest[end + 1..].starts_with(|c: char| c.is_ascii_digit());
         if is_float {
-            end = digits(end + 1);
+            end = digits_end(end + 1, rest);
         }
         let text = rest[..end].replace('_', "");
         let goes_on = rest[end..].starts_with(is_name);
@@ -228,6 +223,12 @@ impl Lexer<'_> {
         let end = rest[3..].find(close).map_or(rest.len(), |at| at + 4);
         self.push(Token::Other, end);
     }
+}
+
+fn digits_end(from: usize, rest: &str) -> usize {
+    rest[from..]
+        .find(|c: char| !(c.is_ascii_digit() || c == '_'))
+        .map_or(rest.len(), |at| from + at)
 }
 
 /// Returns the byte behind the closing quote of a double-quoted string.

@@ -75,7 +75,6 @@ pub(super) fn join_entries(cut: Vec<TopEntry>, flow: bool, mut comments: Vec<Tex
     let mut anchors: HashMap<String, NodeId> = HashMap::new();
     for TopEntry { range, mut tree, .. } in cut {
         let (by, first) = (range.start, all.nodes.len() as u32);
-        let moved = |id: NodeId| NodeId(id.0 + first);
         // Those of the entry itself have their targets.
         let mut above = Vec::new();
         for (node, id) in tree.nodes.iter().zip(0..) {
@@ -85,19 +84,19 @@ pub(super) fn join_entries(cut: Vec<TopEntry>, flow: bool, mut comments: Vec<Tex
         }
         for (node, id) in tree.nodes.iter().zip(0..) {
             if let Some(anchor) = &node.anchor {
-                anchors.insert(anchor.name.clone(), moved(NodeId(id)));
+                anchors.insert(anchor.name.clone(), NodeId(NodeId(id).0 + first));
             }
         }
         entries.extend(
             tree.root
                 .into_iter()
                 .flat_map(|root| tree.entries(root))
-                .map(|(key, value)| (moved(*key), moved(*value))),
+                .map(|(key, value)| (NodeId(key.0 + first), NodeId(value.0 + first))),
         );
         all.nodes.extend(tree.nodes.drain(..).map(|node| node.shift(first, by)));
         for (alias, found) in above {
             if let NodeKind::Alias { target, .. } =
-                &mut all.nodes[moved(NodeId(alias)).0 as usize].kind
+                &mut all.nodes[NodeId(NodeId(alias).0 + first).0 as usize].kind
             {
                 *target = Some(found);
             }
@@ -114,15 +113,18 @@ pub(super) fn join_entries(cut: Vec<TopEntry>, flow: bool, mut comments: Vec<Tex
 /// it is refused by itself.
 pub(super) fn begins_entry(line: &str) -> bool {
     let mut chars = line.chars();
-    let is_blank = |c: Option<char>| c.is_none_or(|c| c.is_ascii_whitespace());
     match chars.next() {
         // A block scalar is no key: at column 0, too, it is the value of the key above it.
         None | Some(' ' | '\t' | '\n' | '\r' | '#' | ']' | '}' | ',' | '|' | '>' | '\u{feff}') => {
             false
         }
-        Some('-' | ':') => !is_blank(chars.next()),
+        Some('-' | ':') => !is_blank_char(chars.next()),
         Some(_) => true,
     }
+}
+
+fn is_blank_char(c: Option<char>) -> bool {
+    c.is_none_or(|c| c.is_ascii_whitespace())
 }
 
 /// How long a mark of a document's start or end is.

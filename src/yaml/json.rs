@@ -305,24 +305,26 @@ impl<'t> JsonReader<'t> {
 
 /// Returns how many bytes of these are a number: the longest beginning that is one.
 fn number_len(bytes: &[u8]) -> usize {
-    let digits =
-        |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut at = usize::from(bytes.first() == Some(&b'-'));
     at += match bytes.get(at) {
         Some(b'0') => 1,
-        Some(b'1'..=b'9') => digits(at),
+        Some(b'1'..=b'9') => digit_count(at, bytes),
         _ => return 0,
     };
-    if bytes.get(at) == Some(&b'.') && digits(at + 1) > 0 {
-        at += 1 + digits(at + 1);
+    if bytes.get(at) == Some(&b'.') && digit_count(at + 1, bytes) > 0 {
+        at += 1 + digit_count(at + 1, bytes);
     }
     if matches!(bytes.get(at), Some(b'e' | b'E')) {
         let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
-        if digits(at + 1 + sign) > 0 {
-            at += 1 + sign + digits(at + 1 + sign);
+        if digit_count(at + 1 + sign, bytes) > 0 {
+            at += 1 + sign + digit_count(at + 1 + sign, bytes);
         }
     }
     at
+}
+
+fn digit_count(from: usize, bytes: &[u8]) -> usize {
+    bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// Returns the character that the escape at the start of `text` stands for, and its length; `None`
@@ -344,21 +346,22 @@ pub(super) fn escape(text: &str) -> Option<(char, usize)> {
 }
 
 fn unicode_escape(text: &str) -> Option<(char, usize)> {
-    let unit = |at: usize| {
-        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
-        digits
-            .bytes()
-            .all(|byte| byte.is_ascii_hexdigit())
-            .then(|| u32::from_str_radix(digits, 16).ok())?
-    };
-    let high = unit(0)?;
+    let high = read_unit(0, text)?;
     if high & 0xFC00 != 0xD800 {
         return Some((char::from_u32(high).unwrap_or('\u{fffd}'), 6));
     }
     // Ruby does not look whether the second one is a low surrogate.
-    let low = unit(6)?;
+    let low = read_unit(6, text)?;
     let value = ((high & 0x3F) << 10 | ((high >> 6 & 0xF) + 1) << 16) | low & 0x3FF;
     Some((char::from_u32(value)?, 12))
+}
+
+fn read_unit(at: usize, text: &str) -> Option<u32> {
+    let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_hexdigit())
+        .then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
 #[cfg(test)]

@@ -75,14 +75,17 @@ impl Tree {
 
     /// Returns the last child that begins at or before `offset`: its step, its key, its value.
     fn child_before(&self, id: NodeId, offset: u32) -> Option<(PathStep, Option<NodeId>, NodeId)> {
-        let starts = |id: &NodeId| self.whole_span(*id).start <= offset;
         match &self.node(id).kind {
             NodeKind::Mapping { entries, .. } => {
-                let index = entries.partition_point(|(key, _)| starts(key)).checked_sub(1)?;
+                let index = entries
+                    .partition_point(|(key, _)| self.whole_span(*key).start <= offset)
+                    .checked_sub(1)?;
                 Some((PathStep::Entry(index), Some(entries[index].0), entries[index].1))
             }
             NodeKind::Sequence { items, .. } => {
-                let index = items.partition_point(starts).checked_sub(1)?;
+                let index = items
+                    .partition_point(|id| self.whole_span(*id).start <= offset)
+                    .checked_sub(1)?;
                 Some((PathStep::Item(index), None, items[index]))
             }
             NodeKind::Scalar { .. } | NodeKind::Alias { .. } => None,
@@ -136,12 +139,16 @@ impl NodeSearch<'_> {
 /// Whether only blanks stand there, and a `:` before them if `colon` is set.
 fn is_blank(source: &str, range: TextRange, colon: bool) -> bool {
     let Some(text) = source.get(range.as_usize()) else { return false };
-    let blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t'));
     if colon {
-        text.split_once(':').is_some_and(|(before, after)| blank(before) && blank(after))
+        text.split_once(':')
+            .is_some_and(|(before, after)| is_blank_text(before) && is_blank_text(after))
     } else {
-        blank(text)
+        is_blank_text(text)
     }
+}
+
+fn is_blank_text(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
 }
 
 #[cfg(test)]

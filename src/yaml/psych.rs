@@ -56,16 +56,17 @@ pub fn resolve_plain(text: &str) -> Resolved {
 
 /// Text that cannot be a number, date or symbol, for its first two characters or a line break.
 fn is_wordy(text: &str) -> bool {
-    let starts_word = |c: char| {
-        c.is_alphabetic()
-            || matches!(c, '_' | '\t'..='\r' | ' ' | '!'..='&' | '(' | ')' | '*' | '/' | ';'..='>' | '@' | '\\' | '^' | '{'..='~')
-                && c != '"'
-    };
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
-    starts_word(first)
-        || !matches!(first, '0'..='9' | '.' | ':' | '-') && chars.next().is_some_and(starts_word)
+    may_start_word(first)
+        || !matches!(first, '0'..='9' | '.' | ':' | '-') && chars.next().is_some_and(may_start_word)
         || text.contains('\n')
+}
+
+fn may_start_word(c: char) -> bool {
+    c.is_alphabetic()
+        || matches!(c, '_' | '\t'..='\r' | ' ' | '!'..='&' | '(' | ')' | '*' | '/' | ';'..='>' | '@' | '\\' | '^' | '{'..='~')
+            && c != '"'
 }
 
 fn resolve_word(text: &str) -> Resolved {
@@ -177,12 +178,15 @@ fn is_date(text: &[u8]) -> bool {
         return false;
     };
     let Some(dash) = rest.iter().position(|byte| *byte == b'-') else { return false };
-    let in_range = |text: &[u8], greatest: u8| match text {
+    is_in_range(&rest[..dash], 12) && is_in_range(&rest[dash + 1..], 31)
+}
+
+fn is_in_range(text: &[u8], greatest: u8) -> bool {
+    match text {
         [digit] => digit.is_ascii_digit(),
         [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => (tens - b'0') * 10 + (ones - b'0') <= greatest,
         _ => false,
-    };
-    in_range(&rest[..dash], 12) && in_range(&rest[dash + 1..], 31)
+    }
 }
 
 fn resolve_number(text: &str) -> Resolved {
@@ -221,9 +225,7 @@ fn resolve_sexagesimal(text: &str, unsigned: &str, negative: bool) -> Option<Res
         Some((whole, fraction)) => (whole, Some(fraction)),
         None => (*last, None),
     };
-    let below_sixty =
-        |part: &str| matches!(part.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9']);
-    if !middle.iter().all(|part| below_sixty(part)) || !below_sixty(last_whole) {
+    if !middle.iter().all(|part| is_below_sixty(part)) || !is_below_sixty(last_whole) {
         return None;
     }
     let weights = [3600.0, 60.0, 1.0];
@@ -243,6 +245,10 @@ fn resolve_sexagesimal(text: &str, unsigned: &str, negative: bool) -> Option<Res
     let mut hours = Big::from_digits(leading_digits(first).bytes(), 10);
     hours.multiply_add(3600, 0);
     Some(hours.signed_plus(negative, minutes))
+}
+
+fn is_below_sixty(part: &str) -> bool {
+    matches!(part.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9'])
 }
 
 fn is_digit_or_underscore(byte: u8) -> bool {
@@ -323,17 +329,14 @@ fn resolve_float(text: &str, unsigned: &str) -> Resolved {
 }
 
 fn is_integer(unsigned: &str) -> bool {
-    let based = |digits: &str, ok: fn(u8) -> bool| {
-        !digits.is_empty() && digits.bytes().all(|byte| ok(byte) || matches!(byte, b'_' | b','))
-    };
     if let Some(digits) = unsigned.strip_prefix("0b") {
-        return based(digits, |byte| matches!(byte, b'0' | b'1'));
+        return has_base(digits, |byte| matches!(byte, b'0' | b'1'));
     }
     if let Some(digits) = unsigned.strip_prefix("0x") {
-        return based(digits, |byte| byte.is_ascii_hexdigit());
+        return has_base(digits, |byte| byte.is_ascii_hexdigit());
     }
     if let Some(digits) = unsigned.strip_prefix('0') {
-        return digits.is_empty() || based(digits, |byte| matches!(byte, b'0'..=b'7'));
+        return digits.is_empty() || has_base(digits, |byte| matches!(byte, b'0'..=b'7'));
     }
     // Each digit behind the first may have one separator before it.
     let bytes = unsigned.as_bytes();
@@ -341,6 +344,10 @@ fn is_integer(unsigned: &str) -> bool {
         && bytes[bytes.len() - 1].is_ascii_digit()
         && bytes.windows(2).all(|pair| pair.iter().any(u8::is_ascii_digit))
         && bytes.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'_' | b','))
+}
+
+fn has_base(digits: &str, ok: fn(u8) -> bool) -> bool {
+    !digits.is_empty() && digits.bytes().all(|byte| ok(byte) || matches!(byte, b'_' | b','))
 }
 
 fn resolve_integer(text: &str, unsigned: &str, negative: bool) -> Resolved {

@@ -382,9 +382,9 @@ fn looks_like_key(line: &str) -> bool {
             line[len + 2..].trim_start_matches([' ', '\t'])
         }
         Some(_) => {
-            let ends =
-                |at: usize| line[at + 1..].is_empty() || line[at + 1..].starts_with([' ', '\t']);
-            let Some(colon) = line.match_indices(':').map(|(at, _)| at).find(|at| ends(*at)) else {
+            let Some(colon) =
+                line.match_indices(':').map(|(at, _)| at).find(|at| ends_key(*at, line))
+            else {
                 return false;
             };
             if !looks_like_name(&line[..colon]) {
@@ -395,6 +395,10 @@ fn looks_like_key(line: &str) -> bool {
         None => return false,
     };
     after.strip_prefix(':').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+fn ends_key(at: usize, line: &str) -> bool {
+    line[at + 1..].is_empty() || line[at + 1..].starts_with([' ', '\t'])
 }
 
 /// Whether a text may be a key that is still being typed: one word without YAML's indicators.

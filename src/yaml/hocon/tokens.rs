@@ -256,11 +256,9 @@ impl Scanner<'_> {
 /// Whether Ruby's `Integer()` or `Float()` takes it, whichever is asked.
 fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let all_digits =
-        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !text.contains(['.', 'e', 'E']) {
         // A zero before other digits makes it octal.
-        return all_digits(unsigned)
+        return are_digits(unsigned)
             && (unsigned.len() == 1
                 || !unsigned.starts_with('0')
                 || !unsigned.contains(['8', '9']));
@@ -272,10 +270,14 @@ fn is_number(text: &str) -> bool {
         None => (unsigned, None),
     };
     let digits_are_right = match digits.split_once('.') {
-        Some((whole, fraction)) => all_digits(whole) && all_digits(fraction),
-        None => all_digits(digits),
+        Some((whole, fraction)) => are_digits(whole) && are_digits(fraction),
+        None => are_digits(digits),
     };
-    digits_are_right && exponent.is_none_or(all_digits)
+    digits_are_right && exponent.is_none_or(are_digits)
+}
+
+fn are_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns the character that the escape at the start of `text` stands for, and its length.

@@ -224,8 +224,8 @@ impl Scanner<'_> {
     ) -> Result<()> {
         let mut left = 0;
         loop {
-            let digit = |at: usize| self.peek_byte(at).and_then(|byte| (byte as char).to_digit(16));
-            let (Some(b'%'), Some(high), Some(low)) = (self.peek_byte(0), digit(1), digit(2))
+            let (Some(b'%'), Some(high), Some(low)) =
+                (self.peek_byte(0), self.digit_at(1), self.digit_at(2))
             else {
                 return Err(self.new_error(context, start, "did not find URI escaped octet"));
             };
@@ -258,5 +258,9 @@ impl Scanner<'_> {
                 return Ok(());
             }
         }
+    }
+
+    fn digit_at(&self, at: usize) -> Option<u32> {
+        self.peek_byte(at).and_then(|byte| (byte as char).to_digit(16))
     }
 }

@@ -190,10 +190,7 @@ impl Scanner<'_> {
     /// case.
     fn verbatim_end(&self, single: bool, quote: u8) -> Option<usize> {
         let rest = &self.bytes[self.pos..];
-        let stops = |byte: u8| {
-            byte == quote || matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2) || byte == b'\\' && !single
-        };
-        let len = rest.iter().position(|byte| stops(*byte))?;
+        let len = rest.iter().position(|byte| stops_at(*byte, quote, single))?;
         (rest[len] == quote && !(single && rest.get(len + 1) == Some(&b'\'')))
             .then_some(self.pos + len)
     }
@@ -401,6 +398,10 @@ impl Scanner<'_> {
         }
         Ok(())
     }
+}
+
+fn stops_at(byte: u8, quote: u8, single: bool) -> bool {
+    byte == quote || matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2) || byte == b'\\' && !single
 }
 
 /// The treatment of the line breaks at the end of a block scalar.

@@ -119,14 +119,15 @@ impl Text {
 
     /// Returns the nearest range that lies in the text and cuts no character.
     pub fn clamp_range(&self, range: TextRange) -> TextRange {
-        let clamp = |offset: u32| {
-            let mut at = (offset as usize).min(self.byte_count());
-            while !self.is_boundary(at) {
-                at -= 1;
-            }
-            at
-        };
-        TextRange::from_usize(clamp(range.start)..clamp(range.end))
+        TextRange::from_usize(self.clamp_offset(range.start)..self.clamp_offset(range.end))
+    }
+
+    fn clamp_offset(&self, offset: u32) -> usize {
+        let mut at = (offset as usize).min(self.byte_count());
+        while !self.is_boundary(at) {
+            at -= 1;
+        }
+        at
     }
 
     /// Returns the bytes of `range`, clamped to the text and to whole characters.
@@ -155,8 +156,7 @@ impl Text {
         match &self.form {
             Form::Piece(text) => text[range].chars().map(|c| c.len_utf16() as u32).sum(),
             Form::Rope(rope) => {
-                let units = |at: usize| rope.char_to_utf16_cu(rope.byte_to_char(at));
-                (units(range.end) - units(range.start)) as u32
+                (utf16_offset(range.end, rope) - utf16_offset(range.start, rope)) as u32
             }
         }
     }
@@ -205,6 +205,10 @@ impl Text {
     pub fn line_text(&self, line: u32) -> Option<Cow<'_, str>> {
         self.line_range(line).map(|range| self.slice(range))
     }
+}
+
+fn utf16_offset(at: usize, rope: &Rope) -> usize {
+    rope.char_to_utf16_cu(rope.byte_to_char(at))
 }
 
 impl Default for Text {

@@ -98,17 +98,16 @@ impl SourceChange {
     /// Adds the edits of another change of existing files; `false`, with nothing added, where both
     /// edit one place.
     pub fn join(&mut self, other: &SourceChange) -> bool {
-        let overlap = |one: TextRange, next: TextRange| one.end > next.start || one == next;
         let fits = |edits: &[TextEdit], range: TextRange| {
             let place = edits.partition_point(|edit| edit.range.start <= range.start);
             let (above, below) = edits.split_at(place);
-            !above.last().is_some_and(|edit| overlap(edit.range, range))
-                && !below.first().is_some_and(|edit| overlap(range, edit.range))
+            !above.last().is_some_and(|edit| do_overlap(edit.range, range))
+                && !below.first().is_some_and(|edit| do_overlap(range, edit.range))
         };
         let can_join = other.edits.iter().all(|(path, edits)| {
             let own = self.edits.get(path).map_or(&[][..], |own| own);
             edits.iter().all(|edit| fits(own, edit.range))
-                && !edits.windows(2).any(|two| overlap(two[0].range, two[1].range))
+                && !edits.windows(2).any(|two| do_overlap(two[0].range, two[1].range))
         });
         if can_join {
             for (path, edits) in &other.edits {
@@ -122,6 +121,10 @@ impl SourceChange {
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.created.is_empty()
     }
+}
+
+fn do_overlap(one: TextRange, next: TextRange) -> bool {
+    one.end > next.start || one == next
 }
 
 #[cfg(test)]

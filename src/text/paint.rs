@@ -36,12 +36,11 @@ impl Paint {
         if !self.has_colors || text.is_empty() {
             return text.to_owned();
         }
-        let bold = |color: AnsiColor| color.on_default().bold();
         let style = match ink {
-            Ink::Red => bold(AnsiColor::Red),
-            Ink::Yellow => bold(AnsiColor::Yellow),
-            Ink::Blue => bold(AnsiColor::Blue),
-            Ink::Cyan => bold(AnsiColor::Cyan),
+            Ink::Red => bold_style(AnsiColor::Red),
+            Ink::Yellow => bold_style(AnsiColor::Yellow),
+            Ink::Blue => bold_style(AnsiColor::Blue),
+            Ink::Cyan => bold_style(AnsiColor::Cyan),
             Ink::Bold => Style::new().bold(),
             Ink::Dim => Style::new().dimmed(),
         };
@@ -58,6 +57,10 @@ impl Paint {
         let slash = if address.starts_with('/') { "" } else { "/" };
         format!("\x1b]8;;file://{slash}{address}\x1b\\{text}\x1b]8;;\x1b\\")
     }
+}
+
+fn bold_style(color: AnsiColor) -> Style {
+    color.on_default().bold()
 }
 
 #[cfg(test)]

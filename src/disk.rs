@@ -158,9 +158,8 @@ impl FileSystem for OsFs {
     }
 
     fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError> {
-        let other = |error: std::io::Error| ReadError::Other(error.to_string());
         // A pipe is not opened, as that would wait for a writer.
-        let metadata = std::fs::metadata(path.as_str()).map_err(other)?;
+        let metadata = std::fs::metadata(path.as_str()).map_err(other_error)?;
         if metadata.is_dir() {
             return Err(ReadError::IsFolder);
         }
@@ -175,8 +174,8 @@ impl FileSystem for OsFs {
         }
         // A file may be longer than its metadata, or never end, like some special files of Linux.
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
-        let file = std::fs::File::open(path.as_str()).map_err(other)?;
-        file.take(max_size.saturating_add(1)).read_to_end(&mut bytes).map_err(other)?;
+        let file = std::fs::File::open(path.as_str()).map_err(other_error)?;
+        file.take(max_size.saturating_add(1)).read_to_end(&mut bytes).map_err(other_error)?;
         match bytes.len() as u64 {
             length if length > max_size => Err(ReadError::TooLarge(length)),
             _ => Ok(bytes),
@@ -191,6 +190,10 @@ impl FileSystem for OsFs {
     fn real_path(&self, path: &FilePath) -> Option<FilePath> {
         std::fs::canonicalize(path.as_str()).ok()?.to_str().map(FilePath::new)
     }
+}
+
+fn other_error(error: std::io::Error) -> ReadError {
+    ReadError::Other(error.to_string())
 }
 
 fn entry_of(metadata: &std::fs::Metadata, linked: bool) -> DiskEntry {
@@ -409,17 +412,18 @@ fn create_private(path: &Path) -> std::io::Result<()> {
 /// Returns the folder for what the user's programs can make again: that of `XDG_CACHE_HOME`, else
 /// the system's habit below the home; `None` where the user has no home.
 pub fn cache_folder() -> Option<FilePath> {
-    let folder = |name: &str| {
-        let text = environment_variable(name)?;
-        Path::new(&text).is_absolute().then(|| FilePath::new(&text))
-    };
-    folder("XDG_CACHE_HOME").or_else(|| {
+    folder_of_variable("XDG_CACHE_HOME").or_else(|| {
         if cfg!(windows) {
-            return folder("LOCALAPPDATA");
+            return folder_of_variable("LOCALAPPDATA");
         }
         let below = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
-        Some(folder("HOME")?.join(below))
+        Some(folder_of_variable("HOME")?.join(below))
     })
+}
+
+fn folder_of_variable(name: &str) -> Option<FilePath> {
+    let text = environment_variable(name)?;
+    Path::new(&text).is_absolute().then(|| FilePath::new(&text))
 }
 
 /// A file that the user alone may read, in a folder likewise. It takes its place when it is

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -28,13 +28,8 @@ impl Watcher {
     /// Errors: the system's, such as a limit of watched folders, in words with the path.
     pub fn new(root: &FilePath) -> Result<Watcher, String> {
         let (sender, events) = channel();
-        let watch = || -> notify::Result<RecommendedWatcher> {
-            let config = Config::default().with_follow_symlinks(false);
-            let mut inner = RecommendedWatcher::new(sender, config)?;
-            inner.watch(Path::new(root.as_str()), RecursiveMode::Recursive)?;
-            Ok(inner)
-        };
-        let inner = watch().map_err(|error| format!("{root} cannot be watched: {error}"))?;
+        let inner = start_watch(sender, root)
+            .map_err(|error| format!("{root} cannot be watched: {error}"))?;
         Ok(Watcher { inner, events, single: BTreeSet::new() })
     }
 
@@ -72,6 +67,16 @@ impl Watcher {
             changed.retain(&is_meant);
         }
     }
+}
+
+fn start_watch(
+    sender: Sender<notify::Result<Event>>,
+    root: &FilePath,
+) -> notify::Result<RecommendedWatcher> {
+    let config = Config::default().with_follow_symlinks(false);
+    let mut inner = RecommendedWatcher::new(sender, config)?;
+    inner.watch(Path::new(root.as_str()), RecursiveMode::Recursive)?;
+    Ok(inner)
 }
 
 /// Returns the paths that an event changes. A reader changes nothing.

@@ -178,9 +178,8 @@ impl Keys {
                  eyaml.publicKey, or its folder in eyaml.keyFolders"
             ));
         }
-        let missing = || format!("No such file or directory @ rb_sysopen - {named}");
-        let real = real.ok_or_else(missing)?;
-        match self.fs.entry(&real).ok_or_else(missing)? {
+        let real = real.ok_or_else(|| missing_message(&named))?;
+        match self.fs.entry(&real).ok_or_else(|| missing_message(&named))? {
             DiskEntry::File(stamp) => Ok((Source::File { named, real }, KeyVersion::Stamp(stamp))),
             DiskEntry::Folder { .. } => Err(format!("Is a directory @ io_fread - {named}")),
         }
@@ -202,6 +201,10 @@ impl Keys {
             None => named.is_within(folder),
         })
     }
+}
+
+fn missing_message(named: &FilePath) -> String {
+    format!("No such file or directory @ rb_sysopen - {named}")
 }
 
 /// Encrypts a text for the owner of a public key, where the user asks for that: the user's own

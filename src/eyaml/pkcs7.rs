@@ -127,15 +127,18 @@ pub(super) fn decrypt(
 }
 
 fn read_envelope(message: &[u8]) -> Result<EnvelopedData, String> {
-    // OpenSSL reads a message that is not valid DER as PEM, and then misses PEM's first line.
-    let unreadable = || "Could not parse the PKCS7: no start line".to_owned();
     let info = SliceReader::new(message)
         .and_then(|mut reader| ContentInfo::decode(&mut reader))
-        .map_err(|_| unreadable())?;
+        .map_err(|_| unreadable_message())?;
     if info.content_type != ENVELOPED_DATA {
         return Err("wrong content type".into());
     }
-    info.content.decode_as::<EnvelopedData>().map_err(|_| unreadable())
+    info.content.decode_as::<EnvelopedData>().map_err(|_| unreadable_message())
+}
+
+/// OpenSSL reads a message that is not valid DER as PEM, and then misses PEM's first line.
+fn unreadable_message() -> String {
+    "Could not parse the PKCS7: no start line".to_owned()
 }
 
 fn decrypt_content(content: &EncryptedContentInfo, key: &[u8]) -> Result<Vec<u8>, String> {
@@ -171,20 +174,23 @@ fn decrypt_cbc<C: KeyIvInit + BlockDecryptMut>(
 ///
 /// Errors: the certificate's key is too long or too short for a message.
 pub(super) fn encrypt(plain: &[u8], certificate: &Certificate) -> Result<Vec<u8>, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("the value cannot be encrypted: {error}");
     if certificate.key.n().bits() > MAX_KEY_BITS {
         return Err(format!("hiera-ls reads no RSA key of more than {MAX_KEY_BITS} bits"));
     }
     let (mut key, mut iv) = ([0u8; 32], [0u8; 16]);
-    OsRng.try_fill_bytes(&mut key).map_err(|error| failed(&error))?;
-    OsRng.try_fill_bytes(&mut iv).map_err(|error| failed(&error))?;
+    OsRng.try_fill_bytes(&mut key).map_err(|error| encryption_failure(&error))?;
+    OsRng.try_fill_bytes(&mut iv).map_err(|error| encryption_failure(&error))?;
     let content = cbc::Encryptor::<aes::Aes256>::new(&key.into(), &iv.into())
         .encrypt_padded_vec_mut::<Pkcs7>(plain);
     let sealed = certificate
         .key
         .encrypt(&mut OsRng, Pkcs1v15Encrypt, &key)
-        .map_err(|error| failed(&error))?;
-    build_message(certificate, &iv, content, sealed).map_err(|error| failed(&error))
+        .map_err(|error| encryption_failure(&error))?;
+    build_message(certificate, &iv, content, sealed).map_err(|error| encryption_failure(&error))
+}
+
+fn encryption_failure(error: &dyn std::fmt::Display) -> String {
+    format!("the value cannot be encrypted: {error}")
 }
 
 /// Puts an encrypted content and its encrypted key together.
@@ -195,15 +201,13 @@ fn build_message(
     sealed: Vec<u8>,
 ) -> x509_cert::der::Result<Vec<u8>> {
     let own = &certificate.certificate.tbs_certificate;
-    let algorithm =
-        |oid, parameters| AlgorithmIdentifierOwned { oid, parameters: Some(parameters) };
     let recipient = KeyTransRecipientInfo {
         version: CmsVersion::V0,
         rid: RecipientIdentifier::IssuerAndSerialNumber(IssuerAndSerialNumber {
             issuer: own.issuer.clone(),
             serial_number: own.serial_number.clone(),
         }),
-        key_enc_alg: algorithm(RSA, Any::null()),
+        key_enc_alg: algorithm_identifier(RSA, Any::null()),
         enc_key: OctetString::new(sealed)?,
     };
     let iv = Any::encode_from(&OctetString::new(iv)?)?;
@@ -215,13 +219,20 @@ fn build_message(
         recip_infos: RecipientInfos(recipients),
         encrypted_content: EncryptedContentInfo {
             content_type: DATA,
-            content_enc_alg: algorithm(AES_256, iv),
+            content_enc_alg: algorithm_identifier(AES_256, iv),
             encrypted_content: Some(OctetString::new(content)?),
         },
         unprotected_attrs: None,
     };
     let content = Any::encode_from(&envelope)?;
     ContentInfo { content_type: ENVELOPED_DATA, content }.to_der()
+}
+
+fn algorithm_identifier(
+    oid: ObjectIdentifier,
+    parameters: Any,
+) -> x509_cert::spki::AlgorithmIdentifier<Any> {
+    AlgorithmIdentifierOwned { oid, parameters: Some(parameters) }
 }
 
 /// Reads the first block of PEM with one of these labels: its label and its bytes. Other text

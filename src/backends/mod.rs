@@ -354,24 +354,27 @@ impl Backends for Session<'_> {
 
     fn call_function(&self, call: &FunctionCall<'_>, ask: &mut Ask<'_>) -> Reply {
         let nested = self.functions.nested.get();
-        let failed = |message: String| Reply {
-            returned: Returned::Failed(LookupError::function_failed(message, Raised::Ruby)),
-            texts: Vec::new(),
-        };
         if nested >= MAX_NESTED_CALLS {
-            return failed(format!(
+            return failed_reply(format!(
                 "given up: functions of levels call each other more than {MAX_NESTED_CALLS} deep"
             ));
         }
         self.functions.nested.set(nested + 1);
         let reply = self.try_call(call, ask);
         self.functions.nested.set(nested);
-        let mut reply = reply.unwrap_or_else(failed);
+        let mut reply = reply.unwrap_or_else(failed_reply);
         if let Returned::Failed(error) = &mut reply.returned {
             *error = error
                 .clone()
                 .mark_quoting(&Value::new_null(None).into_secret(self.functions.given.get()));
         }
         reply
+    }
+}
+
+fn failed_reply(message: String) -> Reply {
+    Reply {
+        returned: Returned::Failed(LookupError::function_failed(message, Raised::Ruby)),
+        texts: Vec::new(),
     }
 }

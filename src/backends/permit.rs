@@ -14,7 +14,7 @@ use crate::hiera::config::{Layer, Level};
 use crate::manifest::{Language, Load, find_manifest_loads, find_ruby_loads};
 use crate::text::{FilePath, hex_digits};
 use crate::workspace::Snapshot;
-use crate::workspace::environments::Environment;
+use crate::workspace::environments::{Environment, Module};
 use crate::workspace::functions::{ENVIRONMENT, LevelCode, plain_name};
 
 /// The most files that a permit names. The process refuses to load others.
@@ -63,12 +63,8 @@ impl Permit {
         more: &BTreeSet<FilePath>,
         fs: &dyn FileSystem,
     ) -> Permit {
-        let is_named = |name: &str| {
-            let name = plain_name(name);
-            names.is_none_or(|names| names.iter().any(|one| plain_name(one) == name))
-        };
         let mut functions = snapshot.code_of_levels(environment);
-        functions.retain(|function| is_named(&function.name));
+        functions.retain(|function| is_named_function(&function.name, names));
         let mut found: BTreeSet<FilePath> = more.clone();
         for function in &functions {
             found.extend(if function.is_hiera3 {
@@ -97,12 +93,17 @@ impl Permit {
             .collect();
         let levels = environment.all_configs().flat_map(|(layer, config)| {
             let levels = config.levels().filter(|level| level.backend.data_reader().is_none());
-            let levels = levels.filter(|level| is_named(&level.backend.name));
+            let levels = levels.filter(|level| is_named_function(&level.backend.name, names));
             levels.map(|level| written(&layer, &config.path, level)).collect::<Vec<Json>>()
         });
         let levels = digest(Json::Array(levels.collect()).to_string().as_bytes());
         Permit { root: environment.root.clone(), functions, libraries, files, levels }
     }
+}
+
+fn is_named_function(name: &str, names: Option<&[String]>) -> bool {
+    let name = plain_name(name);
+    names.is_none_or(|names| names.iter().any(|one| plain_name(one) == name))
 }
 
 /// Returns the files that code in `from` may mean by a name.
@@ -113,10 +114,6 @@ fn files_of(
     load: &Load,
 ) -> Vec<FilePath> {
     let modules = || environment.modules.values().map(|module| &module.root);
-    let root_of = |module: &str| match environment.modules.get(module) {
-        _ if module == ENVIRONMENT => Some(&environment.root),
-        module => module.map(|module| &module.root),
-    };
     let mut files: Vec<FilePath> = match load {
         Load::Library(name) => modules().map(|root| root.join(&format!("lib/{name}.rb"))).collect(),
         Load::Relative(path) => {
@@ -131,11 +128,15 @@ fn files_of(
             let path = name.replace("::", "/");
             let in_ruby =
                 modules().map(|root| root.join(&format!("lib/puppet/datatypes/{path}.rb")));
-            root_of(module).map(|root| root.join(&below)).into_iter().chain(in_ruby).collect()
+            module_root(module, &environment.root, &environment.modules)
+                .map(|root| root.join(&below))
+                .into_iter()
+                .chain(in_ruby)
+                .collect()
         }
         Load::Template(name) => {
             let (module, below) = name.split_once('/').unwrap_or_default();
-            root_of(module)
+            module_root(module, &environment.root, &environment.modules)
                 .map(|root| root.join(&format!("templates/{below}")))
                 .into_iter()
                 .collect()
@@ -143,6 +144,17 @@ fn files_of(
     };
     files.retain(|path| snapshot.is_file(path));
     files
+}
+
+fn module_root<'a>(
+    module: &str,
+    root: &'a FilePath,
+    modules: &'a BTreeMap<String, Module>,
+) -> Option<&'a FilePath> {
+    match modules.get(module) {
+        _ if module == ENVIRONMENT => Some(root),
+        module => module.map(|module| &module.root),
+    }
 }
 
 /// Returns the code that a file names, by the language that its name stands for.

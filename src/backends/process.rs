@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -97,13 +98,9 @@ impl Process {
         let folder = PrivateFolder::new("hiera-ls")
             .map_err(|error| format!("no folder for Ruby: {error}"))?;
         let cookie = folder.name().to_owned();
-        let write = |name: &str, text: &str| {
-            let written = folder.write(name, text.as_bytes());
-            written.map_err(|error| format!("no file for Ruby: {error}"))
-        };
-        let script = write("bridge.rb", SCRIPT)?;
-        write("gate.rb", GATE)?;
-        let files = write("files.json", &permit.to_json().to_string())?;
+        let script = write_source("bridge.rb", SCRIPT, &folder)?;
+        write_source("gate.rb", GATE, &folder)?;
+        let files = write_source("files.json", &permit.to_json().to_string(), &folder)?;
         let [home, empty] = ["home", "empty"].map(|name| folder.create_folder(name));
         let (home, empty) = home
             .and_then(|home| Ok((home, empty?)))
@@ -220,6 +217,11 @@ impl Process {
             }
         }
     }
+}
+
+fn write_source(name: &str, text: &str, folder: &PrivateFolder) -> Result<PathBuf, String> {
+    let written = folder.write(name, text.as_bytes());
+    written.map_err(|error| format!("no file for Ruby: {error}"))
 }
 
 impl Drop for Process {

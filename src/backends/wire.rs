@@ -161,7 +161,6 @@ impl Decoder {
 
     /// Returns a rich value; an object that no value of hiera-ls represents becomes its text.
     fn decode_rich(&self, kind: &str, text: &str, json: &Json) -> Result<Value, Malformed> {
-        let nanos = || text.parse::<i128>().ok();
         let converted = match (kind, json["type"].as_str().unwrap_or_default()) {
             ("type", _) => types::parse(text).ok().map(Rich::Type),
             ("regexp", _) => {
@@ -169,8 +168,8 @@ impl Decoder {
             }
             (_, "SemVer") => SemanticVersion::parse(text).ok().map(Rich::SemVer),
             (_, "SemVerRange") => VersionRange::parse(text).ok().map(Rich::SemVerRange),
-            (_, "Timestamp") => nanos().map(Rich::Timestamp),
-            (_, "Timespan") => nanos().map(Rich::Timespan),
+            (_, "Timestamp") => parse_nanos(text).map(Rich::Timestamp),
+            (_, "Timespan") => parse_nanos(text).map(Rich::Timespan),
             (_, "URI") => Some(Rich::Uri(text.to_owned())),
             _ => None,
         };
@@ -252,6 +251,10 @@ impl Decoder {
     }
 }
 
+fn parse_nanos(text: &str) -> Option<i128> {
+    text.parse::<i128>().ok()
+}
+
 fn decode_failure(error: &Json, asked: &[(u64, LookupError)]) -> LookupError {
     let own = error["asked"].as_u64();
     if let Some((_, error)) = own.and_then(|own| asked.iter().find(|(number, _)| *number == own)) {
@@ -326,11 +329,14 @@ fn encode_strategy(merge: &Strategy) -> Json {
     let Some(options) = merge.options() else { return json!(merge.name()) };
     let mut given = options.clone();
     let named = [("strategy", merge.name())].map(|(key, name)| {
-        let text = |text| Value::new_string(text, Provenance::from_source(None));
-        (Key::from(text(key)), Member { key_origin: None, value: text(name) })
+        (Key::from(new_text_value(key)), Member { key_origin: None, value: new_text_value(name) })
     });
     given.extend(named);
     encode_hash(&given)
+}
+
+fn new_text_value(text: &str) -> Value {
+    Value::new_string(text, Provenance::from_source(None))
 }
 
 /// Returns the parameters that make backends of Hiera 3 known.

@@ -44,16 +44,12 @@ pub(super) fn ask(
 ) -> Result<(), String> {
     let agent = agent(url, config)?;
     let connection = Connection { url, config };
-    let send = || {
-        let request = agent.post(format!("{url}{PATH}")).content_type("application/json");
-        request.header("Accept", "application/json").send(query)
-    };
-    let mut sent = send();
+    let mut sent = send_query(&agent, url, query);
     for _ in 1..ATTEMPTS {
         if !matches!(&sent, Err(ureq::Error::Io(error)) if is_closed(error)) {
             break;
         }
-        sent = send();
+        sent = send_query(&agent, url, query);
     }
     let mut answer = sent.map_err(|error| connection.failure(error, None))?;
     let status = answer.status().as_u16();
@@ -83,6 +79,15 @@ pub(super) fn ask(
         None if error.is_eof() => broke_off(url, count),
         None => format!("{url} answers no list of nodes: {error}"),
     })
+}
+
+fn send_query(
+    agent: &Agent,
+    url: &str,
+    query: &str,
+) -> Result<ureq::http::Response<ureq::Body>, ureq::Error> {
+    let request = agent.post(format!("{url}{PATH}")).content_type("application/json");
+    request.header("Accept", "application/json").send(query)
 }
 
 /// Returns the agent of a request. It asks no proxy, as PuppetDB trusts certificates and not

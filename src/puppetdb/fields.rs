@@ -28,11 +28,12 @@ pub fn fields_for<'a>(variables: impl IntoIterator<Item = &'a [String]>) -> Vec<
     if paths.contains(&["facts".to_owned()][..]) {
         paths.insert(vec!["trusted".into()]);
     }
-    let is_within = |path: &Vec<String>| {
-        let above = 1..path.len();
-        above.into_iter().any(|length| paths.contains(&path[..length]))
-    };
-    paths.iter().filter(|path| !is_within(path)).map(|path| field(path)).collect()
+    paths.iter().filter(|path| !has_path_above(path, &paths)).map(|path| field(path)).collect()
+}
+
+fn has_path_above(path: &[String], paths: &BTreeSet<Vec<String>>) -> bool {
+    let above = 1..path.len();
+    above.into_iter().any(|length| paths.contains(&path[..length]))
 }
 
 /// Writes a path as PuppetDB reads it: quotes hide the dots of a name.

@@ -111,10 +111,9 @@ impl KeptAnswer {
     }
 
     fn write_private(&self, path: &FilePath, text: &[u8]) -> Result<(), String> {
-        let refusal = |error| self.refusal(&error);
-        let mut file = PrivateFile::create(path).map_err(refusal)?;
-        file.write_all(text).map_err(refusal)?;
-        file.put_in_place().map_err(refusal)
+        let mut file = PrivateFile::create(path).map_err(|error| self.refusal(&error))?;
+        file.write_all(text).map_err(|error| self.refusal(&error))?;
+        file.put_in_place().map_err(|error| self.refusal(&error))
     }
 
     /// Returns the state of the answer.

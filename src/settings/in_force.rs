@@ -103,18 +103,21 @@ impl WrittenSettings<'_> {
     /// Returns the value of a dotted name; `None` where it is not written, `null` or refused.
     fn find(&self, name: &str) -> Option<&Value> {
         let file = self.file.as_ref().map(|(path, _)| path);
-        // A refused hash refuses all of its members.
-        let is_of = |key: &str| {
-            let rest = name.strip_prefix(key);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
         let is_refused = self.problems.iter().any(|problem| {
-            problem.file.as_ref() == file && is_of(&problem.key) && problem.part.is_none()
+            problem.file.as_ref() == file
+                && is_setting_of(&problem.key, name)
+                && problem.part.is_none()
         });
         let mut parts = name.split('.');
         let value = parts.try_fold(&self.value, |value, part| value.get(part))?;
         (!is_refused && !value.is_null()).then_some(value)
     }
+}
+
+/// A refused hash refuses all of its members.
+fn is_setting_of(key: &str, name: &str) -> bool {
+    let rest = name.strip_prefix(key);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 impl Setting {

@@ -453,13 +453,14 @@ pub(super) const CLIENT_KEYS: [&str; 3] = ["server", "trace", "enable"];
 
 /// Whether a dotted name is a setting, a hash of settings, or a member of one that takes a hash.
 pub fn is_known(name: &str) -> bool {
-    let is_above = |one: &str, other: &str| {
-        other.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
     SCHEMA.iter().any(|setting| {
-        is_above(name, setting.name)
-            || (is_above(setting.name, name) && setting.kind == SettingType::Severities)
+        is_above_setting(name, setting.name)
+            || (is_above_setting(setting.name, name) && setting.kind == SettingType::Severities)
     })
+}
+
+fn is_above_setting(one: &str, other: &str) -> bool {
+    other.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Whether a dotted name is a setting that a repository may have and that all environments share.

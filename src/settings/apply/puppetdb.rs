@@ -40,15 +40,16 @@ fn read_address(reader: &mut SettingsReader, key: &str, value: &Value) -> Option
     let text = reader.read_text(key, value)?;
     let address = text.trim_end_matches('/');
     let scheme = ["http://", "https://"].into_iter().find_map(|it| address.strip_prefix(it));
-    let is_one = |rest: &str| {
-        let host = rest.split('/').next().unwrap_or_default();
-        !host.is_empty() && !rest.contains(['@', '?', '#', ' ']) && rest.is_ascii()
-    };
-    if !scheme.is_some_and(is_one) {
+    if !scheme.is_some_and(is_one_address) {
         reader.report(key, "must be an address such as https://puppetdb.example.net:8081");
         return None;
     }
     Some(address.to_owned())
+}
+
+fn is_one_address(rest: &str) -> bool {
+    let host = rest.split('/').next().unwrap_or_default();
+    !host.is_empty() && !rest.contains(['@', '?', '#', ' ']) && rest.is_ascii()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod support;
 mod architecture;
 mod circles;
 mod citations;
+mod closures;
 mod documents;
 mod examples;
 mod generated;

@@ -306,21 +306,17 @@ fn look_for_selected(arguments: &CheckArguments, settings: &mut Settings) {
     let rules = &mut settings.rules;
     for severities in rules.environments.values_mut().chain([&mut rules.severities]) {
         for rule in catalogue::RULES {
-            if is_selected_rule(rule.code, &arguments.select) && rule.severity == Severity::Off {
+            if has_code(&arguments.select, rule.code) && rule.severity == Severity::Off {
                 severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
             }
             // Each rule may reach a limit.
-            if !is_selected_rule(rule.code, &arguments.select)
-                && !is_selected_rule(catalogue::LIMIT_REACHED, &arguments.select)
+            if !has_code(&arguments.select, rule.code)
+                && !has_code(&arguments.select, catalogue::LIMIT_REACHED)
             {
                 severities.insert(rule.code.to_owned(), Severity::Off);
             }
         }
     }
-}
-
-fn is_selected_rule(code: &str, select: &[String]) -> bool {
-    select.iter().any(|selected| selected == code)
 }
 
 fn is_wanted(finding: &Finding, arguments: &CheckArguments) -> bool {

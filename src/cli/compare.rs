@@ -1,6 +1,5 @@
 //! `hiera-ls compare`: the keys whose effective values differ between two nodes, part by part.
 
-use crate::hiera::Scope;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use super::lookup::find_scope;
 use super::{ArgumentSettings, Failure, Opened, RootArguments, Status, open};
 use crate::fleet::leaves::{LeafDifference, leaf_differences, path_text};
 use crate::fleet::ways::ReadWay;
+use crate::hiera::Scope;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::resolution::Resolution;

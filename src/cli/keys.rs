@@ -1,6 +1,5 @@
 //! `hiera-ls keys`: the keys of the data, and their readers.
 
-use crate::workspace::EnvironmentView;
 use std::io::Write;
 
 use serde_json::{Value as Json, json};
@@ -11,6 +10,7 @@ use crate::ide::readers::{KeyReader, ReadKey, ReaderKind, keys_of, readers_of};
 use crate::manifest::model::Parameter;
 use crate::text::escape::escape_terminal;
 use crate::text::{Span, count_phrase};
+use crate::workspace::EnvironmentView;
 use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{DefinitionAt, KeyStanding, ModuleOrigin};
 

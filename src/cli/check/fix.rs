@@ -117,8 +117,8 @@ pub(super) fn write_ignores(
         .map_err(|path| Failure(format!("{path} must not be changed")))?;
     let after = before.after_change(&change).ok_or("a file cannot be changed")?;
     for path in change.edits.keys() {
-        let text = |snapshot: &Snapshot| Some(snapshot.file(path)?.text()?.to_str().into_owned());
-        let (Some(old), Some(new)) = (text(before), text(&after)) else { continue };
+        let texts = (file_text(before, path), file_text(&after, path));
+        let (Some(old), Some(new)) = texts else { continue };
         replace_text(path, &old, &new)
             .map_err(|error| Failure(format!("{path} is not written: {error}")))?;
     }

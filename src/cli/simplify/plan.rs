@@ -141,7 +141,7 @@ impl Plan<'_> {
     fn remove_files(&mut self) {
         let files = self.now.files().filter(|file| {
             file.format() == DataFormat::Yaml
-                && self.is_file_empty(&file.path)
+                && self.may_remove(&file.path)
                 && has_no_text(file.text())
         });
         let texts: BTreeMap<FilePath, StepTexts> = files
@@ -159,7 +159,7 @@ impl Plan<'_> {
         }
     }
 
-    fn is_file_empty(&self, path: &FilePath) -> bool {
+    fn may_remove(&self, path: &FilePath) -> bool {
         let is_reached = self.now.environments().governing_environments(path).next();
         is_reached.is_some_and(|environment| environment.reaches_file(path))
             && self.now.may_change(path)

@@ -1,7 +1,5 @@
 //! `merge-type-conflict`
 
-use crate::workspace::Snapshot;
-use crate::workspace::environments::Environment;
 use std::collections::HashSet;
 
 use super::limit_reached;
@@ -16,6 +14,8 @@ use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
 use crate::hiera::merge::{MergeError, Strategy, may_refuse};
 use crate::hiera::resolution::{MergeSource, Outcome, Resolution};
 use crate::text::{FilePath, Span};
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{CalledMerge, ManifestIndex, MergingCall};
 
 /// The rule.

@@ -1,6 +1,5 @@
 //! `odd-sister-path`
 
-use crate::workspace::Snapshot;
 use std::collections::BTreeMap;
 
 use crate::diagnostics::rule::{
@@ -9,6 +8,7 @@ use crate::diagnostics::rule::{
 use crate::hiera::config::HieraConfig;
 use crate::text::similar::nearest_name;
 use crate::text::{FilePath, count_phrase};
+use crate::workspace::Snapshot;
 use crate::workspace::environments::Reach;
 
 /// The rule.

@@ -1,6 +1,5 @@
 //! `unknown-key`
 
-use crate::workspace::Snapshot;
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
@@ -11,6 +10,7 @@ use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::key::{KeySegment, LookupKey};
 use crate::hiera::sources::Sources;
 use crate::puppet::value::{Data, Member, Value};
+use crate::workspace::Snapshot;
 use crate::workspace::index::{Siblings, key_prefix};
 
 /// The rule.

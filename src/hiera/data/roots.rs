@@ -1,11 +1,11 @@
 //! The root keys of a data file: which of its parts each one counts in.
 
-use crate::puppet::Member;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 
 use super::{Part, Parts, Problem, ProblemKind};
+use crate::puppet::Member;
 use crate::puppet::value::Key;
 use crate::text::PartId;
 

@@ -155,6 +155,7 @@ fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize
                 environment,
                 root: key,
                 lookup: &|scope, _| lookup(key, scope),
+                ends_at_first: false,
                 is_enough: &|made| made >= MAX_LOOKUPS,
             };
             for group in group_by_answer(&question, &readers.certainly).groups {

@@ -55,9 +55,10 @@ pub fn add_group_cases(
     }
     let first = *group.nodes.first()?;
     let asked = asked.unwrap_or_default();
-    let is_alike = |node: &usize| asked.iter().all(|it| it.have_same_answers(first, *node));
-    let (alike, others): (Vec<usize>, Vec<usize>) =
-        std::mem::take(&mut group.nodes).into_iter().partition(is_alike);
+    let given: Vec<_> = asked.iter().map(|asked| asked.answers_given_by(first)).collect();
+    let (alike, others): (Vec<usize>, Vec<usize>) = std::mem::take(&mut group.nodes)
+        .into_iter()
+        .partition(|node| given.iter().all(|given| given.first_difference(*node).is_none()));
     group.nodes = alike;
     let scope = snapshot.nodes_of(environment)[*others.first()?].scope.clone();
     let resolution = group.resolution.clone();

@@ -185,20 +185,21 @@ impl Questions {
     /// a class give one answer to the first question to which the one node gives another, and to
     /// all questions before it.
     pub(super) fn split_off(&self, one: usize, nodes: Vec<usize>) -> (Vec<usize>, Vec<Vec<usize>>) {
-        let asked: Vec<(NodeQuestion<'_>, u32)> =
-            self.asked_about(one).map(|question| (question, question.answer_of(one))).collect();
+        let given = self.answers_given_by(one);
         let (mut same, mut others) = (Vec::new(), IndexMap::<_, Vec<usize>>::new());
         for node in nodes {
-            let other = asked.iter().enumerate().find_map(|(number, (question, known))| {
-                let answer = question.answer_of(node);
-                (answer != *known).then_some((number, answer))
-            });
-            match other {
+            match given.first_difference(node) {
                 Some(other) => others.entry(other).or_default().push(node),
                 None => same.push(node),
             }
         }
         (same, others.into_values().collect())
+    }
+
+    /// Returns the questions that a lookup for a node asks, with the answers of the node.
+    pub(super) fn answers_given_by(&self, node: usize) -> GivenAnswers<'_> {
+        let asked = self.asked_about(node);
+        GivenAnswers(asked.map(|question| (question, question.answer_of(node))).collect())
     }
 
     /// Returns the questions that a lookup for a node asks. Those with few answers come first: which
@@ -227,13 +228,20 @@ impl Questions {
         };
         let mut split_by_file = |readers: &NodesReading, is_over: &[bool]| {
             let mut renamed = HashMap::default();
+            // Most nodes are in the class of the node before.
+            let mut last = ((NONE, NONE), NONE);
             for (node, way) in readers.all_nodes() {
                 let Some(class) = class_of.get_mut(node).filter(|class| **class != NONE) else {
                     continue;
                 };
-                if !is_over.get(node).is_some_and(|is_over| *is_over) {
-                    *class = new_class(&mut renamed, *class, way);
+                if is_over.get(node).is_some_and(|is_over| *is_over) {
+                    continue;
                 }
+                let question = (*class, way);
+                if last.0 != question {
+                    last = (question, new_class(&mut renamed, *class, way));
+                }
+                *class = last.1;
             }
         };
         self.files.iter().for_each(|readers| split_by_file(readers, &[]));
@@ -293,6 +301,20 @@ impl NodeQuestion<'_> {
             NodeQuestion::Value(column) => column.number_of(node),
             NodeQuestion::Unknown(column) => u32::from(column.is_unknown(node)),
         }
+    }
+}
+
+/// Questions with the answers of a node.
+pub(super) struct GivenAnswers<'a>(Vec<(NodeQuestion<'a>, u32)>);
+
+impl GivenAnswers<'_> {
+    /// Returns the number of the first question to which another node gives another answer, with
+    /// this answer; `None` where all answers are the same.
+    pub(super) fn first_difference(&self, other: usize) -> Option<(usize, u32)> {
+        self.0.iter().enumerate().find_map(|(number, (question, given))| {
+            let answer = question.answer_of(other);
+            (answer != *given).then_some((number, answer))
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rules and their findings.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -408,14 +409,14 @@ pub struct Related {
     /// The place.
     pub span: Span,
     /// The role of the place in the finding.
-    pub message: String,
+    pub message: Cow<'static, str>,
     /// Whether reports for people show its line.
     pub is_quoted: bool,
 }
 
 impl Related {
     /// Returns a place whose line is not shown.
-    pub fn new(span: Span, message: impl Into<String>) -> Related {
+    pub fn new(span: Span, message: impl Into<Cow<'static, str>>) -> Related {
         Related { span, message: message.into(), is_quoted: false }
     }
 }
@@ -458,13 +459,21 @@ impl Finding {
     }
 
     /// Returns the finding with a place that explains it, if there is one.
-    pub fn with_related(mut self, span: Option<Span>, message: impl Into<String>) -> Finding {
+    pub fn with_related(
+        mut self,
+        span: Option<Span>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Finding {
         self.related.extend(span.map(|span| Related::new(span, message)));
         self
     }
 
     /// Returns the finding with a place whose line is shown in reports for people, if there is one.
-    pub fn with_quoted(mut self, span: Option<Span>, message: impl Into<String>) -> Finding {
+    pub fn with_quoted(
+        mut self,
+        span: Option<Span>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Finding {
         let related = span.map(|span| Related { is_quoted: true, ..Related::new(span, message) });
         self.related.extend(related);
         self

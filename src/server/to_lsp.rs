@@ -128,7 +128,7 @@ pub(super) fn convert_finding(
             Some(uri) if features.related_information => {
                 related.push(lsp::DiagnosticRelatedInformation {
                     location: lsp::Location { uri, range },
-                    message: place.message.clone(),
+                    message: place.message.to_string(),
                 });
             }
             _ => message.push_str(&format!(

@@ -33,7 +33,7 @@ fn finding_json(finding: &Finding, spans: &LineSpans<'_>) -> Value {
         .iter()
         .map(|related| {
             let mut place = place_json(&spans.line_span(related.span));
-            place["message"] = related.message.as_str().into();
+            place["message"] = (*related.message).into();
             place
         })
         .collect();

@@ -139,7 +139,7 @@ impl RecordedFiles<'_> {
         let Finding { rule, severity, span, message, related, fix, cause } = finding;
         let related = related.iter().map(|related| RelatedRecord {
             place: self.place(related.span),
-            message: related.message.clone(),
+            message: related.message.to_string(),
             is_quoted: related.is_quoted,
         });
         FindingRecord {
@@ -158,7 +158,7 @@ impl RecordedFiles<'_> {
         let related = record.related.iter().map(|related| {
             Some(Related {
                 span: self.span(&related.place)?,
-                message: related.message.clone(),
+                message: related.message.clone().into(),
                 is_quoted: related.is_quoted,
             })
         });

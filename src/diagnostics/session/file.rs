@@ -276,10 +276,16 @@ impl FileFindings {
     }
 }
 
+/// Returns findings for several owners, without memory for more: they are kept for long, and a large
+/// workspace has many.
 fn share_findings(findings: Vec<Finding>) -> Vec<Arc<Finding>> {
     let mut shared = Vec::with_capacity(findings.len());
     // `collect` would keep the memory that the findings took before they were shared.
-    shared.extend(findings.into_iter().map(Arc::new));
+    shared.extend(findings.into_iter().map(|mut finding| {
+        finding.message.shrink_to_fit();
+        finding.related.shrink_to_fit();
+        Arc::new(finding)
+    }));
     shared
 }
 
@@ -293,7 +299,13 @@ mod tests {
     fn shared_findings_keep_no_memory_of_those_that_they_were_made_of() {
         let span = Span::in_file(FileId::new(1), Default::default());
         let mut findings = Vec::with_capacity(100);
-        findings.push(Finding::new(RULES[0], span, "one"));
-        assert_eq!(share_findings(findings).capacity(), 1);
+        let mut message = String::with_capacity(100);
+        message.push_str("one");
+        findings.push(Finding::new(RULES[0], span, message).with_related(Some(span), "here"));
+        let shared = share_findings(findings);
+        let finding = &shared[0];
+        let capacities =
+            (shared.capacity(), finding.message.capacity(), finding.related.capacity());
+        assert_eq!(capacities, (1, 3, 1));
     }
 }

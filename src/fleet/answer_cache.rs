@@ -4,6 +4,7 @@
 //!
 //! Limit: only the value is kept, and whether it is final; not the steps.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use foldhash::HashMap;
@@ -58,6 +59,9 @@ pub struct NodeQuestion<'a> {
 #[derive(Debug)]
 pub struct AnswerCache {
     keys: Memo<KeyOfAnswers, Arc<Mutex<AnswersOfKey>>>,
+    /// The parts of values that the answers may take, and those that they take.
+    room: usize,
+    taken: AtomicUsize,
     /// The files that may be read and are not known; `None` where nodes must be asked one by one.
     unread: OnceLock<Option<Vec<FilePath>>>,
 }
@@ -81,16 +85,27 @@ struct SharedAnswer {
     answer: Arc<NodeAnswer>,
 }
 
+/// The parts of values that answers may take, about 100 bytes each. A merge gives each node with a
+/// file of its own another value, so that the number of keys does not bound the memory.
+const ROOM: usize = 1 << 17;
+/// The memory that an answer takes beside its value, in parts of values.
+const PARTS_OF_ANSWER: usize = 3;
+
 impl Default for AnswerCache {
-    /// Creates an empty cache. A file rarely has more keys than so many; the next file may ask for
-    /// the same ones.
     fn default() -> AnswerCache {
-        const KEYS: usize = 4096;
-        AnswerCache { keys: Memo::new(KEYS), unread: OnceLock::new() }
+        AnswerCache::new(ROOM)
     }
 }
 
 impl AnswerCache {
+    /// Creates an empty cache with room for values of so many parts. A file rarely has more keys
+    /// than 4096; the next file may ask for the same ones.
+    fn new(room: usize) -> AnswerCache {
+        const KEYS: usize = 4096;
+        let (keys, taken) = (Memo::new(KEYS), AtomicUsize::default());
+        AnswerCache { keys, room, taken, unread: OnceLock::new() }
+    }
+
     /// Returns the answer for the node with this number. All questions are about one revision.
     pub fn answer(&self, question: &NodeQuestion<'_>, node: usize) -> Arc<NodeAnswer> {
         let Some(unread) = self.unread.get_or_init(|| unread_files(question.snapshot)) else {
@@ -109,9 +124,21 @@ impl AnswerCache {
         let answer = Arc::new(NodeAnswer::from_resolution(resolution));
         // A cancelled lookup fails.
         if !snapshot.cancel_token().is_cancelled() {
+            known.reserve_exact(1);
             known.push(SharedAnswer { node, asked, answer: answer.clone() });
+            self.count_answer(&answer);
         }
         answer
+    }
+
+    /// Counts an answer that was kept. A full cache is emptied.
+    fn count_answer(&self, answer: &NodeAnswer) {
+        let value = answer.value.as_ref().ok().and_then(Option::as_ref);
+        let weight = PARTS_OF_ANSWER + value.map_or(0, |value| value.weight() as usize);
+        if self.taken.fetch_add(weight, Ordering::Relaxed) + weight > self.room {
+            self.keys.clear();
+            self.taken.store(0, Ordering::Relaxed);
+        }
     }
 
     fn answers_of_key(
@@ -149,4 +176,38 @@ fn look_up(question: &NodeQuestion<'_>, node: usize) -> Resolution {
 fn unread_files(snapshot: &Snapshot) -> Option<Vec<FilePath>> {
     let is_known = snapshot.are_sources_listed() && !snapshot.keys().has_live_options();
     is_known.then(|| snapshot.keys().unread_files().cloned().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn a_cache_without_room_is_emptied() {
+        let mut text = String::from(
+            "#- /hiera.yaml\nversion: 5\nhierarchy: [{name: Nodes, path: 'nodes/%{trusted.certname}.yaml'}]\n",
+        );
+        for number in 0..9 {
+            let _ = writeln!(text, "#- /data/nodes/web-{number}.example.net.yaml\nk: {number}");
+        }
+        let snapshot = &Fixture::new(&text).snapshot;
+        let environment = &snapshot.environments().all[0];
+        let (view, key) = (&snapshot.view(environment), &LookupKey::of_root("k"));
+        let question = NodeQuestion { snapshot, environment, view, key, is_called: false };
+        let weight = PARTS_OF_ANSWER + 1;
+        let cache = AnswerCache::new(3 * weight);
+        assert_eq!(snapshot.nodes_of(environment).len(), 9);
+        let mut taken = Vec::new();
+        for number in 0..9 {
+            let answer = cache.answer(&question, number);
+            let value = answer.value.as_ref().expect("the lookup succeeds").as_ref();
+            assert_eq!(value.map(|value| value.to_text().into_owned()), Some(number.to_string()));
+            taken.push(cache.taken.load(Ordering::Relaxed) / weight);
+        }
+        assert_eq!(taken, [1, 2, 3, 0, 1, 2, 3, 0, 1]);
+        assert!(Arc::ptr_eq(&cache.answer(&question, 8), &cache.answer(&question, 8)));
+    }
 }

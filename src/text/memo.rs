@@ -39,6 +39,11 @@ impl<K: Clone + Eq + Hash, V: Clone> Memo<K, V> {
         answers.insert(question, answer);
     }
 
+    /// Drops all answers.
+    pub fn clear(&self) {
+        self.answers.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Returns the cached answer, or else caches and returns the result of `compute`. Two threads
     /// may compute the same answer at once.
     pub fn get_or(&self, question: &K, compute: impl FnOnce() -> V) -> V {

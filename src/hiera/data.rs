@@ -63,14 +63,14 @@ pub struct EntryData {
     /// Its problems, in the order of their places.
     pub problems: Vec<Problem>,
     /// Why Puppet refuses the whole file for it, if it does.
-    pub refused: Option<FileRefusal>,
+    pub refused: Option<Box<FileRefusal>>,
     /// Whether a value in it may be encrypted: its text contains `ENC[`, or an escape, an alias or
     /// HOCON may produce it.
     pub may_be_encrypted: bool,
     /// Whether its root is a hash, if only an empty one.
     has_hash: bool,
     /// The root of a file, if it is no hash.
-    other_root: Option<Value>,
+    other_root: Option<Box<Value>>,
     /// Whether it is no entry, but the text behind the first document.
     is_behind_document: bool,
     /// How many parts of values its aliases and merge keys add, or would if the file's budget had
@@ -236,8 +236,8 @@ impl DataFile {
         let span = Span::in_file(file, TextRange::new_empty(0));
         let kind = ProblemKind::Unreadable(refusal.to_string());
         let problem = Problem { kind, span, related: None };
-        let data =
-            EntryData { problems: vec![problem], refused: Some(refusal), ..EntryData::default() };
+        let (problems, refused) = (vec![problem], Some(Box::new(refusal)));
+        let data = EntryData { problems, refused, ..EntryData::default() };
         DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, data)]))
     }
 
@@ -323,7 +323,7 @@ impl DataFile {
 
     /// Returns why Puppet refuses the whole file, if it does.
     pub fn refusal(&self) -> Option<&FileRefusal> {
-        self.verdict.as_ref().or_else(|| self.parts.get(self.refused?)?.data.refused.as_ref())
+        self.verdict.as_ref().or_else(|| self.parts.get(self.refused?)?.data.refused.as_deref())
     }
 
     /// Whether the function is true of one of the root keys of the whole file. The parts of a file
@@ -337,7 +337,7 @@ impl DataFile {
     pub fn root_value(&self) -> Option<Value> {
         let first = &self.parts.iter().next()?.data;
         if !self.has_hash() {
-            return first.other_root.clone();
+            return first.other_root.as_deref().cloned();
         }
         let hash: Hash =
             self.members().map(|(key, member)| (key.clone(), member.clone())).collect();

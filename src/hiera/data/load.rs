@@ -105,8 +105,8 @@ impl EntryLoader<'_> {
         }
         let verdict = self.tree.verdict.as_ref().or(self.tree.problems.first());
         if let Some(error) = verdict.filter(|_| self.tree.lone_scalar.is_none()) {
-            self.out.refused =
-                Some(FileRefusal::Syntax(message::refusal_message(self.text, error, self.format)));
+            let message = message::refusal_message(self.text, error, self.format);
+            self.out.refused = Some(Box::new(FileRefusal::Syntax(message)));
         }
     }
 
@@ -131,7 +131,7 @@ impl EntryLoader<'_> {
             self.out.members.extend(hash.iter().map(|(key, member)| (key.clone(), member.clone())));
             return;
         }
-        self.out.other_root.clone_from(&found);
+        self.out.other_root = found.clone().map(Box::new);
         if self.tree.lone_scalar.is_some() || !self.tree.problems.is_empty() && found.is_none() {
             return;
         }
@@ -162,7 +162,7 @@ impl EntryLoader<'_> {
     }
 
     fn refuse(&mut self, refusal: FileRefusal, range: TextRange) {
-        self.out.refused.get_or_insert_with(|| refusal.clone());
+        self.out.refused.get_or_insert_with(|| Box::new(refusal.clone()));
         self.add_problem(ProblemKind::Unloadable(refusal), range, None);
     }
 

@@ -20,7 +20,7 @@ pub mod request;
 pub mod resolution;
 pub mod scope;
 pub mod services;
-mod shared;
+pub(crate) mod shared;
 pub mod sources;
 mod without;
 

@@ -12,6 +12,7 @@ use regex::Regex;
 
 use super::key::{KeySegment, LookupKey};
 use super::pattern::{Bindings, Pattern};
+use super::shared::share;
 use crate::puppet::legacy_facts::{structured_fact, written_legacy_fact};
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
@@ -202,9 +203,11 @@ impl Scope {
         self.rules = rules;
     }
 
-    /// Returns the scope without memory for further variables: a fleet has many.
+    /// Returns the scope without memory for further variables, and with names that it shares with
+    /// other scopes: a fleet has many.
     pub fn shrink(mut self) -> Scope {
-        self.variables.shrink_to_fit();
+        let variables = std::mem::take(&mut self.variables).into_iter();
+        self.variables = variables.map(|(name, value)| (share(&name), value)).collect();
         self
     }
 
@@ -510,7 +513,9 @@ fn without_top_scope(name: &str) -> &str {
 
 fn with_member(of: &Value, path: &[&str], value: Value) -> Value {
     let Some((first, rest)) = path.split_first() else { return value };
-    let mut hash: Hash = of.as_hash().cloned().unwrap_or_default();
+    // A fleet has many hashes with one member, and an empty hash grows by three members.
+    let one = || Hash::with_capacity_and_hasher(1, Default::default());
+    let mut hash: Hash = of.as_hash().cloned().unwrap_or_else(one);
     let inner =
         hash.get(*first).map_or_else(|| Value::new_null(None), |member| member.value.clone());
     hash.insert(

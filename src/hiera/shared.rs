@@ -23,7 +23,7 @@ static SETS_OF_STRINGS: LazyLock<[Mutex<Set>; SETS]> =
     LazyLock::new(|| std::array::from_fn(|_| Mutex::default()));
 
 /// Returns a new string, or the one that is in use already.
-pub(super) fn share(text: &str) -> Arc<str> {
+pub(crate) fn share(text: &str) -> Arc<str> {
     if text.len() > SHORT {
         return text.into();
     }

@@ -82,7 +82,7 @@ impl Default for EnvironmentCache {
             node_numbers: OnceLock::new(),
             kinds: OnceLock::new(),
             readers: Memo::new(FILES),
-            scopes: Memo::new(FILES),
+            scopes: Memo::default(),
             nodes_by_value: Memo::new(VARIABLES),
             node_variables: OnceLock::new(),
             stale_files: OnceLock::new(),

@@ -62,7 +62,8 @@ impl KeysBuilder {
         self.uses.get_mut(key).expect("just inserted")
     }
 
-    pub(super) fn build(self) -> Keys {
+    pub(super) fn build(mut self) -> Keys {
+        self.uses.values_mut().for_each(|uses| uses.definitions.shrink_to_fit());
         let defined = self
             .uses
             .iter()

@@ -10,7 +10,8 @@ use super::parts::{Facts, Parts, Sourced};
 use super::source::{SaidAs, VariableSource};
 use super::values::without_nulls;
 use crate::hiera::scope::{DeriveRule, Scope, Variable};
-use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
+use crate::hiera::shared::share;
+use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::puppet::{LegacyFacts, PuppetVersion};
 use crate::text::FilePath;
 
@@ -111,8 +112,9 @@ impl NodeBuilder {
     fn set_all_unknown(&mut self, inferred: Vec<Inferred>) {
         for (path, text, source) in inferred {
             if self.scope.get_path(&path) == Variable::Unknown {
-                self.scope.set_path(&path, Value::from_argument(&text));
-                self.told.push((path.into(), source));
+                let value = Value::new(Data::String(share(&text)), Provenance::from_source(None));
+                self.scope.set_path(&path, value);
+                self.told.push((share(&path), source));
             }
         }
     }

@@ -5,11 +5,22 @@ use std::sync::Arc;
 use crate::puppet::value::Value;
 use crate::text::FilePath;
 
+/// A part and the file that states it; `None` where no file does. A box, as of most nodes no file
+/// states most parts, and a fleet has many nodes.
+pub(in crate::workspace) type SourcedPart<T> = Option<Box<Sourced<T>>>;
+
 /// A part and the file that states it.
 #[derive(Clone, Debug)]
 pub(in crate::workspace) struct Sourced<T> {
     pub(in crate::workspace) value: T,
     pub(in crate::workspace) by: FilePath,
+}
+
+impl<T> Sourced<T> {
+    /// Returns a part that a file states.
+    pub(in crate::workspace) fn new_part(value: T, by: &FilePath) -> SourcedPart<T> {
+        Some(Box::new(Sourced { value, by: by.clone() }))
+    }
 }
 
 /// Facts, or some of them.
@@ -39,26 +50,26 @@ pub(in crate::workspace) struct Parts {
     pub(in crate::workspace) is_certname: bool,
     /// The first file that names the node.
     pub(in crate::workspace) named_by: FilePath,
-    pub(in crate::workspace) facts: Option<Sourced<Facts>>,
+    pub(in crate::workspace) facts: SourcedPart<Facts>,
     /// The variables and parts of variables, dotted, of which a source that states some facts states
     /// all.
     pub(in crate::workspace) settled: Arc<[Arc<str>]>,
     /// A hash: `$trusted`, or some members of it.
-    pub(in crate::workspace) trusted: Option<Sourced<Value>>,
+    pub(in crate::workspace) trusted: SourcedPart<Value>,
     /// A hash: the classifier's parameters; each is a variable.
-    pub(in crate::workspace) parameters: Option<Sourced<Value>>,
+    pub(in crate::workspace) parameters: SourcedPart<Value>,
     /// A hash or a list: the classes that the classifier gives.
-    pub(in crate::workspace) classes: Option<Sourced<Value>>,
+    pub(in crate::workspace) classes: SourcedPart<Value>,
     /// The name of the environment that the node is in.
-    pub(in crate::workspace) environment: Option<Sourced<Arc<str>>>,
+    pub(in crate::workspace) environment: SourcedPart<Arc<str>>,
     /// A hash: the facts of the server about itself.
-    pub(in crate::workspace) server_facts: Option<Sourced<Value>>,
+    pub(in crate::workspace) server_facts: SourcedPart<Value>,
     /// A hash: all variables, literally. All other parts are ignored beside it.
-    pub(in crate::workspace) whole: Option<Sourced<Value>>,
+    pub(in crate::workspace) whole: SourcedPart<Value>,
     /// A hash: variables that the node's block in a manifest sets.
-    pub(in crate::workspace) block: Option<Sourced<Value>>,
+    pub(in crate::workspace) block: SourcedPart<Value>,
     /// The classes of that block.
-    pub(in crate::workspace) included: Option<Sourced<Arc<[Included]>>>,
+    pub(in crate::workspace) included: SourcedPart<Arc<[Included]>>,
 }
 
 impl Parts {
@@ -132,6 +143,6 @@ impl Parts {
     }
 }
 
-fn are_all(facts: &Option<Sourced<Facts>>) -> bool {
+fn are_all(facts: &SourcedPart<Facts>) -> bool {
     facts.as_ref().is_some_and(|it| it.value.are_all)
 }

@@ -170,9 +170,9 @@ impl<'a> FactRows<'a> {
             let are_all = facts.contains_key("clientcert");
             let values = Value::hash(facts, Provenance::from_source(None));
             let mut parts = Parts::of_certname(certname, path);
-            parts.facts = Some(Sourced { value: Facts { values, are_all }, by: path.clone() });
+            parts.facts = Sourced::new_part(Facts { values, are_all }, path);
             parts.environment =
-                environment.map(|name| Sourced { value: Arc::from(name), by: path.clone() });
+                environment.and_then(|name| Sourced::new_part(Arc::from(name), path));
             parts
         })
     }
@@ -224,23 +224,23 @@ fn parts_of(
     let mut parts = Parts::of_certname(&own_name.unwrap_or_else(|| fallback.to_owned()), path);
     let environment = || {
         plain_text(given_part("environment", hash))
-            .map(|name| Sourced { value: Arc::from(name), by: path.clone() })
+            .and_then(|name| Sourced::new_part(Arc::from(name), path))
     };
-    let facts =
-        |values: Value| Some(Sourced { value: Facts { values, are_all: true }, by: path.clone() });
+    let facts = |values: Value| Sourced::new_part(Facts { values, are_all: true }, path);
     match shape {
-        NodeFormat::Scope => parts.whole = sourced_value(hash.clone(), path),
+        NodeFormat::Scope => parts.whole = Sourced::new_part(hash.clone(), path),
         NodeFormat::Inventory => {
             parts.facts = given_part("facts", hash).cloned().and_then(facts);
-            parts.trusted =
-                given_part("trusted", hash).cloned().and_then(|value| sourced_value(value, path));
+            parts.trusted = given_part("trusted", hash)
+                .cloned()
+                .and_then(|value| Sourced::new_part(value, path));
             parts.environment = environment();
         }
         NodeFormat::Projected => {
             let read = ProjectedParts::from_row(hash);
             let facts = Facts { values: read.facts, are_all: false };
-            parts.facts = Some(Sourced { value: facts, by: path.clone() });
-            parts.trusted = read.trusted.and_then(|value| sourced_value(value, path));
+            parts.facts = Sourced::new_part(facts, path);
+            parts.trusted = read.trusted.and_then(|value| Sourced::new_part(value, path));
             parts.settled = read.settled;
             parts.environment = environment();
         }
@@ -252,9 +252,10 @@ fn parts_of(
         NodeFormat::Node | NodeFormat::Classified => {
             parts.parameters = given_part("parameters", hash)
                 .cloned()
-                .and_then(|value| sourced_value(value, path));
-            parts.classes =
-                given_part("classes", hash).cloned().and_then(|value| sourced_value(value, path));
+                .and_then(|value| Sourced::new_part(value, path));
+            parts.classes = given_part("classes", hash)
+                .cloned()
+                .and_then(|value| Sourced::new_part(value, path));
             parts.environment = environment();
         }
         NodeFormat::Facts => {
@@ -274,10 +275,6 @@ fn parts_of(
 
 fn given_part<'a>(name: &str, hash: &'a Value) -> Option<&'a Value> {
     hash.get(name).filter(|value| !matches!(value.data(), Data::Null))
-}
-
-fn sourced_value(value: Value, path: &FilePath) -> Option<Sourced<Value>> {
-    Some(Sourced { value, by: path.clone() })
 }
 
 fn plain_text(value: Option<&Value>) -> Option<String> {
@@ -338,7 +335,7 @@ fn scope_of_parts(
 ) -> (String, Scope) {
     if parts.whole.is_none() && parts.stated_trusted().is_none() {
         let value = trusted_of_lookup(&parts.name);
-        parts.trusted = Some(Sourced { value, by: path.clone() });
+        parts.trusted = Sourced::new_part(value, path);
     }
     let around = NodeSurroundings { environment, puppet, rules: &Arc::default() };
     let node = Arc::new(parts).build_node(Vec::new(), &around);

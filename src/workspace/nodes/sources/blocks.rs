@@ -62,7 +62,7 @@ fn block_parts(
         .collect();
     if !variables.is_empty() {
         let value = Value::hash(variables, Provenance::from_source(None));
-        parts.block = Some(Sourced { value, by: path.clone() });
+        parts.block = Sourced::new_part(value, path);
     }
     let uses = manifest.uses.iter().filter(|one| one.node == Some(number));
     let classes = uses
@@ -74,7 +74,7 @@ fn block_parts(
     });
     let included: Vec<Included> = classes.chain(calls).collect();
     if !included.is_empty() {
-        parts.included = Some(Sourced { value: included.into(), by: path.clone() });
+        parts.included = Sourced::new_part(included.into(), path);
     }
     parts
 }

@@ -51,10 +51,10 @@ pub(in crate::workspace::nodes) fn read_targets(
         let mut parts = Parts::of_certname(&name, path);
         if !target.facts.is_empty() {
             let facts = Facts { values: hash_value(target.facts), are_all: false };
-            parts.facts = Some(Sourced { value: facts, by: path.clone() });
+            parts.facts = Sourced::new_part(facts, path);
         }
         if !target.vars.is_empty() {
-            parts.parameters = Some(Sourced { value: hash_value(target.vars), by: path.clone() });
+            parts.parameters = Sourced::new_part(hash_value(target.vars), path);
         }
         parts
     };

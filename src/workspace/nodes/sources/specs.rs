@@ -16,18 +16,15 @@ pub(in crate::workspace::nodes) fn nodes_in(path: &FilePath, text: &str) -> Vec<
 fn host_parts(host: &DescribedHost, path: &FilePath) -> Parts {
     let mut parts = Parts::of_certname(&host.name, path);
     let value = |literal: &Option<Literal>| literal.as_ref().and_then(value_of);
-    fn new_said<T>(value: T, path: &FilePath) -> Option<Sourced<T>> {
-        Some(Sourced { value, by: path.clone() })
-    }
-    parts.facts =
-        value(&host.facts).and_then(|values| new_said(Facts { values, are_all: false }, path));
-    parts.parameters = value(&host.node_params).and_then(|value| new_said(value, path));
+    parts.facts = value(&host.facts)
+        .and_then(|values| Sourced::new_part(Facts { values, are_all: false }, path));
+    parts.parameters = value(&host.node_params).and_then(|value| Sourced::new_part(value, path));
     parts.trusted = value(&host.trusted_facts).and_then(|extensions| {
         let member = Member { key_origin: None, value: extensions };
         let hash: Hash = [(Key::new_string("extensions"), member)].into_iter().collect();
-        new_said(Value::hash(hash, Provenance::from_source(None)), path)
+        Sourced::new_part(Value::hash(hash, Provenance::from_source(None)), path)
     });
     parts.environment =
-        host.environment.as_ref().and_then(|name| new_said(name.as_str().into(), path));
+        host.environment.as_ref().and_then(|name| Sourced::new_part(name.as_str().into(), path));
     parts
 }

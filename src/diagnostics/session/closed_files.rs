@@ -32,7 +32,7 @@ type Files = IndexSet<FilePath, foldhash::fast::RandomState>;
 
 /// How many bytes of files are checked ahead. The limit bounds the memory: in a large workspace
 /// only the first files are ready.
-const MOST: u64 = 8 << 20;
+const MOST: u64 = 4 << 20;
 
 impl ClosedFiles {
     /// Returns a set without a limit: every closed file is checked.

@@ -103,6 +103,12 @@ impl<'a> NodeValues<'a> {
         }
     }
 
+    /// Returns the number of nodes that share the cache of another one.
+    #[cfg(test)]
+    pub(super) fn shared_cache_count(&self) -> usize {
+        self.cached_as.iter().enumerate().filter(|(number, other)| number != *other).count()
+    }
+
     /// Returns the known nodes of an environment, or its kinds of nodes where none is known, and
     /// whether these are kinds.
     pub fn all_nodes(snapshot: &Snapshot, environment: &'a Environment) -> (&'a [Arc<Node>], bool) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::alternatives::{add_cases, find_alternatives};
 use super::answer_cache::{AnswerCache, NodeQuestion};
 use super::groups::{Case, FleetQuestion, group_by_answer};
+use super::node_values::NodeValues;
 use crate::fixture::Fixture;
 use crate::hiera::config::{DataReader, HieraConfig, Level};
 use crate::hiera::data::DataFile;
@@ -252,6 +253,48 @@ fn each_node_of_a_group_has_the_answer_of_its_own_lookup() {
     }
     assert!(groups < lookups, "{groups} groups stand for {lookups} lookups");
     assert!(first < groups, "{first} groups that end at the first value stand for {groups}");
+}
+
+#[test]
+fn each_node_has_the_value_of_its_own_lookup_as_puppet_does_it() {
+    let mut shared = 0;
+    for seed in 1..=40 {
+        let mut text = random_fleet(&mut Random::new(seed));
+        if seed % 2 == 0 {
+            // Each node with facts has a twin, and no variable decides an option.
+            let nodes = text.lines().filter_map(|line| line.strip_prefix("#- node "));
+            let twins: String =
+                nodes.map(|node| format!("#- node {}\n", node.replacen(' ', "b ", 1))).collect();
+            text = twins + &text.replace("'%{site}'", "first");
+        }
+        let snapshot = Fixture::new(&text).snapshot;
+        let environment = &snapshot.environments().all[0];
+        let nodes = snapshot.nodes_of(environment);
+        let numbers: Vec<usize> = (0..nodes.len()).collect();
+        let view = snapshot.view(environment);
+        let values = NodeValues::new(&snapshot, environment, &view, &numbers);
+        for root in (0..KEYS).map(|key| format!("k{key}")).chain(["own".to_owned()]) {
+            let key = LookupKey::of_root(&root);
+            let groups = values.groups(&key, None);
+            let count: usize = groups.iter().map(|group| group.nodes.len()).sum();
+            assert_eq!(count, numbers.len(), "seed {seed}: each node is in one group of {root}");
+            for (group, node) in groups.iter().flat_map(|it| it.nodes.iter().map(move |n| (it, n)))
+            {
+                let sources = Unshared(view);
+                let context = snapshot.lookup_context(environment, &view, &nodes[*node].scope);
+                let context = Context { sources: &sources, tolerant: false, ..context };
+                let own = Resolver::new(context).lookup(&key, None);
+                let name = &nodes[*node].name;
+                assert_eq!(
+                    outcome(&group.resolution),
+                    outcome(&own),
+                    "seed {seed}: {root} of {name}\n{text}"
+                );
+            }
+        }
+        shared += values.shared_cache_count();
+    }
+    assert!(shared > 20, "{shared} nodes share the cache of another one");
 }
 
 /// Returns the cases in one text: the assumption of each, with the answer.

@@ -35,7 +35,9 @@ impl ShownHover {
             let arrow = line.split_once(" ← ").map(|it| it.1);
             let from = line.strip_prefix("from ").or(arrow);
             let from = from.or_else(|| line.starts_with("merged ").then_some(line));
-            shown.is_whole &= !line.starts_with("- ") || !line.contains(" other value");
+            // The values of a node with unknown variables are a list in the list of nodes.
+            let is_item = line.trim_start().starts_with("- ");
+            shown.is_whole &= !is_item || !line.contains(" other value");
             shown.is_redundant |= line.contains("changes nothing");
             let Some(from) = from else { continue };
             // The place that chose the merge strategy is no place of the value.

@@ -1,7 +1,8 @@
 //! The report about two revisions, before it has a format: edits with the keys that change by them,
 //! each change with its parts and nodes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -235,6 +236,8 @@ impl<'a> Reporter<'a> {
         change: &KeyChange,
         edits: &[Edit],
     ) -> Vec<usize> {
+        let names: OnceCell<HashSet<&str>> = OnceCell::new();
+        let find_names = || change.nodes.iter().map(|node| &*changes.nodes[*node].name).collect();
         let is_read = |edit: &Edit| {
             let sides = [(self.before, changes.before), (self.after, changes.after)];
             changes.are_kinds
@@ -243,10 +246,7 @@ impl<'a> Reporter<'a> {
                     let nodes = snapshot.nodes_of(environment);
                     readers.all_nodes().any(|(number, _)| match side {
                         0 => change.nodes.contains(&number),
-                        _ => change
-                            .nodes
-                            .iter()
-                            .any(|one| changes.nodes[*one].name == nodes[number].name),
+                        _ => names.get_or_init(find_names).contains(&*nodes[number].name),
                     })
                 })
         };

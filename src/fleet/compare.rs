@@ -18,6 +18,7 @@ mod known;
 mod needed;
 pub mod nodes;
 pub mod refused;
+mod relocated;
 mod shadowed;
 pub mod upgrade;
 mod whole;

@@ -11,6 +11,7 @@ use super::answer::NodeAnswers;
 use super::concerned::nodes_concerned;
 use super::nodes::{ChangedNodes, ComparedNodes, NodeChoice, Witnesses, rank_nodes};
 use super::refused::{RefusedFile, refused_files};
+use super::relocated::relocated_keys;
 use super::{ComparedSide, Comparer, Effort, KnownAnswers, environment_after, keys};
 use crate::fleet::leaves::is_same_order;
 use crate::fleet::node_caches::NodeCaches;
@@ -166,12 +167,8 @@ impl<'a> Comparer<'a> {
             let files = files.iter().filter(|path| concerns(sides, path)).collect::<Vec<_>>();
             let nodes = ComparedNodes::find((before, environment), (after, later), choice);
             let refused = refused_files(sides.0, sides.1, &nodes);
-            let changes = self.environment_changes(
-                sides,
-                &files,
-                (&nodes, choice.known_in(all.len())),
-                &refused,
-            )?;
+            let known = (&nodes, choice.known_in(all.len()));
+            let changes = self.environment_changes(sides, &files, known, &refused)?;
             let refused = one_sided(refused);
             all.push(EnvironmentChanges {
                 refused,
@@ -206,12 +203,31 @@ impl<'a> Comparer<'a> {
             };
             let at_stake: BTreeSet<usize> =
                 compared.iter().copied().filter(|number| concerned.contains(number)).collect();
-            let edited = keys::keys_that_differ(before, after, files);
+            let is_on_both = |path: &&FilePath| {
+                before.snapshot.file(path).is_some() == after.snapshot.file(path).is_some()
+            };
+            let has_same_files = files.iter().all(is_on_both);
+            let relocated = match has_same_files && !keys::has_config(before, after, files) {
+                true => Some(BTreeMap::new()),
+                false => relocated_keys((before, after), nodes, has_same_files),
+            };
+            let edited = match relocated {
+                Some(_) => keys::edited_keys(before, after, files),
+                None => keys::keys_that_differ(before, after, files),
+            };
             let stake = |key: Arc<str>| {
                 let causes = BTreeSet::from([key.clone()]);
                 (key, Stake { nodes: at_stake.clone(), causes })
             };
             let mut stakes: BTreeMap<Arc<str>, Stake> = edited.into_iter().map(stake).collect();
+            for (key, nodes) in relocated.into_iter().flatten() {
+                let keys = keys::with_dependents((before, after), BTreeSet::from([key]));
+                for key in keys {
+                    let stake = stakes.entry(key.clone()).or_default();
+                    stake.nodes.extend(&nodes);
+                    stake.causes.insert(key);
+                }
+            }
             add_other_nodes((before, after), nodes, &mut stakes);
             tracing.trace(stakes)?;
         }

@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::ComparedSide;
+use crate::hiera::config::Layer;
 use crate::hiera::data::DataFile;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::{Key, Member, Value};
 use crate::text::FilePath;
+use crate::workspace::environments::Environment;
 use crate::workspace::index::KeyIndex;
 
 /// Returns the keys whose data differ in these files, and those that `lookup_options` in them speak
@@ -17,11 +20,33 @@ pub(super) fn keys_that_differ(
     after: ComparedSide<'_>,
     files: &[&FilePath],
 ) -> BTreeSet<Arc<str>> {
-    let mut keys: BTreeSet<Arc<str>> = if has_config(before, after, files) {
-        before.snapshot.keys().keys().chain(after.snapshot.keys().keys()).cloned().collect()
-    } else {
-        files.iter().flat_map(|path| keys_of_file(before, after, path)).collect()
-    };
+    match has_config(before, after, files) {
+        true => {
+            let keys = before.snapshot.keys().keys().chain(after.snapshot.keys().keys());
+            with_dependents((before, after), keys.cloned().collect())
+        }
+        false => edited_keys(before, after, files),
+    }
+}
+
+/// Returns the keys whose data differ in these files, and those that `lookup_options` in them speak
+/// of otherwise. Configs among the files are passed over.
+pub(super) fn edited_keys(
+    before: ComparedSide<'_>,
+    after: ComparedSide<'_>,
+    files: &[&FilePath],
+) -> BTreeSet<Arc<str>> {
+    let data = files.iter().filter(|path| is_data(before, after, path));
+    let keys = data.flat_map(|path| keys_of_file(before, after, path)).collect();
+    with_dependents((before, after), keys)
+}
+
+/// Returns keys without `lookup_options`, and the keys that may have another value although those
+/// that they ask for have the same.
+pub(super) fn with_dependents(
+    (before, after): (ComparedSide<'_>, ComparedSide<'_>),
+    mut keys: BTreeSet<Arc<str>>,
+) -> BTreeSet<Arc<str>> {
     keys.remove(LOOKUP_OPTIONS);
     for side in [before, after] {
         add_dependents(side, &mut keys);
@@ -79,9 +104,12 @@ pub(super) fn has_config(
     after: ComparedSide<'_>,
     files: &[&FilePath],
 ) -> bool {
-    files
-        .iter()
-        .any(|path| !before.environment.reaches_file(path) && !after.environment.reaches_file(path))
+    files.iter().any(|path| !is_data(before, after, path))
+}
+
+/// Whether some level can read a file, on one side or the other.
+fn is_data(before: ComparedSide<'_>, after: ComparedSide<'_>, path: &FilePath) -> bool {
+    before.environment.reaches_file(path) || after.environment.reaches_file(path)
 }
 
 /// Returns the keys whose data in a file differ, with those that its options concern.
@@ -106,28 +134,32 @@ fn keys_of_file(
     let mut keys: BTreeSet<Arc<str>> =
         members.filter_map(|(key, _)| key.as_arc()).filter(is_other).cloned().collect();
     if keys.contains(LOOKUP_OPTIONS) {
-        keys.extend(keys_of_options(before, after, &old, &new));
+        keys.extend(keys_of_options((before, after), path, &old, &new));
     }
     keys
 }
 
-/// Returns the keys for which `lookup_options` of a file say something else.
-fn keys_of_options(
-    before: ComparedSide<'_>,
-    after: ComparedSide<'_>,
+/// Returns the keys for which `lookup_options` of a file say something else. Options that Puppet
+/// refuses fail the lookups of all keys, or of all keys of the module that has the file.
+pub(super) fn keys_of_options(
+    (before, after): (ComparedSide<'_>, ComparedSide<'_>),
+    path: &FilePath,
     old: &DataFile,
     new: &DataFile,
 ) -> BTreeSet<Arc<str>> {
+    let modules: BTreeSet<Arc<str>> =
+        [before, after].iter().flat_map(|side| modules_reading(side.environment, path)).collect();
     let (before, after) = (before.snapshot.keys(), after.snapshot.keys());
     let all = || before.keys().chain(after.keys()).cloned().collect();
     let (Some(old), Some(new)) = (entries(old), entries(new)) else { return all() };
     let names: BTreeSet<&Arc<str>> =
         old.keys().chain(new.keys()).filter(|key| old.get(*key) != new.get(*key)).collect();
-    if names.iter().any(|name| name.contains("%{")) {
+    let is_refused = |name: &str| name.starts_with('^') && RubyRegex::new(name).is_err();
+    if names.iter().any(|name| name.contains("%{") || is_refused(name)) {
         return all();
     }
     let (patterns, literal): (Vec<_>, Vec<_>) =
-        names.into_iter().partition(|name| name.starts_with('^'));
+        names.iter().copied().partition(|name| name.starts_with('^'));
     let mut keys: BTreeSet<Arc<str>> = literal.into_iter().cloned().collect();
     if !patterns.is_empty() {
         let is_matched = |key: &&Arc<str>| {
@@ -136,7 +168,27 @@ fn keys_of_options(
         };
         keys.extend(before.keys().chain(after.keys()).filter(is_matched).cloned());
     }
+    for module in modules {
+        let prefix = format!("{module}::");
+        let is_own = |name: &str| name.strip_prefix('^').unwrap_or(name).starts_with(&prefix);
+        if !names.iter().all(|name| is_own(name)) {
+            let of_module = |key: &&Arc<str>| key.starts_with(&prefix);
+            keys.extend(before.keys().chain(after.keys()).filter(of_module).cloned());
+        }
+    }
     keys
+}
+
+/// Returns the modules with a level that can read a file.
+fn modules_reading(environment: &Environment, path: &FilePath) -> Vec<Arc<str>> {
+    let layers = environment.locations_leading_to(path).into_iter();
+    let layers = layers.map(|number| &environment.reach[number].layer);
+    layers
+        .filter_map(|layer| match layer {
+            Layer::Module(name) => Some(name.clone()),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Whether no more than the `merge` of its `lookup_options` makes a difference to a key: a lookup
@@ -177,12 +229,13 @@ pub(super) fn has_other_options(
     options(before) != options(after)
 }
 
-/// Returns the entries of the `lookup_options` of a file; `None` for options that are no hash.
+/// Returns the entries of the `lookup_options` of a file; `None` for options that are no hash with
+/// names.
 fn entries(data: &DataFile) -> Option<BTreeMap<Arc<str>, Value>> {
     let Some(options) = data.get(LOOKUP_OPTIONS) else { return Some(BTreeMap::new()) };
     let entry =
         |(key, member): (&Key, &Member)| Some((key.as_arc()?.clone(), member.value.clone()));
-    Some(options.value.as_hash()?.iter().filter_map(entry).collect())
+    options.value.as_hash()?.iter().map(entry).collect()
 }
 
 fn all_keys(data: &DataFile) -> impl Iterator<Item = Arc<str>> {

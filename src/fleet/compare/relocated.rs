@@ -223,18 +223,17 @@ fn has_same_levels(before: &Environment, after: &Environment, layer: &Layer) -> 
         environment.all_configs().find(|(one, _)| one == layer).map(|(_, config)| config.clone())
     };
     let (Some(one), Some(other)) = (config(before), config(after)) else { return false };
-    let is_same = |(a, b): ((bool, &Arc<Level>, bool), (bool, &Arc<Level>, bool))| {
-        let variants = |level: &Level| std::mem::discriminant(&level.locations);
-        let texts = |config: &HieraConfig, level: &Level| {
-            let templates = level.templates().map(|template| template.text.clone());
-            (datadir_as_written(config, level), templates.collect::<Vec<_>>())
-        };
-        LevelTraits::new(layer, a.0, a.1, a.2) == LevelTraits::new(layer, b.0, b.1, b.2)
-            && variants(a.1) == variants(b.1)
-            && texts(&one, a.1) == texts(&other, b.1)
+    let variants = |level: &Level| std::mem::discriminant(&level.locations);
+    let texts = |config: &HieraConfig, level: &Level| {
+        let templates = level.templates().map(|template| template.text.clone());
+        (datadir_as_written(config, level), templates.collect::<Vec<_>>())
     };
     levels_of_config(&one).count() == levels_of_config(&other).count()
-        && levels_of_config(&one).zip(levels_of_config(&other)).all(is_same)
+        && levels_of_config(&one).zip(levels_of_config(&other)).all(|(a, b)| {
+            LevelTraits::new(layer, a.0, a.1, a.2) == LevelTraits::new(layer, b.0, b.1, b.2)
+                && variants(a.1) == variants(b.1)
+                && texts(&one, a.1) == texts(&other, b.1)
+        })
 }
 
 /// Returns the keys that other levels may give other values, with the numbers before of the nodes

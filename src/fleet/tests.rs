@@ -349,6 +349,23 @@ fn each_node_of_a_group_has_the_cases_of_its_own_lookup() {
 }
 
 #[test]
+fn options_with_tokens_are_those_of_each_node() {
+    let text = "#- levels Common\n#- node a role=m::x\n#- node b role=other\n#- /data/common.yaml\nlookup_options: {'%{role}': {merge: unique}}\nk: 1\nm::x: [1, 1]\n";
+    let snapshot = Fixture::new(text).snapshot;
+    let environment = &snapshot.environments().all[0];
+    let view = snapshot.view(environment);
+    let values = snapshot.nodes_of(environment).iter().map(|node| {
+        let context = snapshot.lookup_context(environment, &view, &node.scope);
+        let resolver = Resolver::new(context);
+        // The options of keys of no module are part of those of a module.
+        resolver.lookup_value("k", None).expect("the lookup succeeds");
+        let found = resolver.lookup_value("m::x", None).expect("the lookup succeeds");
+        found.expect("there is a value").as_array().map(<[_]>::len)
+    });
+    assert_eq!(values.collect::<Vec<_>>(), [Some(1), Some(2)]);
+}
+
+#[test]
 fn nodes_with_other_options_are_in_other_groups() {
     let text = "
 #- levels Role Common

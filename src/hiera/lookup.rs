@@ -18,7 +18,7 @@ mod search;
 mod story;
 mod tokens;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -117,6 +117,8 @@ pub struct Resolver<'a> {
 pub struct LookupCache {
     located: RefCell<HashMap<Layer, Located>>,
     options: RefCell<HashMap<OptionsOf, Options>>,
+    /// Whether tokens decide some options, which are then those of the scope alone.
+    has_live_options: Cell<bool>,
     /// The files of each layer that the options come from.
     options_files: RefCell<HashMap<Layer, Option<OptionsFiles>>>,
     /// The options of the global layer, then those of the global layer and the environment
@@ -271,6 +273,7 @@ impl LookupCache {
     fn clone_options(&self) -> LookupCache {
         LookupCache {
             options: self.options.clone(),
+            has_live_options: self.has_live_options.clone(),
             global_options: self.global_options.clone(),
             shared_options: self.shared_options.clone(),
             default_options: self.default_options.clone(),

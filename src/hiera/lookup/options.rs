@@ -95,10 +95,14 @@ impl Resolver<'_> {
         });
         let assembled = Arc::new(assembled.map_err(|error| meta.guard_error(error)));
         inv.explainer = meta.explainer;
-        // Options with tokens depend on more than the files.
+        // Options with tokens depend on more than the files. The tokens of the global layer and of
+        // the environment are read once for all modules.
         let Reads { variables, keys, .. } = &meta.reads;
+        if !variables.is_empty() || !keys.is_empty() {
+            self.cache.has_live_options.set(true);
+        }
         let is_complete = self.cache.unread_options.borrow().len() == unread;
-        if variables.is_empty() && keys.is_empty() && assembled.is_ok() && is_complete {
+        if !self.cache.has_live_options.get() && assembled.is_ok() && is_complete {
             shared.into_iter().for_each(|(shared, files)| shared.insert(files, assembled.clone()));
         }
         // An error depends on the lookups in progress, so it is kept only if there are none.

@@ -419,7 +419,8 @@ fn place_of_edit(number: usize, edits: &[Edit]) -> (&FilePath, Option<usize>) {
     (&edit.path, edit.note.as_ref().map(|_| number))
 }
 
-/// Merges equal parts; those of most nodes come first.
+/// Merges equal parts; those of most nodes come first, then those of the first nodes: the order of
+/// the lookups is no order of the report.
 fn merged_parts(all: impl Iterator<Item = Vec<ChangedPart>>) -> Vec<ChangedPart> {
     let mut merged: IndexMap<(String, String, String), ChangedPart> = IndexMap::new();
     for part in all.flatten() {
@@ -438,7 +439,9 @@ fn merged_parts(all: impl Iterator<Item = Vec<ChangedPart>>) -> Vec<ChangedPart>
         }
     }
     let mut parts: Vec<ChangedPart> = merged.into_values().collect();
-    parts.sort_by_key(|part| std::cmp::Reverse(part.nodes.len()));
+    parts.sort_by_key(|part| {
+        (std::cmp::Reverse(part.nodes.len()), part.nodes.iter().next().copied())
+    });
     parts
 }
 

@@ -20,6 +20,7 @@ mod equivalence;
 mod faults;
 mod fixes;
 mod fuzz;
+mod levels;
 mod logging;
 mod opening;
 #[cfg(unix)]

@@ -208,10 +208,9 @@ impl Dump<'_> {
             .iter()
             .map(|node| serde_json::to_string(&*node.name))
             .collect::<Result<_, _>>()?;
-        let lines = |values: &mut NodeValues<'_>, key: &Arc<str>, out: &mut dyn Write| {
+        write_on_all_cores(&self.keys, out, values, |values, key, out| {
             self.write_lines_of_key(values, &names, (key, groups), out)
-        };
-        write_on_all_cores(&self.keys, out, values, lines)
+        })
     }
 
     fn write_lines_of_key(

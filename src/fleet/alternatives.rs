@@ -103,8 +103,7 @@ fn search_cases(
 fn without_covered(all: Vec<Case>) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     for case in all {
-        let covers = |above: &Case| above.when.iter().all(|it| case.when.contains(it));
-        if !cases.iter().any(covers) {
+        if !cases.iter().any(|above| above.when.iter().all(|it| case.when.contains(it))) {
             cases.push(case);
         }
     }
@@ -188,8 +187,8 @@ impl AlternativeSearch<'_> {
         scope.assume_unread(files.iter().cloned());
         // A token that asks for a key was left as it stands while files may define that key.
         let root = resolution.key.root_text();
-        let decides = |file: &Unsettled| *file.key != *root && files.contains(&file.path);
-        let resolution = if resolution.unsettled.iter().any(decides) {
+        let mut unsettled = resolution.unsettled.iter();
+        let resolution = if unsettled.any(|it| *it.key != *root && files.contains(&it.path)) {
             (self.question.lookup)(&scope, None)
         } else {
             remove_files(resolution, &files)
@@ -218,18 +217,17 @@ impl AlternativeSearch<'_> {
         pinned: &Bindings,
         when: &Assumed,
     ) -> Vec<FilePath> {
-        let has_joined = |name: &String| name.starts_with("%{");
-        if !pinned.keys().chain(when.iter().map(|(name, _)| name)).any(has_joined) {
+        let mut names = pinned.keys().chain(when.iter().map(|(name, _)| name));
+        if !names.any(|name| name.starts_with("%{")) {
             return Vec::new();
         }
-        let contradicts = |file: &&Unsettled| {
+        let files = resolution.unsettled.iter().filter(|file| {
             let reading = self.matching_reading(scope, file);
             let values = reading.and_then(|it| joined_values(&it.pattern, &file.path));
             values.into_iter().flatten().any(|(name, value)| {
                 value_of(&name, pinned, when).is_some_and(|known| *known != value)
             })
-        };
-        let files = resolution.unsettled.iter().filter(contradicts);
+        });
         files.map(|file| file.path.clone()).collect()
     }
 
@@ -245,9 +243,11 @@ impl AlternativeSearch<'_> {
         if resolution.unsettled.len() > MAX_OPEN_FILES {
             return Vec::new();
         }
-        let own = |file: &&Unsettled| !file.when.values().any(|value| (self.is_foreign)(value));
-        let readings = resolution.unsettled.iter().filter(own);
-        let readings = readings.filter_map(|file| self.matching_reading(scope, file));
+        let own = resolution
+            .unsettled
+            .iter()
+            .filter(|file| !file.when.values().any(|value| (self.is_foreign)(value)));
+        let readings = own.filter_map(|file| self.matching_reading(scope, file));
         let mut branches: Vec<Branch> = Vec::new();
         let mut names: Option<Vec<String>> = None;
         for mut branch in readings.filter_map(|reading| branch_of(scope, &reading)) {

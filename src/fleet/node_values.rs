@@ -188,9 +188,12 @@ impl<'a> NodeValues<'a> {
     /// Returns the groups of the nodes with these numbers, in order, or of all.
     fn groups_of(&self, question: &FleetQuestion<'_>, numbers: Option<&[usize]>) -> Vec<Group> {
         let mut groups = Vec::new();
-        let is_asked = |node: &usize| numbers.is_none_or(|all| all.binary_search(node).is_ok());
         for class in &*self.classes {
-            let class: Vec<usize> = class.iter().copied().filter(is_asked).collect();
+            let asked = class
+                .iter()
+                .copied()
+                .filter(|node| numbers.is_none_or(|all| all.binary_search(node).is_ok()));
+            let class: Vec<usize> = asked.collect();
             if class.is_empty() {
                 continue;
             }
@@ -236,15 +239,15 @@ fn broken_files(
     environment: &Environment,
     view: &EnvironmentView<'_>,
 ) -> HashSet<FilePath> {
-    let is_broken = |path: &&FilePath| {
-        let data = view.data_of(path);
-        data.is_some_and(|data| {
-            let has_other_keys = || data.keys().any(|key| key.as_str().is_none());
-            data.refusal().is_some() || data.is_no_hash() || has_other_keys()
-        })
-    };
     let files = snapshot.files().map(|file| &file.path);
-    files.filter(|path| environment.reaches_file(path)).filter(is_broken).cloned().collect()
+    let broken = files.filter(|path| environment.reaches_file(path)).filter(|path| {
+        view.data_of(path).is_some_and(|data| {
+            data.refusal().is_some()
+                || data.is_no_hash()
+                || data.keys().any(|key| key.as_str().is_none())
+        })
+    });
+    broken.cloned().collect()
 }
 
 /// The files that the levels of a node lead to.

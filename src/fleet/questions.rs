@@ -361,7 +361,7 @@ fn deciding_variables<'a>(
         return BTreeSet::new();
     }
     let files: HashSet<&FilePath> = resolution.unsettled.iter().map(|file| &file.path).collect();
-    let can_name = |pattern: &Pattern| files.iter().any(|path| pattern.can_name(path.as_str()));
-    let deciding = environment.reach.iter().filter(|reach| can_name(&reach.pattern));
-    deciding.flat_map(|reach| reach.pattern.variables()).collect()
+    let mut deciding = environment.reach.iter().map(|reach| &reach.pattern).collect::<Vec<_>>();
+    deciding.retain(|pattern| files.iter().any(|path| pattern.can_name(path.as_str())));
+    deciding.into_iter().flat_map(Pattern::variables).collect()
 }

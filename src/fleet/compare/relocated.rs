@@ -158,8 +158,8 @@ impl<'a> LevelTable<'a> {
         if sources.is_empty() {
             return None;
         }
-        let is_real = |one: &&Location| !matches!(one.place, LevelTarget::NoMatch { .. });
-        let is_single = locations.iter().filter(is_real).count() == 1;
+        let real = locations.iter().filter(|it| !matches!(it.place, LevelTarget::NoMatch { .. }));
+        let is_single = real.count() == 1;
         let level = Rc::new(LevelSources { traits, is_single, sources });
         Some(*self.numbers.entry(level.clone()).or_insert_with(|| {
             self.levels.push(level);

@@ -58,6 +58,12 @@ pub(super) fn text_change(
     )
 }
 
+/// Returns the bytes of a range that a client asks about; empty where the end lies before the start.
+pub(super) fn text_range(range: lsp::Range, encoding: Encoding, text: &Text) -> TextRange {
+    let start = position_offset(range.start, encoding, text);
+    TextRange::new(start, position_offset(range.end, encoding, text).max(start))
+}
+
 /// A place beyond the text can only mean its end.
 fn position_offset(place: lsp::Position, encoding: Encoding, text: &Text) -> u32 {
     text.offset_at(line_col(place), encoding).unwrap_or(text.len())

@@ -37,18 +37,10 @@ pub(in crate::server) fn inlay_hint(
     let features = &client.features;
     let Some(path) = from_lsp::path_of_uri(&params.text_document.uri) else { return Ok(None) };
     let Some(text) = snapshot.file(&path).and_then(|file| file.text()) else { return Ok(None) };
-    let (start, end) = (
-        position_offset(params.range.start, text, features),
-        position_offset(params.range.end, text, features),
-    );
-    let within = TextRange::new(start, end.max(start));
+    let within = from_lsp::text_range(params.range, features.encoding, text);
     let hints = inlay_hints(snapshot, &path, within, client.settings.hints);
     let lines = text.lines();
     Ok(Some(hints.into_iter().map(|hint| convert_hint(hint, &lines, features)).collect()))
-}
-
-fn position_offset(place: lsp::Position, text: &Text, features: &Features) -> u32 {
-    text.offset_at(from_lsp::line_col(place), features.encoding).unwrap_or(text.len())
 }
 
 /// Returns the lenses of a document without their texts, as far as the settings switch them on.

@@ -8,8 +8,6 @@ use crate::ide::semantic_tokens::semantic_tokens;
 use crate::server::from_lsp;
 use crate::server::session::ClientView;
 use crate::server::to_lsp::tokens::{EncodedTokens, encode_tokens};
-use crate::text::TextRange;
-use crate::text::{Encoding, Text};
 use crate::workspace::Snapshot;
 
 /// The tokens of a document, or their changes since an answer that the client has.
@@ -76,17 +74,10 @@ pub(in crate::server) fn range(
     let encoding = client.features.encoding;
     let Some(path) = from_lsp::path_of_uri(&params.text_document.uri) else { return Ok(None) };
     let Some(text) = snapshot.file(&path).and_then(|file| file.text()) else { return Ok(None) };
-    let (start, end) = (
-        position_offset(params.range.start, encoding, text),
-        position_offset(params.range.end, encoding, text),
-    );
-    let tokens = semantic_tokens(snapshot, &path, TextRange::new(start, end.max(start)));
+    let range = from_lsp::text_range(params.range, encoding, text);
+    let tokens = semantic_tokens(snapshot, &path, range);
     Ok(tokens.map(|tokens| {
         let data = encode_tokens(&tokens, text, encoding).0;
         lsp::SemanticTokens { result_id: None, data }
     }))
-}
-
-fn position_offset(place: lsp::Position, encoding: Encoding, text: &Text) -> u32 {
-    text.offset_at(from_lsp::line_col(place), encoding).unwrap_or(text.len())
 }

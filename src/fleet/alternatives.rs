@@ -287,9 +287,10 @@ impl AlternativeSearch<'_> {
             let is_it = pattern.literal_len() == unsettled.literal_len
                 && *found.bindings() == unsettled.when;
             let is_bound = matches!(found, PatternMatch::Bound(_));
-            let is_told = match is_bound {
-                true => !unsettled.when.is_empty(),
-                false => matches!(reach.level.locations, Locations::Paths(_)),
+            let is_told = if is_bound {
+                !unsettled.when.is_empty()
+            } else {
+                matches!(reach.level.locations, Locations::Paths(_))
             };
             (is_it && is_told).then_some(LocationReading { unsettled, reach, pattern, is_bound })
         })

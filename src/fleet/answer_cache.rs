@@ -165,9 +165,10 @@ fn look_up(question: &NodeQuestion<'_>, node: usize) -> Resolution {
     let NodeQuestion { snapshot, environment, view, key, is_called } = *question;
     let scope = &snapshot.nodes_of(environment)[node].scope;
     let resolver = Resolver::new(snapshot.lookup_context(environment, view, scope));
-    match is_called {
-        true => snapshot.lookup_as_called(environment, &resolver, key),
-        false => resolver.lookup(key, None),
+    if is_called {
+        snapshot.lookup_as_called(environment, &resolver, key)
+    } else {
+        resolver.lookup(key, None)
     }
 }
 

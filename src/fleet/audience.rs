@@ -159,10 +159,8 @@ impl<'a> FileAudience<'a> {
             return false;
         }
         let readers = self.snapshot.readers_of(self.environment, self.path);
-        let shown = match readers.certainly.is_empty() {
-            true => &readers.possibly,
-            false => &readers.certainly,
-        };
+        let shown =
+            if readers.certainly.is_empty() { &readers.possibly } else { &readers.certainly };
         !named.iter().any(|number| shown.binary_search(number).is_ok())
     }
 

@@ -203,10 +203,7 @@ impl<'a> Comparer<'a> {
             all.others_change |= verdicts.others_change;
             all.left_out += verdicts.left_out.difference(&verdicts.changed).count();
             all.changed += verdicts.changed.len();
-            match verdicts.are_enough() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+            if verdicts.are_enough() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         self.visit_environments((after, change), visit)?;
         Some(all)
@@ -356,9 +353,10 @@ impl<'a> Comparer<'a> {
         way: &ReadWay<'_>,
         scope: (&Scope, Option<&CachedScope>),
     ) -> Resolution {
-        match std::ptr::eq(side.snapshot, self.before) {
-            true => self.effort.spend_shared_lookup(),
-            false => self.effort.spend_lookup(),
+        if std::ptr::eq(side.snapshot, self.before) {
+            self.effort.spend_shared_lookup()
+        } else {
+            self.effort.spend_lookup()
         }
         side.lookup(key, way, scope)
     }

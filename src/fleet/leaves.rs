@@ -35,9 +35,10 @@ pub fn path_text(path: &[PathStep]) -> String {
             PathStep::Member(key) => {
                 let key = key.to_text();
                 text.push_str(if text.is_empty() { "" } else { "." });
-                match key.contains(['.', '\'', '"', '[', ' ']) || key.is_empty() {
-                    true => write!(text, "'{key}'").expect("writing to a string"),
-                    false => text.push_str(&key),
+                if key.contains(['.', '\'', '"', '[', ' ']) || key.is_empty() {
+                    write!(text, "'{key}'").expect("writing to a string")
+                } else {
+                    text.push_str(&key)
                 }
             }
             PathStep::Element(number) => {

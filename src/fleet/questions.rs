@@ -42,9 +42,10 @@ impl Questions {
         ends_at_first: bool,
     ) -> Questions {
         let mut asked = Questions::default();
-        match ends_at_first {
-            true => asked.add_search(snapshot, environment, root),
-            false => asked.add_definitions(snapshot, environment, root),
+        if ends_at_first {
+            asked.add_search(snapshot, environment, root);
+        } else {
+            asked.add_definitions(snapshot, environment, root);
         }
         asked.add_definitions(snapshot, environment, LOOKUP_OPTIONS);
         // A lookup does not record which variables and keys its options depend on.
@@ -71,9 +72,10 @@ impl Questions {
         for key in &resolution.reads.keys {
             let root = LookupKey::parse(key).map(|key| key.root_text().to_string());
             let root = root.as_deref().unwrap_or(key);
-            match snapshot.keys().may_be_merged(root) {
-                true => asked.add_definitions(snapshot, environment, root),
-                false => asked.add_search(snapshot, environment, root),
+            if snapshot.keys().may_be_merged(root) {
+                asked.add_definitions(snapshot, environment, root);
+            } else {
+                asked.add_search(snapshot, environment, root);
             }
         }
         for name in &resolution.reads.variables {
@@ -261,9 +263,10 @@ impl Questions {
         for (column, only_unknown) in columns {
             let mut renamed = HashMap::default();
             for node in nodes {
-                let answer = match only_unknown {
-                    true => u32::from(column.is_unknown(*node)),
-                    false => column.number_of(*node),
+                let answer = if only_unknown {
+                    u32::from(column.is_unknown(*node))
+                } else {
+                    column.number_of(*node)
                 };
                 class_of[*node] = new_class(&mut renamed, class_of[*node], answer);
             }

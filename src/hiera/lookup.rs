@@ -445,9 +445,10 @@ impl<'a> Resolver<'a> {
         if inv.is_shallow {
             return Ok(Some(Value::from("")));
         }
-        let bounded = match inv.stack.len() > MAX_DEPTH {
-            true => Err(Limit::NestedLookups(MAX_DEPTH)),
-            false => inv.budget.lookup(),
+        let bounded = if inv.stack.len() > MAX_DEPTH {
+            Err(Limit::NestedLookups(MAX_DEPTH))
+        } else {
+            inv.budget.lookup()
         };
         bounded.map_err(|limit| LookupError::limit_reached(limit, asked_by))?;
         let question = (inv.reading, key.text.clone());
@@ -500,9 +501,12 @@ impl<'a> Resolver<'a> {
         let secret = choice.is_secret();
         let node = || Kind::Lookup { key: key.text.clone(), secret };
         let found = inv.record_part(node, |inv| self.search(inv, key, choice, asked_by));
-        let found = found.map_err(|error| match secret && error.kind.may_quote_data() {
-            true => error.into_secret(Secrecy::SENSITIVE),
-            false => error,
+        let found = found.map_err(|error| {
+            if secret && error.kind.may_quote_data() {
+                error.into_secret(Secrecy::SENSITIVE)
+            } else {
+                error
+            }
         })?;
         // Puppet reads the conversion after it found a value, and then fails over an entry that is
         // no hash.

@@ -87,9 +87,10 @@ fn write_section(
 }
 
 fn part_html(part: &ChangedPart) -> String {
-    let path = match part.path.is_empty() {
-        true => String::new(),
-        false => format!("<span class=\"path\">{}</span>", html_text(&part.path)),
+    let path = if part.path.is_empty() {
+        String::new()
+    } else {
+        format!("<span class=\"path\">{}</span>", html_text(&part.path))
     };
     let place = part.place.as_ref().map_or_else(String::new, |place| {
         format!(" <span class=\"place\">{}</span>", html_text(&place.name))

@@ -42,10 +42,7 @@ pub(super) fn write(
         for section in &one.sections {
             let part = section_text(report, one, section);
             let length = text.chars().count() + part.chars().count();
-            match left == 0 && length + ROOM <= most {
-                true => text.push_str(&part),
-                false => left += 1,
-            }
+            if left == 0 && length + ROOM <= most { text.push_str(&part) } else { left += 1 }
         }
     }
     if left > 0 {
@@ -84,9 +81,10 @@ fn section_text(
                 if part.path.is_empty() { String::new() } else { format!("{}: ", part.path) };
             let place =
                 part.place.as_ref().map_or_else(String::new, |it| format!("  # {}", it.name));
-            let whose = match part.nodes == key.nodes {
-                true => String::new(),
-                false => format!("@@ {} @@\n", one.nodes_phrase(&part.nodes)),
+            let whose = if part.nodes == key.nodes {
+                String::new()
+            } else {
+                format!("@@ {} @@\n", one.nodes_phrase(&part.nodes))
             };
             lines.push_str(&format!(
                 "{whose}- {path}{}{place}\n+ {path}{}\n",

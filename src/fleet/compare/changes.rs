@@ -197,9 +197,10 @@ impl<'a> Comparer<'a> {
             changes: BTreeMap::new(),
         };
         if !files.is_empty() {
-            let concerned: BTreeSet<usize> = match nodes.are_kinds {
-                true => compared.iter().copied().collect(),
-                false => nodes_concerned(before, after, files).into_iter().collect(),
+            let concerned: BTreeSet<usize> = if nodes.are_kinds {
+                compared.iter().copied().collect()
+            } else {
+                nodes_concerned(before, after, files).into_iter().collect()
             };
             let at_stake: BTreeSet<usize> =
                 compared.iter().copied().filter(|number| concerned.contains(number)).collect();
@@ -207,9 +208,10 @@ impl<'a> Comparer<'a> {
                 before.snapshot.file(path).is_some() == after.snapshot.file(path).is_some()
             };
             let has_same_files = files.iter().all(is_on_both);
-            let relocated = match has_same_files && !keys::has_config(before, after, files) {
-                true => Some(BTreeMap::new()),
-                false => relocated_keys((before, after), nodes, has_same_files),
+            let relocated = if has_same_files && !keys::has_config(before, after, files) {
+                Some(BTreeMap::new())
+            } else {
+                relocated_keys((before, after), nodes, has_same_files)
             };
             let edited = match relocated {
                 Some(_) => keys::edited_keys(before, after, files),

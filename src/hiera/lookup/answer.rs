@@ -82,9 +82,10 @@ impl Resolver<'_> {
                 let subject = format!("Value found for key '{name}' in override hash");
                 return request.check_type(&subject, member.value.clone(), AnswerSource::Overrides);
             }
-            let (name, merge) = match is_reserved(name) {
-                true => (LOOKUP_OPTIONS, None),
-                false => (name.as_str(), request.merge.as_ref()),
+            let (name, merge) = if is_reserved(name) {
+                (LOOKUP_OPTIONS, None)
+            } else {
+                (name.as_str(), request.merge.as_ref())
             };
             let key = LookupKey::parse(name)
                 .map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(name.to_owned()), None))?;

@@ -323,9 +323,10 @@ impl Resolver<'_> {
         merge: &Value,
     ) -> Result<Option<Value>, LookupError> {
         let key = parse_key(key)?;
-        let bounded = match inv.stack.len() > MAX_DEPTH {
-            true => Err(Limit::NestedLookups(MAX_DEPTH)),
-            false => inv.budget.lookup(),
+        let bounded = if inv.stack.len() > MAX_DEPTH {
+            Err(Limit::NestedLookups(MAX_DEPTH))
+        } else {
+            inv.budget.lookup()
         };
         bounded.map_err(|limit| LookupError::limit_reached(limit, None))?;
         inv.reads.keys.insert(key.text.to_string());

@@ -89,9 +89,10 @@ impl Resolver<'_> {
             return Ok(Outcome::NoSuchKey(path.clone()));
         }
         let Some(data) = self.ctx.sources.file_data(path, reader) else {
-            return match self.ctx.sources.is_folder(path) && !self.ctx.tolerant {
-                true => Err(LookupError::crash(format!("Is a directory @ io_fread - {path}"))),
-                false => Ok(Outcome::NoSuchFile(path.to_string())),
+            return if self.ctx.sources.is_folder(path) && !self.ctx.tolerant {
+                Err(LookupError::crash(format!("Is a directory @ io_fread - {path}")))
+            } else {
+                Ok(Outcome::NoSuchFile(path.to_string()))
             };
         };
         if let Some(refusal) = data.refusal().filter(|refusal| refusal.is_ours()) {

@@ -145,9 +145,10 @@ impl Resolver<'_> {
             return self.search_ready(inv, layer, levels, root, merge);
         }
         let levels = &levels.located;
-        let before_own = match looks_elsewhere {
-            true => self.overriding_locations(inv, layer, levels)?,
-            false => Vec::new(),
+        let before_own = if looks_elsewhere {
+            self.overriding_locations(inv, layer, levels)?
+        } else {
+            Vec::new()
         };
         inv.fold(merge, levels.len(), self.ctx.cancel, &mut |inv, n| {
             let located = &levels[n];

@@ -248,10 +248,7 @@ mod tests {
             for _ in 0..item.div_ceil(100) {
                 out.write_all(format!("{item:>99}\n").as_bytes())?;
             }
-            match Some(*item) == bad {
-                true => Err(io::Error::other("bad")),
-                false => Ok(()),
-            }
+            if Some(*item) == bad { Err(io::Error::other("bad")) } else { Ok(()) }
         };
         write_on_cores(3, items, out, || (), lines)
     }

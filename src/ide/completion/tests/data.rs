@@ -274,9 +274,10 @@ fn a_value_takes_the_place_of_the_one_that_follows() {
     for line in
         ["port: $0\"old\"", "port: $0 'old one'", "port: $0old one", "port: $0", "port: '$0it''s'"]
     {
-        let expected = match line.contains("'$0") {
-            true => "port: '%{lookup(''base'')}'\n",
-            false => "port: \"%{lookup('base')}\"\n",
+        let expected = if line.contains("'$0") {
+            "port: '%{lookup(''base'')}'\n"
+        } else {
+            "port: \"%{lookup('base')}\"\n"
         };
         assert_eq!(accepted(&text(line), label), expected, "{line}");
     }

@@ -45,10 +45,16 @@ pub fn add_group_cases(
     if group.resolution.unsettled.is_empty() || !config.nodes.infer.has_step(InferStep::Kinds) {
         return None;
     }
-    let is_foreign = |value: &str| snapshot.is_node_name(environment, value);
     let asked = (group.nodes.len() > 1).then(Vec::new);
     let (scope, first) = (&group.scope, &group.resolution);
-    let (cases, asked) = search_cases(question, scope, first, &is_foreign, lookups, asked);
+    let (cases, asked) = search_cases(
+        question,
+        scope,
+        first,
+        &|value: &str| snapshot.is_node_name(environment, value),
+        lookups,
+        asked,
+    );
     group.cases = cases;
     if group.cases.is_empty() {
         return None;
@@ -274,13 +280,17 @@ impl AlternativeSearch<'_> {
         scope: &Scope,
         unsettled: &'u Unsettled,
     ) -> Option<LocationReading<'u>> {
-        let known = |name: &String| match scope.get_path(name) {
-            Variable::Known(value) => Some((name.clone(), value.to_text().into_owned())),
-            Variable::Undefined => Some((name.clone(), String::new())),
-            Variable::Unknown => None,
-        };
         self.question.environment.reach.iter().find_map(|reach| {
-            let values = reach.pattern.variables().iter().filter_map(known).collect();
+            let values = reach
+                .pattern
+                .variables()
+                .iter()
+                .filter_map(|name| match scope.get_path(name) {
+                    Variable::Known(value) => Some((name.clone(), value.to_text().into_owned())),
+                    Variable::Undefined => Some((name.clone(), String::new())),
+                    Variable::Unknown => None,
+                })
+                .collect();
             let pattern = reach.pattern.fill_variables(&values)?;
             let path = unsettled.path.as_str();
             let found = pattern.bind(path).or_else(|| pattern.bind_nested(path))?;
@@ -299,8 +309,9 @@ impl AlternativeSearch<'_> {
 
 /// Returns the value that a variable, or several side by side, is pinned to or assumed to have.
 fn value_of<'a>(name: &str, pinned: &'a Bindings, assumed: &'a Assumed) -> Option<&'a String> {
-    let assumed = || assumed.iter().find(|(known, _)| known == name).map(|(_, value)| value);
-    pinned.get(name).or_else(assumed)
+    pinned
+        .get(name)
+        .or_else(|| assumed.iter().find(|(known, _)| known == name).map(|(_, value)| value))
 }
 
 /// Returns the branch that a reading leads to, with its assumption. `None` where the text of the

@@ -225,9 +225,10 @@ impl<'a> Comparer<'a> {
                 let _ = visit(None, &files);
                 continue;
             };
-            let concerns =
-                |path: &&&FilePath| environment.governs_file(path) || later.governs_file(path);
-            if !files.iter().any(|path| concerns(&path)) {
+            if !files
+                .iter()
+                .any(|path| environment.governs_file(&path) || later.governs_file(&path))
+            {
                 continue;
             }
             let has_same_files = std::ptr::eq(environment, later) && change.created.is_empty();

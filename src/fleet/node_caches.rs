@@ -40,10 +40,12 @@ impl<'a> NodeCaches<'a> {
         scope: Option<&CachedScope>,
     ) -> Resolver<'c> {
         let Some(scope) = scope else { return Resolver::new(context) };
-        let create = || {
-            let located = self.base.and_then(|base| base.caches.get(scope));
-            Rc::new(located.map(|it| it.with_other_data()).unwrap_or_default())
-        };
-        Resolver::resume(context, self.caches.get_or(scope, create))
+        Resolver::resume(
+            context,
+            self.caches.get_or(scope, || {
+                let located = self.base.and_then(|base| base.caches.get(scope));
+                Rc::new(located.map(|it| it.with_other_data()).unwrap_or_default())
+            }),
+        )
     }
 }

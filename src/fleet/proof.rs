@@ -30,8 +30,9 @@ pub fn keeps_files_whole(
         let old = old.as_deref().unwrap_or(&empty);
         let value = |data: &DataFile, key: &str| data.get(key).map(|it| it.value.clone());
         let mut names = old.keys().chain(new.keys()).filter_map(|key| key.as_arc());
-        let may_differ = |key: &Arc<str>| keys.is_none_or(|keys| keys.contains(key));
-        if names.any(|key| !may_differ(key) && value(old, key) != value(&new, key)) {
+        if names.any(|key| {
+            !keys.is_none_or(|keys| keys.contains(key)) && value(old, key) != value(&new, key)
+        }) {
             return false;
         }
     }
@@ -63,9 +64,11 @@ pub fn dropped_comments(before: &Snapshot, after: &Snapshot, change: &SourceChan
             let left = new.get(text).copied().unwrap_or_default();
             *removed.entry(text.clone()).or_default() += count.saturating_sub(left);
         }
-        let is_more =
-            |(text, count): &(&String, &usize)| old.get(*text).is_none_or(|it| it < *count);
-        added.extend(new.iter().filter(is_more).map(|(text, _)| text.clone()));
+        added.extend(
+            new.iter()
+                .filter(|(text, count)| old.get(*text).is_none_or(|it| it < *count))
+                .map(|(text, _)| text.clone()),
+        );
     }
     removed.iter().filter(|(text, _)| !added.contains(*text)).map(|(_, count)| count).sum()
 }

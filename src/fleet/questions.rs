@@ -124,8 +124,10 @@ impl Questions {
         path: &FilePath,
     ) {
         let readers = snapshot.readers_of(environment, path);
-        let is_known = || self.files.iter().any(|known| Arc::ptr_eq(known, &readers));
-        if readers.all_nodes().len() > 0 && !is_known() && readers.tells_nodes_apart() {
+        if readers.all_nodes().len() > 0
+            && !self.files.iter().any(|known| Arc::ptr_eq(known, &readers))
+            && readers.tells_nodes_apart()
+        {
             self.files.push(readers);
         }
     }

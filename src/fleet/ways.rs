@@ -43,7 +43,6 @@ impl<'a> ReadWay<'a> {
             || asked.named.is_empty() && !asked.has_unknown
             || !snapshot.keys().asked_by(key).is_empty();
         let certain = |strategy| ReadWay { strategy, is_certain: true };
-        let possible = |strategy| ReadWay { strategy, is_certain: false };
         let mut ways: Vec<ReadWay<'_>> =
             asked.named.into_iter().map(ReadStrategy::Call).map(certain).collect();
         if is_plain {
@@ -53,7 +52,12 @@ impl<'a> ReadWay<'a> {
             let deep = Strategy::Deep(DeepOptions::default());
             let named = [Strategy::First, Strategy::Unique, Strategy::Hash, deep]
                 .map(ReadStrategy::Strategy);
-            ways.extend([ReadStrategy::Options].into_iter().chain(named).map(possible));
+            ways.extend(
+                [ReadStrategy::Options]
+                    .into_iter()
+                    .chain(named)
+                    .map(|strategy| ReadWay { strategy, is_certain: false }),
+            );
         }
         ways
     }

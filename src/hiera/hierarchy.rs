@@ -300,8 +300,9 @@ impl LevelLocator<'_> {
             self.variables.check(options)?;
         }
         // Without a location of its own, a backend of Hiera 3 is asked once.
-        let is_real = |location: &Location| !matches!(location.place, LevelTarget::NoMatch { .. });
-        if self.level.backend.kind == BackendKind::Hiera3 && !found.iter().any(is_real) {
+        if self.level.backend.kind == BackendKind::Hiera3
+            && !found.iter().any(|location| !matches!(location.place, LevelTarget::NoMatch { .. }))
+        {
             found.push(no_location());
         }
         Ok(found)
@@ -434,13 +435,12 @@ impl LevelLocator<'_> {
                 if files.is_empty() {
                     found.push(of_pattern(original.clone(), LevelTarget::NoMatch { pattern }));
                 }
-                let file = |path: &FilePath| {
+                found.extend(files.iter().map(|path| {
                     of_pattern(
                         path.as_arc().clone(),
                         LevelTarget::File { path: path.clone(), exists: true },
                     )
-                };
-                found.extend(files.iter().map(file));
+                }));
             }
             Evaluated::Partial(pieces) => found.push(self.undetermined_location(template, pieces)),
         }
@@ -516,8 +516,10 @@ impl LevelLocator<'_> {
         }
         let variables = unknown_variables(&pieces);
         let pattern = Pattern::new(pieces);
-        let assumed = |pattern| self.variables.scope.assumed_file(&template.text, pattern);
-        if let Some(path) = pattern.as_ref().and_then(assumed) {
+        if let Some(path) = pattern
+            .as_ref()
+            .and_then(|pattern| self.variables.scope.assumed_file(&template.text, pattern))
+        {
             let place = LevelTarget::File { path: path.clone(), exists: true };
             return new_location(template, path.as_str(), place);
         }

@@ -283,22 +283,23 @@ impl Sides {
         let files = self.before.files_changed(&self.after);
         // No other comparison follows that could use the answers.
         let mut known = KnownAnswers::new(0);
-        let find = |choice: &NodeChoice<'_>| {
+        let changes = self.compare(arguments, joined, |choice| {
             find_changes(&self.before, &self.after, &files, choice, &mut known)
-        };
-        let changes = self.compare(arguments, joined, find)?;
+        })?;
         if let Some(shard) = arguments.shard {
             return self.write_part(arguments, shard, changes.iter(), out);
         }
         let reporter = self.reporter(arguments.reveal, arguments.order);
-        let report = |changes: EnvironmentChanges<'a>| {
-            let sides = ((&self.before, changes.before), (&self.after, changes.after));
-            let edits = find_edits(sides.0, sides.1, &files);
-            reporter.report(changes, edits, &|changes, change, edits| {
-                reporter.causing_edits(changes, change, edits)
+        let reports: Vec<_> = changes
+            .into_iter()
+            .map(|changes| {
+                let sides = ((&self.before, changes.before), (&self.after, changes.after));
+                let edits = find_edits(sides.0, sides.1, &files);
+                reporter.report(changes, edits, &|changes, change, edits| {
+                    reporter.causing_edits(changes, change, edits)
+                })
             })
-        };
-        let reports: Vec<_> = changes.into_iter().map(report).collect();
+            .collect();
         let [before, after] = commits.each_ref().map(|(name, id)| id.as_ref().unwrap_or(name));
         let again = format!("--base {before} --head {after}");
         let changes = self.change_report((base, head), reports);

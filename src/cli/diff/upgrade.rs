@@ -8,7 +8,6 @@ use crate::cli::{
     ArgumentSettings, Failure, PuppetVersions, RootArguments, Status, command_settings, find_root,
 };
 use crate::disk::{FileSystem, OsFs};
-use crate::fleet::compare::nodes::NodeChoice;
 use crate::fleet::compare::upgrade::{causes_of_change, find_upgrade_changes};
 use crate::puppet::PuppetVersion;
 use crate::settings::{GivenSettings, Origin, open_versions};
@@ -35,8 +34,9 @@ pub(super) fn run(
     if let Some((_, fs)) = &tree.revision {
         super::note_unread(fs, &sides)?;
     }
-    let find = |choice: &NodeChoice<'_>| find_upgrade_changes(&sides.before, &sides.after, choice);
-    let found = sides.compare(arguments, joined, find)?;
+    let found = sides.compare(arguments, joined, |choice| {
+        find_upgrade_changes(&sides.before, &sides.after, choice)
+    })?;
     if let Some(shard) = arguments.shard {
         return sides.write_part(arguments, shard, found.iter().map(|(changes, _)| changes), out);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::ComparedSide;
 use super::shadowed::FirstFound;
 use crate::hiera::pattern::Bindings;
-use crate::hiera::resolution::{Resolution, Unsettled};
+use crate::hiera::resolution::Resolution;
 use crate::puppet::value::{Data, Hash, Key, Value};
 use crate::text::FilePath;
 
@@ -92,15 +92,15 @@ impl ComparedAnswer {
     ) -> ComparedAnswer {
         let view = side.snapshot.view(side.environment);
         let value = resolution.value.clone().map_err(|_| ());
-        let is_same = |one: &Unsettled| {
-            let data = view.data_of(&one.path).filter(|_| *one.key == *resolution.key.root_text());
-            let other = data.as_ref().and_then(|data| data.get(&one.key)).map(|it| &it.value);
-            other.is_some() && other == value.as_ref().ok().and_then(Option::as_ref)
-        };
-        let counts = |one: &&Unsettled| !without.contains(&&one.path);
-        let unsettled = || resolution.unsettled.iter().filter(counts);
+        let unsettled = || resolution.unsettled.iter().filter(|one| !without.contains(&&one.path));
         // Whichever of these files a node reads, it finds the same.
-        let is_settled = resolution.merge.stops_at_first() && unsettled().all(is_same);
+        let is_settled = resolution.merge.stops_at_first()
+            && unsettled().all(|one| {
+                let data =
+                    view.data_of(&one.path).filter(|_| *one.key == *resolution.key.root_text());
+                let other = data.as_ref().and_then(|data| data.get(&one.key)).map(|it| &it.value);
+                other.is_some() && other == value.as_ref().ok().and_then(Option::as_ref)
+            });
         let unsettled = unsettled().filter(|_| !is_settled);
         let unsettled =
             unsettled.map(|one| (one.key.clone(), one.when.clone(), one.path.clone())).collect();
@@ -160,11 +160,10 @@ fn parts_differ(one: &Value, other: &Value) -> bool {
 /// Whether a key with a token in it may become this key, or is it.
 fn may_become(hash: &Hash, key: &Key) -> bool {
     let text = key.to_text();
-    let may_be = |other: &Key| {
+    hash.keys().any(|other| {
         let other = other.to_text();
         other.contains(TOKEN) && !texts_differ(&other, &text)
-    };
-    hash.keys().any(may_be)
+    })
 }
 
 /// Whether two texts differ whatever the tokens in them become: before their first token, or behind

@@ -156,9 +156,10 @@ impl<'a> Comparer<'a> {
         let mut all = Vec::new();
         for (environment, known) in before.environments().all.iter().zip(&self.caches) {
             let Some(later) = environment_after(before, after, environment) else { continue };
-            let is_on_both =
-                |path: &FilePath| before.file(path).is_some() == after.file(path).is_some();
-            let has_same_files = std::ptr::eq(environment, later) && files.iter().all(is_on_both);
+            let has_same_files = std::ptr::eq(environment, later)
+                && files
+                    .iter()
+                    .all(|path| before.file(path).is_some() == after.file(path).is_some());
             let caches = NodeCaches::of_later(known, has_same_files);
             let sides = (
                 ComparedSide { snapshot: before, environment, caches: known },
@@ -204,10 +205,9 @@ impl<'a> Comparer<'a> {
             };
             let at_stake: BTreeSet<usize> =
                 compared.iter().copied().filter(|number| concerned.contains(number)).collect();
-            let is_on_both = |path: &&FilePath| {
+            let has_same_files = files.iter().all(|path| {
                 before.snapshot.file(path).is_some() == after.snapshot.file(path).is_some()
-            };
-            let has_same_files = files.iter().all(is_on_both);
+            });
             let relocated = if has_same_files && !keys::has_config(before, after, files) {
                 Some(BTreeMap::new())
             } else {
@@ -217,11 +217,13 @@ impl<'a> Comparer<'a> {
                 Some(_) => keys::edited_keys(before, after, files),
                 None => keys::keys_that_differ(before, after, files),
             };
-            let stake = |key: Arc<str>| {
-                let causes = BTreeSet::from([key.clone()]);
-                (key, Stake { nodes: at_stake.clone(), causes })
-            };
-            let mut stakes: BTreeMap<Arc<str>, Stake> = edited.into_iter().map(stake).collect();
+            let mut stakes: BTreeMap<Arc<str>, Stake> = edited
+                .into_iter()
+                .map(|key| {
+                    let causes = BTreeSet::from([key.clone()]);
+                    (key, Stake { nodes: at_stake.clone(), causes })
+                })
+                .collect();
             for (key, nodes) in relocated.into_iter().flatten() {
                 let keys = keys::with_dependents((before, after), BTreeSet::from([key]));
                 for key in keys {
@@ -376,8 +378,12 @@ impl ChangeTracing<'_, '_> {
 
     /// Returns the nodes for which the answer differs in a way.
     fn compare_way(&mut self, key: &Arc<str>, way: &ReadWay<'_>, stake: &Stake) -> BTreeSet<usize> {
-        let is_read = |node: &usize| !self.refused.iter().any(|file| file.fails(key, *node));
-        let nodes = stake.nodes.iter().copied().filter(is_read).collect();
+        let nodes = stake
+            .nodes
+            .iter()
+            .copied()
+            .filter(|node| !self.refused.iter().any(|file| file.fails(key, *node)))
+            .collect();
         let witnesses = Witnesses::choose(nodes, key, self.known);
         let nodes = &witnesses.numbers;
         let (all, are_kinds) = self.before.compared_nodes();

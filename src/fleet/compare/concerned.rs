@@ -8,7 +8,7 @@ use super::ComparedSide;
 use super::keys::{has_config, has_other_options};
 use super::shadowed::EditedFiles;
 use crate::fleet::node_caches::CachedScope;
-use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
+use crate::hiera::resolution::{Outcome, Resolution};
 use crate::hiera::scope::Scope;
 use crate::text::FilePath;
 use crate::workspace::nodes::Node;
@@ -44,29 +44,33 @@ impl<'a> ComparedChange<'a> {
     pub(super) fn unknown_scopes(&self) -> &[(Arc<Scope>, CachedScope)] {
         self.unknown.get_or_init(|| {
             let ComparedSide { snapshot, environment, .. } = self.sides.0;
-            let inferred = |path: &&FilePath| {
-                let scope = || snapshot.inferred_scope(environment, path);
-                let cached = CachedScope::ReaderOf((*path).clone());
-                environment.reaches_file(path).then(|| (scope(), cached))
-            };
             let any = (Arc::new(snapshot.any_scope(environment)), CachedScope::AnyNode);
-            self.files.iter().filter_map(inferred).chain([any]).collect()
+            self.files
+                .iter()
+                .filter_map(|path| {
+                    let cached = CachedScope::ReaderOf((*path).clone());
+                    environment
+                        .reaches_file(path)
+                        .then(|| (snapshot.inferred_scope(environment, path), cached))
+                })
+                .chain([any])
+                .collect()
         })
     }
 
     /// Whether a lookup before the change has the same value after it: the lookup came to none of
     /// the files. Files that unknown variables decide are left aside.
     pub(super) fn is_beyond(&self, found: &Resolution) -> bool {
-        let is_edited = |step: &LookupStep| match &step.outcome {
-            Outcome::Found { path, .. } | Outcome::NoSuchKey(path) => self.files.contains(&path),
-            Outcome::Answered { .. } | Outcome::NotAnswered(_) => true,
-            _ => false,
-        };
-        let exists = |path: &&FilePath| self.sides.0.snapshot.file(path).is_some();
         self.is_of_data
-            && self.files.iter().all(exists)
+            && self.files.iter().all(|path| self.sides.0.snapshot.file(path).is_some())
             && found.value.is_ok()
-            && !found.steps.iter().any(is_edited)
+            && !found.steps.iter().any(|step| match &step.outcome {
+                Outcome::Found { path, .. } | Outcome::NoSuchKey(path) => {
+                    self.files.contains(&path)
+                }
+                Outcome::Answered { .. } | Outcome::NotAnswered(_) => true,
+                _ => false,
+            })
             && !found.asked_roots().any(|key| self.keys.contains(&key))
     }
 
@@ -75,8 +79,7 @@ impl<'a> ComparedChange<'a> {
         let (before, after) = self.sides;
         self.concerned.get_or_init(|| {
             let nodes = ConcernedNodes::find(before, after, self.files);
-            let edited = || EditedFiles::new(before, self.keys, self.files);
-            (nodes, self.is_of_data.then(edited))
+            (nodes, self.is_of_data.then(|| EditedFiles::new(before, self.keys, self.files)))
         })
     }
 }
@@ -105,8 +108,10 @@ impl<'a> ConcernedNodes<'a> {
             let by_name: HashMap<&str, usize> = (after.compared_nodes().0.iter().enumerate())
                 .map(|(number, node)| (&*node.name, number))
                 .collect();
-            let number_after = |number: &usize| Some((*number, *by_name.get(&*all[*number].name)?));
-            let later: HashMap<usize, usize> = numbers.iter().filter_map(number_after).collect();
+            let later: HashMap<usize, usize> = numbers
+                .iter()
+                .filter_map(|number| Some((*number, *by_name.get(&*all[*number].name)?)))
+                .collect();
             let earlier = later.iter().map(|(node, later)| (*later, *node)).collect();
             (later, earlier)
         });
@@ -140,8 +145,9 @@ pub(super) fn nodes_concerned(
     let mut concerned: Vec<usize> = if are_kinds {
         let reads =
             |kind: &Node, path: &FilePath| snapshot.may_read(environment, &kind.scope, path);
-        let may_read = |number: &usize| files.iter().any(|path| reads(&nodes[*number], path));
-        (0..nodes.len()).filter(may_read).collect()
+        (0..nodes.len())
+            .filter(|number| files.iter().any(|path| reads(&nodes[*number], path)))
+            .collect()
     } else {
         let readers = files.iter().map(|path| snapshot.readers_of(environment, path));
         readers

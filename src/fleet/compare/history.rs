@@ -59,8 +59,10 @@ pub fn may_change(before: &Snapshot, after: &Snapshot, key: &LookupKey) -> bool 
             ComparedSide { snapshot: before, environment, caches: &caches },
             ComparedSide { snapshot: after, environment: later, caches: &caches },
         );
-        let is_data = |path: &&FilePath| environment.reaches_file(path) || later.reaches_file(path);
-        let files: Vec<&FilePath> = files.iter().filter(is_data).collect();
+        let files: Vec<&FilePath> = files
+            .iter()
+            .filter(|path| environment.reaches_file(path) || later.reaches_file(path))
+            .collect();
         if files.is_empty() {
             return false;
         }

@@ -8,7 +8,7 @@ use crate::hiera::config::Layer;
 use crate::hiera::data::DataFile;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::ruby::regex::RubyRegex;
-use crate::puppet::value::{Key, Member, Value};
+use crate::puppet::value::Value;
 use crate::text::FilePath;
 use crate::workspace::environments::Environment;
 use crate::workspace::index::KeyIndex;
@@ -70,10 +70,13 @@ fn add_dependents(side: ComparedSide<'_>, keys: &mut BTreeSet<Arc<str>>) {
     let view = side.snapshot.view(side.environment);
     add_askers(index, keys, keys.clone(), |asker, key| index.in_one_cycle(asker, key));
     // A key is defined in many files, and most keys are asked for by none.
-    let is_asked_hash = |key: &Arc<str>| {
-        index.is_asked_for(key) && view.root_members(key).any(|it| it.value.as_hash().is_some())
-    };
-    let hashes = keys.iter().filter(|key| is_asked_hash(key)).cloned().collect();
+    let hashes = keys
+        .iter()
+        .filter(|key| {
+            index.is_asked_for(key) && view.root_members(key).any(|it| it.value.as_hash().is_some())
+        })
+        .cloned()
+        .collect();
     add_askers(index, keys, hashes, |_, _| true);
 }
 
@@ -125,14 +128,15 @@ fn keys_of_file(
     if old.refusal().is_some() != new.refusal().is_some() {
         return all_keys(&old).chain(all_keys(&new)).collect();
     }
-    let is_other =
-        |key: &&Arc<str>| old.get(key).map(|it| &it.value) != new.get(key).map(|it| &it.value);
     // The versions of a file share the parts that are the same: a file of thousands of keys is
     // compared for each of its entries.
     let (gone, come) = old.parts().changes_to(new.parts());
     let members = gone.into_iter().chain(come).flat_map(|part| &part.data.members);
-    let mut keys: BTreeSet<Arc<str>> =
-        members.filter_map(|(key, _)| key.as_arc()).filter(is_other).cloned().collect();
+    let mut keys: BTreeSet<Arc<str>> = members
+        .filter_map(|(key, _)| key.as_arc())
+        .filter(|key| old.get(key).map(|it| &it.value) != new.get(key).map(|it| &it.value))
+        .cloned()
+        .collect();
     if keys.contains(LOOKUP_OPTIONS) {
         keys.extend(keys_of_options((before, after), path, &old, &new));
     }
@@ -154,26 +158,33 @@ pub(super) fn keys_of_options(
     let (Some(old), Some(new)) = (entries(old), entries(new)) else { return all() };
     let names: BTreeSet<&Arc<str>> =
         old.keys().chain(new.keys()).filter(|key| old.get(*key) != new.get(*key)).collect();
-    let is_refused = |name: &str| name.starts_with('^') && RubyRegex::new(name).is_err();
-    if names.iter().any(|name| name.contains("%{") || is_refused(name)) {
+    if names
+        .iter()
+        .any(|name| name.contains("%{") || (name.starts_with('^') && RubyRegex::new(name).is_err()))
+    {
         return all();
     }
     let (patterns, literal): (Vec<_>, Vec<_>) =
         names.iter().copied().partition(|name| name.starts_with('^'));
     let mut keys: BTreeSet<Arc<str>> = literal.into_iter().cloned().collect();
     if !patterns.is_empty() {
-        let is_matched = |key: &&Arc<str>| {
-            let entries = before.options_of(key).chain(after.options_of(key));
-            entries.into_iter().any(|entry| patterns.contains(&&entry.key))
-        };
-        keys.extend(before.keys().chain(after.keys()).filter(is_matched).cloned());
+        keys.extend(
+            before
+                .keys()
+                .chain(after.keys())
+                .filter(|key| {
+                    let entries = before.options_of(key).chain(after.options_of(key));
+                    entries.into_iter().any(|entry| patterns.contains(&&entry.key))
+                })
+                .cloned(),
+        );
     }
     for module in modules {
         let prefix = format!("{module}::");
-        let is_own = |name: &str| name.strip_prefix('^').unwrap_or(name).starts_with(&prefix);
-        if !names.iter().all(|name| is_own(name)) {
-            let of_module = |key: &&Arc<str>| key.starts_with(&prefix);
-            keys.extend(before.keys().chain(after.keys()).filter(of_module).cloned());
+        if !names.iter().all(|name| name.strip_prefix('^').unwrap_or(name).starts_with(&prefix)) {
+            keys.extend(
+                before.keys().chain(after.keys()).filter(|key| key.starts_with(&prefix)).cloned(),
+            );
         }
     }
     keys
@@ -202,17 +213,16 @@ pub(super) fn differs_in_merge_alone(
         let data = side.snapshot.view(side.environment).data_of(path).unwrap_or_default();
         (data.refusal().is_none()).then(|| data.get(key).map(|member| member.value.clone()))
     };
-    let is_same = |path: &&FilePath| {
-        let old = value(before, path);
-        old.is_some() && old == value(after, path)
-    };
     // A key that asks for others asks with their options.
     let is_simple = |side: ComparedSide<'_>| {
         let index = side.snapshot.keys();
         index.asks_for(key).next().is_none() && !index.has_options_beyond_merge(key)
     };
     !has_config(before, after, files)
-        && files.iter().all(is_same)
+        && files.iter().all(|path| {
+            let old = value(before, path);
+            old.is_some() && old == value(after, path)
+        })
         && is_simple(before)
         && is_simple(after)
 }
@@ -233,9 +243,12 @@ pub(super) fn has_other_options(
 /// names.
 fn entries(data: &DataFile) -> Option<BTreeMap<Arc<str>, Value>> {
     let Some(options) = data.get(LOOKUP_OPTIONS) else { return Some(BTreeMap::new()) };
-    let entry =
-        |(key, member): (&Key, &Member)| Some((key.as_arc()?.clone(), member.value.clone()));
-    options.value.as_hash()?.iter().map(entry).collect()
+    options
+        .value
+        .as_hash()?
+        .iter()
+        .map(|(key, member)| Some((key.as_arc()?.clone(), member.value.clone())))
+        .collect()
 }
 
 fn all_keys(data: &DataFile) -> impl Iterator<Item = Arc<str>> {

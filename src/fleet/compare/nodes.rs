@@ -107,8 +107,6 @@ impl<'a> ComparedNodes<'a> {
         let numbers: HashMap<&str, usize> =
             later.iter().enumerate().map(|(number, node)| (&*node.name, number)).collect();
         let known: BTreeSet<&str> = nodes.iter().map(|node| &*node.name).collect();
-        let is_added = |node: &&Arc<Node>| !known.contains(&*node.name) && is_chosen(node);
-        let is_removed = |node: &&Arc<Node>| !numbers.contains_key(&*node.name) && is_chosen(node);
         let both = nodes.iter().enumerate();
         let both = both.filter(|(_, node)| numbers.contains_key(&*node.name) && is_chosen(node));
         let mut compared: Vec<usize> = both.map(|(number, _)| number).collect();
@@ -118,8 +116,16 @@ impl<'a> ComparedNodes<'a> {
         compared.sort_unstable();
         ComparedNodes {
             compared,
-            added: later.iter().filter(is_added).map(|node| node.name.clone()).collect(),
-            removed: nodes.iter().filter(is_removed).map(|node| node.name.clone()).collect(),
+            added: later
+                .iter()
+                .filter(|node| !known.contains(&*node.name) && is_chosen(node))
+                .map(|node| node.name.clone())
+                .collect(),
+            removed: nodes
+                .iter()
+                .filter(|node| !numbers.contains_key(&*node.name) && is_chosen(node))
+                .map(|node| node.name.clone())
+                .collect(),
             nodes,
             are_kinds,
             numbers,

@@ -29,10 +29,9 @@ pub struct RefusedFile {
 impl RefusedFile {
     /// Whether the lookup of a key fails for a node.
     pub(super) fn fails(&self, key: &str, node: usize) -> bool {
-        let is_of = |module: &Arc<str>| {
+        self.module.as_ref().is_none_or(|module| {
             key.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::"))
-        };
-        self.module.as_ref().is_none_or(is_of) && self.nodes.contains(&node)
+        }) && self.nodes.contains(&node)
     }
 }
 
@@ -58,9 +57,12 @@ pub(super) fn refused_files(
                 Some(Layer::Module(name)) => Some(name.clone()),
                 _ => None,
             };
-            let reads =
-                |node: &usize| snapshot.may_read(environment, &known[number(*node)].scope, path);
-            let readers = nodes.compared.iter().copied().filter(reads).collect();
+            let readers = nodes
+                .compared
+                .iter()
+                .copied()
+                .filter(|node| snapshot.may_read(environment, &known[number(*node)].scope, path))
+                .collect();
             all.push(RefusedFile { path: path.clone(), is_after, module, nodes: readers });
         }
     }

@@ -137,11 +137,10 @@ impl<'a> LevelTable<'a> {
                 *levels = None;
                 continue;
             };
-            let add = || {
+            let (_, number) = known.entry(located.locations.as_ptr()).or_insert_with(|| {
                 let number = self.number_of(side, (level, traits), &located.locations);
                 (located.locations.clone(), number)
-            };
-            let (_, number) = known.entry(located.locations.as_ptr()).or_insert_with(add);
+            });
             found.extend(*number);
         }
     }
@@ -251,10 +250,9 @@ pub(super) fn relocated_keys(
         !has_same_files || !has_same_levels(before.environment, after.environment, layer)
     };
     let ((all, _), (later, _)) = (before.compared_nodes(), after.compared_nodes());
-    let number_after = |number: &usize| nodes.later_number(*number);
     let scopes: Vec<&Scope> = nodes.compared.iter().map(|it| &*all[*it].scope).collect();
     let later: Vec<&Scope> =
-        nodes.compared.iter().map(|it| &*later[number_after(it)].scope).collect();
+        nodes.compared.iter().map(|it| &*later[nodes.later_number(*it)].scope).collect();
     let mut table = LevelTable::default();
     let old = table.levels_of(before, &scopes, &counts);
     let new = table.levels_of(after, &later, &counts);
@@ -356,16 +354,26 @@ impl<'t, 'a> RelocatedKeys<'t, 'a> {
         let read = |path: &FilePath, reader: &DataReader| {
             view.file_data(path, *reader).unwrap_or_default()
         };
-        let data = |source: &DataSource| match source {
-            DataSource::File(path, reader) => SourceData::File(path.clone(), read(path, reader)),
-            DataSource::Candidates(_, files, reader) => {
-                SourceData::Candidates(files.iter().map(|(path, _)| read(path, reader)).collect())
-            }
-            DataSource::Unknown(..) => SourceData::Unknown,
-        };
         let sources = &self.table.levels[level as usize].sources;
         let known = self.data[side].entry(level);
-        known.or_insert_with(|| Rc::new(sources.iter().map(data).collect())).clone()
+        known
+            .or_insert_with(|| {
+                Rc::new(
+                    sources
+                        .iter()
+                        .map(|source| match source {
+                            DataSource::File(path, reader) => {
+                                SourceData::File(path.clone(), read(path, reader))
+                            }
+                            DataSource::Candidates(_, files, reader) => SourceData::Candidates(
+                                files.iter().map(|(path, _)| read(path, reader)).collect(),
+                            ),
+                            DataSource::Unknown(..) => SourceData::Unknown,
+                        })
+                        .collect(),
+                )
+            })
+            .clone()
     }
 
     /// Returns the keys for which two lists of levels have other sources, or the sources in another
@@ -393,12 +401,14 @@ impl<'t, 'a> RelocatedKeys<'t, 'a> {
             .flat_map(|source| source.files())
             .flat_map(|data| data.keys().filter_map(|key| key.as_arc()))
             .collect();
-        let differs = |key: &str| {
-            let before = self.sources_with(key, old, &data[0]);
-            !before.eq(self.sources_with(key, new, &data[1]))
-        };
-        let mut found: BTreeSet<Arc<str>> =
-            keys.into_iter().filter(|key| differs(key)).cloned().collect();
+        let mut found: BTreeSet<Arc<str>> = keys
+            .into_iter()
+            .filter(|key| {
+                let before = self.sources_with(key, old, &data[0]);
+                !before.eq(self.sources_with(key, new, &data[1]))
+            })
+            .cloned()
+            .collect();
         if found.remove(LOOKUP_OPTIONS) {
             for source in moved {
                 if let SourceData::File(path, data) = source {
@@ -429,8 +439,9 @@ impl<'t, 'a> RelocatedKeys<'t, 'a> {
 
     fn keys_of_options(&mut self, path: &FilePath, data: &DataFile) -> &BTreeSet<Arc<str>> {
         let [before, after] = self.sides;
-        let find = || keys_of_options((before, after), path, data, &DataFile::default());
-        self.options.entry(path.clone()).or_insert_with(find)
+        self.options
+            .entry(path.clone())
+            .or_insert_with(|| keys_of_options((before, after), path, data, &DataFile::default()))
     }
 }
 

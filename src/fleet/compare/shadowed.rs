@@ -30,8 +30,8 @@ impl FirstFound {
         if !resolution.merge.stops_at_first() || !matches!(resolution.value, Ok(Some(_))) {
             return None;
         }
-        let is_found = |outcome: &Outcome| matches!(outcome, Outcome::Found { .. });
-        let step = resolution.steps.iter().find(|step| is_found(&step.outcome))?;
+        let step =
+            resolution.steps.iter().find(|step| matches!(&step.outcome, Outcome::Found { .. }))?;
         let template = step.template.as_ref()?;
         let location = side.environment.reach.iter().position(|reach| {
             reach.layer == step.layer
@@ -65,12 +65,17 @@ impl<'a> EditedFiles<'a> {
     ) -> EditedFiles<'a> {
         let ComparedSide { snapshot, environment, .. } = before;
         let (_, are_kinds) = before.compared_nodes();
-        let layer = |number: usize| (&environment.reach[number].layer, number);
-        let file = |path: &&FilePath| EditedFile {
-            readers: (!are_kinds).then(|| snapshot.readers_of(environment, path)),
-            locations: environment.locations_leading_to(path).into_iter().map(layer).collect(),
-        };
-        let files = files.iter().map(file).collect();
+        let files = files
+            .iter()
+            .map(|path| EditedFile {
+                readers: (!are_kinds).then(|| snapshot.readers_of(environment, path)),
+                locations: environment
+                    .locations_leading_to(path)
+                    .into_iter()
+                    .map(|number| (&environment.reach[number].layer, number))
+                    .collect(),
+            })
+            .collect();
         EditedFiles { keys, files }
     }
 
@@ -84,13 +89,10 @@ impl<'a> EditedFiles<'a> {
     ) -> bool {
         let Some(found) = found else { return false };
         let layer = &side.environment.reach[found.location].layer;
-        let is_below = |(of, number): &(&Layer, usize)| *of == layer && *number > found.location;
         way.deciding_parameter().is_none()
-            && self
-                .files
-                .iter()
-                .filter(|file| file.may_be_read_by(node))
-                .all(|file| file.locations.iter().all(is_below))
+            && self.files.iter().filter(|file| file.may_be_read_by(node)).all(|file| {
+                file.locations.iter().all(|(of, number)| *of == layer && *number > found.location)
+            })
             && !found.asked.iter().any(|key| self.keys.contains(key))
     }
 }

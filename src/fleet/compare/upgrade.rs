@@ -158,13 +158,14 @@ fn failing_configs((before, after): (ComparedSide<'_>, ComparedSide<'_>)) -> Vec
         let puppet = side.snapshot.config_of(side.environment).puppet;
         let configs = side.environment.all_configs().map(|(_, config)| &**config);
         let configs = configs.filter(|config| !config.is_passed_over(puppet));
-        let edit = |config: &HieraConfig| {
-            let error = config.lookup_error(config.fatal_problem()?);
-            let FailureCause { path, key, note, .. } = FailureCause::of_error(side, &error);
-            let (kind, span) = (EditKind::Fails, error.span);
-            Some((config.path.clone(), Edit { path, key, kind, span, note: Some(note) }))
-        };
-        configs.filter_map(edit).collect()
+        configs
+            .filter_map(|config| {
+                let error = config.lookup_error(config.fatal_problem()?);
+                let FailureCause { path, key, note, .. } = FailureCause::of_error(side, &error);
+                let (kind, span) = (EditKind::Fails, error.span);
+                Some((config.path.clone(), Edit { path, key, kind, span, note: Some(note) }))
+            })
+            .collect()
     };
     let known = failing(before);
     let new = failing(after).into_iter().filter(|(path, _)| !known.contains_key(path));
@@ -337,11 +338,15 @@ fn silent_templates(change: &KeyChange) -> Vec<Span> {
     for (one, other) in [(before, after), (after, before)] {
         for step in &one.steps {
             let (Some(path), Some(template)) = (found(step), &step.template) else { continue };
-            let is_reached = |step: &&LookupStep| {
-                step.template.as_ref() == Some(template)
-                    && !matches!(step.outcome, Outcome::NotReached { .. })
-            };
-            let mut reached = other.steps.iter().filter(is_reached).map(found).peekable();
+            let mut reached = other
+                .steps
+                .iter()
+                .filter(|step| {
+                    step.template.as_ref() == Some(template)
+                        && !matches!(step.outcome, Outcome::NotReached { .. })
+                })
+                .map(found)
+                .peekable();
             if reached.peek().is_some() && !reached.any(|other| other.as_ref() == Some(&path)) {
                 silent.extend(template.span);
             }

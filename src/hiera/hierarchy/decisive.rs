@@ -46,8 +46,7 @@ impl DecisiveVariables {
     /// Returns a text that is the same for scopes in which the level has the same locations. `None`
     /// where the variables alone do not decide that.
     pub fn values_in(&self, scope: &Scope) -> Option<String> {
-        let is_assumed = |template| scope.assumes_location(template);
-        if self.templates.iter().any(|it| is_assumed(it)) {
+        if self.templates.iter().any(|it| scope.assumes_location(it)) {
             return None;
         }
         let mut text = String::with_capacity(64);

@@ -151,11 +151,16 @@ impl Variables<'_> {
         if !known {
             return Ok(Evaluated::Partial(normalize_pieces(out)));
         }
-        let literal = |piece: PatternPiece| match piece {
-            PatternPiece::Literal(text) => text,
-            PatternPiece::Glob(_) | PatternPiece::Variable(_) | PatternPiece::Any => String::new(),
-        };
-        Ok(Evaluated::Text(out.into_iter().map(literal).collect()))
+        Ok(Evaluated::Text(
+            out.into_iter()
+                .map(|piece| match piece {
+                    PatternPiece::Literal(text) => text,
+                    PatternPiece::Glob(_) | PatternPiece::Variable(_) | PatternPiece::Any => {
+                        String::new()
+                    }
+                })
+                .collect(),
+        ))
     }
 
     fn value_of(&self, key: &LookupKey) -> Result<Variable, LookupError> {

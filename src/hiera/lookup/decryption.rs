@@ -6,7 +6,7 @@ use crate::hiera::error::{LookupError, LookupErrorKind, Undecryptable};
 use crate::hiera::eyaml::{Decryptor, EncryptedPart, KeyPair, encrypted_parts, is_attempted};
 use crate::hiera::hierarchy::options_of;
 use crate::puppet::ruby::base64;
-use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
+use crate::puppet::value::{Data, Hash, Member, Provenance, Value};
 use crate::text::FilePath;
 
 /// Where the value being decrypted was found; errors name it.
@@ -52,11 +52,13 @@ impl Resolver<'_> {
                 Ok(Value::new_array(items?, value.provenance()))
             }
             Data::Hash(hash) => {
-                let member = |(key, member): (&Key, &Member)| {
-                    let value = self.decrypted_by(decryptor, &member.value, found)?;
-                    Ok((key.clone(), Member { key_origin: member.key_origin, value }))
-                };
-                let members: Result<Hash, LookupError> = hash.iter().map(member).collect();
+                let members: Result<Hash, LookupError> = hash
+                    .iter()
+                    .map(|(key, member)| {
+                        let value = self.decrypted_by(decryptor, &member.value, found)?;
+                        Ok((key.clone(), Member { key_origin: member.key_origin, value }))
+                    })
+                    .collect();
                 Ok(Value::hash(members?, value.provenance()))
             }
             _ => Ok(value.clone()),

@@ -61,9 +61,11 @@ impl Resolver<'_> {
         located: &LocatedLevel,
     ) -> Result<Option<Hiera3Backend>, LookupError> {
         let level = &located.level;
-        let is_unknown =
-            |location: &Location| matches!(location.place, LevelTarget::Undetermined(_));
-        if located.locations.iter().any(is_unknown) {
+        if located
+            .locations
+            .iter()
+            .any(|location| matches!(location.place, LevelTarget::Undetermined(_)))
+        {
             return Ok(None);
         }
         let mut backend = Hiera3Backend {
@@ -88,10 +90,9 @@ impl Resolver<'_> {
         if backend.datadir.is_none() || backend.options.is_some() != level.options.is_some() {
             return Ok(None);
         }
-        let is_source = |place: &LevelTarget| {
-            !matches!(place, LevelTarget::NoMatch { .. } | LevelTarget::Nowhere)
-        };
-        let sources = located.locations.iter().filter(|location| is_source(&location.place));
+        let sources = located.locations.iter().filter(|location| {
+            !matches!(&location.place, LevelTarget::NoMatch { .. } | LevelTarget::Nowhere)
+        });
         backend.sources = sources.map(|location| location.original.clone()).collect();
         Ok(Some(backend))
     }

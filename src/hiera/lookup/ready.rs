@@ -12,7 +12,7 @@ use super::{Invocation, Resolver};
 use crate::hiera::config::{BackendKind, DataReader, Layer, Locations};
 use crate::hiera::data::{DataFile, FileRefusal};
 use crate::hiera::error::LookupError;
-use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
+use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel};
 use crate::hiera::merge::{Strategy, fold};
 use crate::hiera::resolution::Outcome;
 use crate::puppet::value::Value;
@@ -106,8 +106,11 @@ impl Resolver<'_> {
 
     fn prepare(&self, layer: &Layer, located: &LocatedLevel) -> Vec<Ready> {
         // A glob that names nothing is no location to Puppet.
-        let is_real = |location: &Location| !matches!(location.place, LevelTarget::NoMatch { .. });
-        let real = located.locations.iter().enumerate().filter(|(_, location)| is_real(location));
+        let real = located
+            .locations
+            .iter()
+            .enumerate()
+            .filter(|(_, location)| !matches!(location.place, LevelTarget::NoMatch { .. }));
         real.map(|(number, _)| {
             self.prepare_location(layer, located, number).unwrap_or(Ready::Ask(number))
         })

@@ -9,7 +9,6 @@ use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
 use crate::hiera::key::LookupKey;
 use crate::hiera::resolution::{LookupStep, Outcome, Unevaluated, Unsettled, UnsettledLevel};
 use crate::puppet::value::Value;
-use crate::text::FilePath;
 
 impl Invocation {
     /// Adds the outcome at a location to the steps, if these are of the key that was asked for.
@@ -87,11 +86,16 @@ impl Resolver<'_> {
 
     /// Returns the levels that may hold options of a key, and whose files could not be read.
     pub(super) fn unread_options_of(&self, key: &LookupKey) -> Vec<UnsettledLevel> {
-        let may_serve = |level: &&UnsettledLevel| match &level.layer {
-            Layer::Module(module) => key.module_name() == Some(&**module),
-            Layer::Global | Layer::Environment => true,
-        };
-        self.cache.unread_options.borrow().iter().filter(may_serve).cloned().collect()
+        self.cache
+            .unread_options
+            .borrow()
+            .iter()
+            .filter(|level| match &level.layer {
+                Layer::Module(module) => key.module_name() == Some(&**module),
+                Layer::Global | Layer::Environment => true,
+            })
+            .cloned()
+            .collect()
     }
 }
 
@@ -164,10 +168,9 @@ pub(super) fn that_matter(
     for mut level in levels {
         let matters = match &mut level.reason {
             Unevaluated::Undetermined { files, .. } => {
-                let is_open = |path: &FilePath| {
+                files.retain(|path| {
                     unsettled.iter().any(|file| file.path == *path && file.key == level.key)
-                };
-                files.retain(is_open);
+                });
                 !files.is_empty()
             }
             Unevaluated::Encrypted(_) => is_encrypted,

@@ -26,7 +26,7 @@ use crate::settings::{self, FolderReading, GivenSettings, Origin};
 use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
 use crate::text::similar::suggestion;
-use crate::workspace::git::{ChangedPath, GitCommit, GitRepository, GitRevision};
+use crate::workspace::git::{GitCommit, GitRepository, GitRevision};
 use crate::workspace::kinds::FileKind;
 use crate::workspace::overview::Overview;
 use crate::workspace::{Snapshot, WorkspaceConfig};
@@ -129,9 +129,11 @@ impl HistoryWalk<'_> {
             let before = match self.repository.parent_of(commit) {
                 Some(parent) => {
                     let paths = self.repository.paths_changed(&commit.revision, &parent)?;
-                    let may_matter =
-                        |one: &ChangedPath| one.is_link || self.may_matter(&one.path, &after);
-                    if !self.has_links && !paths.iter().any(may_matter) {
+                    if !self.has_links
+                        && !paths
+                            .iter()
+                            .any(|one| one.is_link || self.may_matter(&one.path, &after))
+                    {
                         continue;
                     }
                     self.read(&parent)?
@@ -208,8 +210,10 @@ impl HistoryWalk<'_> {
         let found = found.ok_or_else(|| Failure("the comparison was cancelled".into()))?;
         let reporter =
             Reporter { shows_places_after: true, ..sides.reporter(self.arguments.reveal, false) };
-        let report = |changes| reporter.report(changes, Vec::new(), &|_, _, _| Vec::new());
-        let reports: Vec<EnvironmentReport<'_>> = found.into_iter().map(report).collect();
+        let reports: Vec<EnvironmentReport<'_>> = found
+            .into_iter()
+            .map(|changes| reporter.report(changes, Vec::new(), &|_, _, _| Vec::new()))
+            .collect();
         if reports.iter().all(|one| one.sections.is_empty()) {
             return Ok(());
         }

@@ -225,9 +225,7 @@ impl<'a> Comparer<'a> {
                 let _ = visit(None, &files);
                 continue;
             };
-            if !files
-                .iter()
-                .any(|path| environment.governs_file(&path) || later.governs_file(&path))
+            if !files.iter().any(|path| environment.governs_file(path) || later.governs_file(path))
             {
                 continue;
             }

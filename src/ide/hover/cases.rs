@@ -17,6 +17,12 @@ const MAX_DIFFERENCES: usize = 3;
 /// The most assumptions to name beside a value.
 const MAX_ASSUMPTIONS: usize = 4;
 
+/// Returns how many of several values a list has, each on a line of its own: the most if a line counts
+/// two or more others, else all, as a value needs no more room than the count of one.
+pub(super) fn listed_count(count: usize, max: usize) -> usize {
+    if count <= max + 1 { count } else { max }
+}
+
 /// A value, and the assumptions under which it applies. The first row with an assumption that holds
 /// counts; an assumption of the last row always holds.
 #[derive(Clone)]
@@ -127,8 +133,9 @@ impl HoverWriter<'_> {
             _ => (rows, MAX_VALUES),
         };
         let has_last = listed.len() == rows.len();
-        let is_all = listed.len() <= max;
-        let shown = if is_all { listed.len() } else { max - usize::from(has_last) };
+        let shown = listed_count(listed.len(), max);
+        let is_all = shown == listed.len();
+        let shown = if is_all { shown } else { shown - usize::from(has_last) };
         let line = |number: usize| {
             let row = &rows[number];
             let condition = self.condition_phrase(rows, number) + &exception_phrase(row);

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::answer::ShownPart;
-use super::cases::Row;
+use super::cases::{Row, listed_count};
 use super::{HoverAnswer, HoverQuestion, HoverWriter};
 use crate::fleet::groups::{Group, Groups};
 use crate::hiera::resolution::{Resolution, Unsettled};
@@ -228,16 +228,15 @@ impl HoverWriter<'_> {
                 }
             }
         }
-        for answer in listed.iter().take(MAX_VALUES) {
+        let (shown, others) = listed.split_at(listed_count(listed.len(), MAX_VALUES));
+        for answer in shown {
             let base = base.filter(|_| !std::ptr::eq(first, answer));
             out.push_str(&self.line_of(answer, base, answers, asked));
         }
-        let (more, nodes) = listed
-            .iter()
-            .skip(MAX_VALUES)
-            .fold((0, 0), |(values, nodes), answer| (values + 1, nodes + answer.nodes.len()));
-        if more > 0 {
-            let (values, nodes) = (count_phrase(more, "other value"), count_phrase(nodes, "node"));
+        if !others.is_empty() {
+            let nodes = others.iter().map(|answer| answer.nodes.len()).sum();
+            let values = count_phrase(others.len(), "other value");
+            let nodes = count_phrase(nodes, "node");
             writeln!(out, "- {values} in {nodes}").expect("writing to a string");
         }
         if rest > 0 {

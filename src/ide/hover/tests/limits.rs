@@ -128,6 +128,19 @@ fn values_by_unknown_variables_beyond_those_that_are_shown_are_counted() {
 }
 
 #[test]
+fn one_value_beyond_those_that_are_shown_is_shown() {
+    let nodes: String = (0..7).map(|n| format!("#- node n{n} n=x{n}\n")).collect();
+    let levels = "#- /hiera.yaml\nversion: 5\nhierarchy: [{name: N, path: '%{n}.yaml'}, {name: Common, path: common.yaml}]\n";
+    let common = "#- /data/common.yaml\nas$0ks: \"%{lookup('k')}\"\nk: last\n";
+    let files = |count: usize| -> String {
+        (0..count).map(|n| format!("#- /data/x{n}.yaml\nk: v{n}\n")).collect()
+    };
+    check_cut(&format!("{nodes}{levels}{}{common}", files(7)), "- 'v6' in n6", "other value");
+    // Six values by files and the last one.
+    check_cut(&format!("{levels}{}{common}", files(6)), "- 'v5' where n = x5", "other value");
+}
+
+#[test]
 fn cases_beyond_the_lookup_limit_are_marked() {
     let names = ["zone", "site", "rack", "role", "tier"];
     let levels: String = names

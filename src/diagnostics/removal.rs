@@ -188,7 +188,7 @@ impl<'a> RemovalProofs<'a> {
         }
         let never_counts = !may_merge
             && shadow.is_some()
-            && !snapshot.keys().may_be_merged(key)
+            && snapshot.keys().ends_at_first(key, None)
             && self.is_governed_once();
         if !never_counts && self.tools().1.is_needed(environment, key, &file.path) {
             return None;

@@ -150,7 +150,7 @@ impl AnswerCache {
         let root = key.root_text();
         let name = (environment.root.clone(), root.clone(), is_called);
         self.keys.get_or(&name, || {
-            let ends_at_first = !is_called && !snapshot.keys().may_be_merged(&root);
+            let ends_at_first = !is_called && snapshot.keys().ends_at_first(&root, None);
             let mut asked = Questions::of_key(snapshot, environment, &root, ends_at_first);
             // A location that unknown variables decide leaves each answer open.
             asked.add_value(snapshot.open_locations(environment));

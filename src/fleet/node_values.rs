@@ -126,10 +126,7 @@ impl<'a> NodeValues<'a> {
         let root = key.root_text();
         let ask = |resolver: &Resolver<'_>| resolver.lookup(key, merge);
         let lookup = |scope: &Scope, node: Option<usize>| self.look_up(&ask, (scope, node));
-        let ends_at_first = match merge {
-            Some(merge) => merge.stops_at_first(),
-            None => !self.snapshot.keys().may_be_merged(&root),
-        };
+        let ends_at_first = self.snapshot.keys().ends_at_first(&root, merge);
         let question = FleetQuestion { ends_at_first, ..self.question(&root, &lookup) };
         let mut groups = self.groups_of(&question, None);
         let mut number = 0;

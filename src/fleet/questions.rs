@@ -42,11 +42,7 @@ impl Questions {
         ends_at_first: bool,
     ) -> Questions {
         let mut asked = Questions::default();
-        if ends_at_first {
-            asked.add_search(snapshot, environment, root);
-        } else {
-            asked.add_definitions(snapshot, environment, root);
-        }
+        asked.add_key(snapshot, environment, root, ends_at_first);
         asked.add_definitions(snapshot, environment, LOOKUP_OPTIONS);
         // A lookup does not record which variables and keys its options depend on.
         for token in snapshot.keys().tokens_of_options() {
@@ -72,11 +68,8 @@ impl Questions {
         for key in &resolution.reads.keys {
             let root = LookupKey::parse(key).map(|key| key.root_text().to_string());
             let root = root.as_deref().unwrap_or(key);
-            if snapshot.keys().may_be_merged(root) {
-                asked.add_definitions(snapshot, environment, root);
-            } else {
-                asked.add_search(snapshot, environment, root);
-            }
+            let ends_at_first = snapshot.keys().ends_at_first(root, None);
+            asked.add_key(snapshot, environment, root, ends_at_first);
         }
         for name in &resolution.reads.variables {
             let column = snapshot.node_column(environment, name);
@@ -100,6 +93,21 @@ impl Questions {
             asked.add_unknown(snapshot.node_column(environment, name));
         }
         asked
+    }
+
+    /// Asks how a node reads the files that define a root key, as far as its lookups read them.
+    fn add_key(
+        &mut self,
+        snapshot: &Snapshot,
+        environment: &Environment,
+        root: &str,
+        ends_at_first: bool,
+    ) {
+        if ends_at_first {
+            self.add_search(snapshot, environment, root);
+        } else {
+            self.add_definitions(snapshot, environment, root);
+        }
     }
 
     /// Asks how a node reads the files that define a root key.
@@ -366,7 +374,9 @@ fn deciding_variables<'a>(
         return BTreeSet::new();
     }
     let files: HashSet<&FilePath> = resolution.unsettled.iter().map(|file| &file.path).collect();
-    let mut deciding = environment.reach.iter().map(|reach| &reach.pattern).collect::<Vec<_>>();
-    deciding.retain(|pattern| files.iter().any(|path| pattern.can_name(path.as_str())));
-    deciding.into_iter().flat_map(Pattern::variables).collect()
+    let patterns = environment.reach.iter().map(|reach| &reach.pattern);
+    patterns
+        .filter(|pattern| files.iter().any(|path| pattern.can_name(path.as_str())))
+        .flat_map(Pattern::variables)
+        .collect()
 }

@@ -207,7 +207,7 @@ fn compare(text: &str, seed: u64) -> ((usize, usize), usize) {
             is_enough: &|_| false,
         };
         let all = group_by_answer(&question, &numbers);
-        question.ends_at_first = !snapshot.keys().may_be_merged(&root);
+        question.ends_at_first = snapshot.keys().ends_at_first(&root, None);
         let found = group_by_answer(&question, &numbers);
         for groups in [&all.groups, &found.groups] {
             let mut seen: Vec<usize> = groups.iter().flat_map(|it| it.nodes.clone()).collect();
@@ -324,7 +324,7 @@ fn each_node_of_a_group_has_the_cases_of_its_own_lookup() {
                 environment,
                 root: &root,
                 lookup: &lookup,
-                ends_at_first: seed % 2 == 0 && !snapshot.keys().may_be_merged(&root),
+                ends_at_first: seed % 2 == 0 && snapshot.keys().ends_at_first(&root, None),
                 is_enough: &|_| false,
             };
             let mut groups = group_by_answer(&question, &numbers).groups;

@@ -89,11 +89,14 @@ impl<'a> ReadWay<'a> {
     /// Whether each lookup of a root key in this way ends at the first value.
     pub fn ends_at_first(&self, snapshot: &Snapshot, key: &str) -> bool {
         let named = match &self.strategy {
-            ReadStrategy::Options => return !snapshot.keys().may_be_merged(key),
+            ReadStrategy::Options => None,
             ReadStrategy::Strategy(strategy) => Some(strategy),
-            ReadStrategy::Call(call) => call.literal_strategy(),
+            ReadStrategy::Call(call) => match call.literal_strategy() {
+                Some(strategy) => Some(strategy),
+                None => return false,
+            },
         };
-        named.is_some_and(Strategy::stops_at_first)
+        snapshot.keys().ends_at_first(key, named)
     }
 
     /// Looks a key up in this way.

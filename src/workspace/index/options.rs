@@ -32,9 +32,15 @@ impl KeyIndex {
         })
     }
 
+    /// Whether each lookup of this root key ends at the first value; `merge` is the strategy of the
+    /// lookup, `None` where `lookup_options` decide it.
+    pub fn ends_at_first(&self, key: &str, merge: Option<&Strategy>) -> bool {
+        merge.map_or_else(|| !self.may_be_merged(key), Strategy::stops_at_first)
+    }
+
     /// Whether `lookup_options` of any file may ask for a merge of this root key that goes on behind
     /// the first value.
-    pub fn may_be_merged(&self, key: &str) -> bool {
+    fn may_be_merged(&self, key: &str) -> bool {
         self.options
             .merged
             .get_or_init(|| {

@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json, json};
 use super::{ArgumentSettings, Failure, NodesArguments, Opened, Status, open, print_note};
 use crate::hiera::scope::Variable;
 use crate::puppet::print::{self, PrintOptions};
-use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
+use crate::text::{FilePath, column_width};
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::{Node, VariableSource};
 
@@ -51,7 +51,7 @@ fn write_names(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let named = nodes.iter().filter(|node| !node.is_kind());
-    let width = named.map(|node| node.name.chars().count()).max().unwrap_or(0);
+    let width = column_width(named.map(|node| &*node.name));
     for node in nodes {
         let source = relative_path(&node.source, &opened.root);
         let name = escape_terminal(&node.name);

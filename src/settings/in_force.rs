@@ -61,7 +61,7 @@ pub fn settings_in_force(
         .chain(own)
         .filter_map(|folder| {
             let path = folder.join(FILE_NAME);
-            let text = snapshot.file(&path)?.text()?.to_str().into_owned();
+            let text = snapshot.file_text(&path)?;
             let value = crate::yaml::deserialize::<Value>(&text).ok()?;
             Some(WrittenSettings { value, file: Some((path, text)), problems })
         })

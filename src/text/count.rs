@@ -1,4 +1,4 @@
-//! Counts in words.
+//! Counts of things in words, and of characters.
 
 /// Returns a count with its noun, which is given in the singular: `1 file`, `3 data files`, `2 kinds
 /// of nodes`, `4 entries`.
@@ -10,6 +10,11 @@ pub fn count_phrase(count: usize, noun: &str) -> String {
         (_, Some(stem)) => format!("{count} {stem}ies{rest}"),
         (_, None) => format!("{count} {noun}s{rest}"),
     }
+}
+
+/// Returns the width of a column in characters: that of its longest text, zero without texts.
+pub fn column_width<'t>(texts: impl IntoIterator<Item = &'t str>) -> usize {
+    texts.into_iter().map(|text| text.chars().count()).max().unwrap_or_default()
 }
 
 #[cfg(test)]

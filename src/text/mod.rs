@@ -18,7 +18,7 @@ pub(crate) mod work;
 
 pub use budget::{Bounds, Budget, Limit};
 pub use cancel::CancelToken;
-pub use count::count_phrase;
+pub use count::{column_width, count_phrase};
 pub use document::Text;
 pub use edit::{LineEnd, SourceChange, TextEdit};
 pub use hash::{fnv_hash, hex_digits};

@@ -59,6 +59,11 @@ impl Snapshot {
         self.files.get(path)
     }
 
+    /// Returns the text of a file as one string; `None` for a file that is not there or is no text.
+    pub fn file_text(&self, path: &FilePath) -> Option<String> {
+        Some(self.file(path)?.text()?.to_str().into_owned())
+    }
+
     /// Returns the file with this number.
     pub fn file_by_id(&self, id: FileId) -> Option<&Arc<File>> {
         self.file(self.path_of(id)?)

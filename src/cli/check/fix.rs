@@ -57,7 +57,7 @@ pub(super) fn fix_findings(
         touched.edits.extend(chosen.change.edits.into_keys().map(|path| (path, Vec::new())));
     }
     let texts = touched.edits.keys().filter_map(|path| {
-        let (old, new) = (file_text(before, path)?, file_text(&after, path)?);
+        let (old, new) = (before.file_text(path)?, after.file_text(path)?);
         (old != new).then(|| (path.clone(), (old, new)))
     });
     let texts: BTreeMap<FilePath, (String, String)> = texts.collect();
@@ -67,10 +67,6 @@ pub(super) fn fix_findings(
         Comparer::new(before, Effort::new(None)).compare(&after, &touched, &[])
     };
     Ok(FixedFiles { after, texts, counts, comparison })
-}
-
-fn file_text(snapshot: &Snapshot, path: &FilePath) -> Option<String> {
-    Some(snapshot.file(path)?.text()?.to_str().into_owned())
 }
 
 /// Writes the changed files, and states what was fixed. Errors: a file that changed meanwhile, or
@@ -117,7 +113,7 @@ pub(super) fn write_ignores(
         .map_err(|path| Failure(format!("{path} must not be changed")))?;
     let after = before.after_change(&change).ok_or("a file cannot be changed")?;
     for path in change.edits.keys() {
-        let texts = (file_text(before, path), file_text(&after, path));
+        let texts = (before.file_text(path), after.file_text(path));
         let (Some(old), Some(new)) = texts else { continue };
         replace_text(path, &old, &new)
             .map_err(|error| Failure(format!("{path} is not written: {error}")))?;

@@ -5,6 +5,7 @@ use std::io::Write;
 use super::CheckArguments;
 use crate::cli::{Failure, Opened, Status};
 use crate::settings::{GivenSettings, Origin, SettingInForce, SettingSource, settings_in_force};
+use crate::text::column_width;
 use crate::text::escape::escape_terminal;
 use crate::workspace::Snapshot;
 
@@ -25,9 +26,8 @@ pub(super) fn write_settings(
         let settings = settings_in_force(snapshot, environment, &given, &opened.problems);
         let rows: Vec<[String; 3]> =
             settings.iter().map(|setting| describe_setting(setting, snapshot)).collect();
-        let [names, sources] = [0, 1].map(|column| {
-            rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
-        });
+        let [names, sources] =
+            [0, 1].map(|column| column_width(rows.iter().map(|row| &*row[column])));
         for [name, source, value] in &rows {
             let line = format!("  {name:<names$}  {source:<sources$}  {value}");
             writeln!(out, "{}", escape_terminal(&line))?;

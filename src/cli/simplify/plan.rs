@@ -180,7 +180,7 @@ impl Plan<'_> {
         touched: &SourceChange,
     ) {
         let texts = touched.edits.keys().filter_map(|path| {
-            let (old, new) = (file_text(&before, path)?, file_text(&self.now, path)?);
+            let (old, new) = (before.file_text(path)?, self.now.file_text(path)?);
             (old != new).then(|| (path.clone(), StepTexts { before: old, after: Some(new) }))
         });
         let texts: BTreeMap<FilePath, StepTexts> = texts.collect();
@@ -188,10 +188,6 @@ impl Plan<'_> {
             self.steps.push(Step { title, proof, before, after: self.now.clone(), texts });
         }
     }
-}
-
-fn file_text(snapshot: &Snapshot, path: &FilePath) -> Option<String> {
-    Some(snapshot.file(path)?.text()?.to_str().into_owned())
 }
 
 /// Returns the findings of these rules whose fix removes an entry; all other rules are off. The key

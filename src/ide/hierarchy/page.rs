@@ -6,7 +6,7 @@ use super::{CandidateView, Hierarchy, LevelView, LocationState, LocationView};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::condition_phrase;
 use crate::ide::phrases::PlaceNames;
-use crate::text::Span;
+use crate::text::{Span, column_width, count_phrase};
 
 /// The most files that a row with unknown variables lists.
 const MAX_CANDIDATES: usize = 20;
@@ -62,7 +62,7 @@ fn candidate_rows(candidates: &[CandidateView], names: &PlaceNames<'_>) -> Vec<R
         all.take(MAX_CANDIDATES).map(|candidate| candidate_row(candidate, names)).collect();
     let more = candidates.len().saturating_sub(MAX_CANDIDATES);
     if more > 0 {
-        let (level, place) = (String::new(), format!("  {more} more files"));
+        let (level, place) = (String::new(), format!("  {}", count_phrase(more, "more file")));
         rows.push(Row { level, place, note: String::new() });
     }
     rows
@@ -102,14 +102,10 @@ fn state_note(location: &LocationView, has_key: bool) -> &'static str {
 
 /// Writes rows in columns that are as wide as their longest text.
 fn write_table(out: &mut String, rows: &[Row]) {
-    let (level, place) =
-        (column_width(|row| &row.level, rows), column_width(|row| &row.place, rows));
+    let level = column_width(rows.iter().map(|row| &*row.level));
+    let place = column_width(rows.iter().map(|row| &*row.place));
     for row in rows {
         let line = format!("{:level$}  {:place$}  {}", row.level, row.place, row.note);
         let _ = writeln!(out, "{}", line.trim_end());
     }
-}
-
-fn column_width(text: fn(&Row) -> &str, rows: &[Row]) -> usize {
-    rows.iter().map(|row| text(row).chars().count()).max().unwrap_or_default()
 }

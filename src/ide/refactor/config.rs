@@ -38,7 +38,7 @@ impl<'a> ConfigFile<'a> {
         }
         let environments = &snapshot.environments().all;
         let config = environments.iter().find_map(|one| one.config_at(wanted.path))?;
-        let text = snapshot.file(wanted.path)?.text()?.to_str().into_owned();
+        let text = snapshot.file_text(wanted.path)?;
         let tree = yaml::parse(&text);
         let effort = Effort::new(wanted.lookups.map(|lookups| lookups * CONFIG_SHARE));
         let comparer = Comparer::new(snapshot, effort);

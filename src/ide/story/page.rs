@@ -14,7 +14,7 @@ use crate::ide::phrases::{
     PlaceNames, absence_reservation, level_title, not_evaluated, open_levels, option_phrase,
 };
 use crate::puppet::print::{self, PrintOptions};
-use crate::text::{FilePath, Span, count_phrase};
+use crate::text::{FilePath, Span, column_width, count_phrase};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{CalledMerge, MergingCall};
@@ -212,8 +212,8 @@ impl<'a> Page<'a> {
         }
         self.add_line("");
         self.add_line("Places, in the order of the hierarchy");
-        let (level, place) =
-            (column_width(|row| &row.level, &rows), column_width(|row| &row.place, &rows));
+        let level = column_width(rows.iter().map(|row| &*row.level));
+        let place = column_width(rows.iter().map(|row| &*row.place));
         for row in &rows {
             let states: Vec<String> = row
                 .states
@@ -398,8 +398,4 @@ fn single_row(place: String, state: &str, level: &str) -> Vec<[String; 3]> {
 
 fn is_same_place(known: &[String; 3], row: &[String; 3]) -> bool {
     !row[1].is_empty() && known[1] == row[1]
-}
-
-fn column_width(text: fn(&TableRow) -> &String, rows: &[TableRow]) -> usize {
-    rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0)
 }

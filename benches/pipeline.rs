@@ -15,7 +15,8 @@ use hiera_ls::hiera::lookup::Resolver;
 use hiera_ls::hiera::merge::{DeepOptions, Strategy};
 use hiera_ls::ide::hover::{HoverConfig, hover};
 use hiera_ls::text::{FilePath, FilePosition, TextRange};
-use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig, scan};
+use hiera_ls::workspace::files::scan;
+use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig};
 use hiera_ls::yaml;
 
 const NODES: usize = 300;

@@ -31,7 +31,8 @@ use crate::diagnostics::{Finding, check_all};
 use crate::disk::MemoryFs;
 use crate::settings::{Origin, SettingProblem, Settings, SettingsFile, without_effect};
 use crate::text::{FilePath, FilePosition, Span, TextRange};
-use crate::workspace::{Change, Snapshot, Workspace, scan};
+use crate::workspace::files::scan;
+use crate::workspace::{Change, Snapshot, Workspace};
 
 const DEFAULT_FILE: &str = "/data/common.yaml";
 const DEFAULT_CONFIG: &str = "version: 5\nhierarchy:\n  - name: Common\n    path: common.yaml\n";

@@ -35,7 +35,7 @@ pub use in_force::{SettingInForce, SettingSource, settings_in_force};
 pub use problem::SettingProblem;
 pub use reader::{GivenSettings, Origin};
 
-pub use crate::workspace::kinds::SETTINGS_FILE as FILE_NAME;
+pub use crate::workspace::files::kinds::SETTINGS_FILE as FILE_NAME;
 
 /// All settings.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -6,7 +6,8 @@ use hiera_ls::diagnostics::{RulesConfig, check_file};
 use hiera_ls::disk::OsFs;
 use hiera_ls::settings::{FILE_NAME, Settings};
 use hiera_ls::text::{Encoding, FilePath};
-use hiera_ls::workspace::{Change, Snapshot, Workspace, scan};
+use hiera_ls::workspace::files::scan;
+use hiera_ls::workspace::{Change, Snapshot, Workspace};
 
 /// The workspace of a folder, as the command line opens it.
 pub fn workspace(root: &Path) -> Workspace {

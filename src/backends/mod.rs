@@ -25,7 +25,7 @@ use crate::hiera::services::{is_secret_backend, is_secret_store};
 use crate::puppet::value::{Hash, Key, Member, Provenance, Secrecy, Value};
 use crate::puppet::{PuppetVersion, Strict};
 use crate::text::{CancelToken, FilePath};
-use crate::workspace::functions::plain_name;
+use crate::workspace::queries::functions::plain_name;
 #[cfg(unix)]
 pub use ending::own_all_children;
 pub use permit::Permit;

@@ -15,7 +15,7 @@ use crate::manifest::{Language, Load, find_manifest_loads, find_ruby_loads};
 use crate::text::{FilePath, hex_digits};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::{Environment, Module};
-use crate::workspace::functions::{ENVIRONMENT, LevelCode, plain_name};
+use crate::workspace::queries::functions::{ENVIRONMENT, LevelCode, plain_name};
 
 /// The most files that a permit names. The process refuses to load others.
 const MAX_FILES: usize = 1000;
@@ -189,7 +189,8 @@ fn digest(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::disk::MemoryFs;
-    use crate::workspace::{Change, Workspace, WorkspaceConfig, scan};
+    use crate::workspace::files::scan;
+    use crate::workspace::{Change, Workspace, WorkspaceConfig};
 
     const CONFIG: &str = "version: 5\nhierarchy:\n  - {name: One, lookup_key: t::fn, path: one.yaml, options: {a: 1}}\n  - {name: Two, data_hash: other}\n";
     const FUNCTION: &str = "/repo/modules/t/lib/puppet/functions/t/fn.rb";

@@ -24,8 +24,9 @@ use crate::disk::{FileSystem, OsFs};
 use crate::settings::Settings;
 use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
+use crate::workspace::files::scan;
 use crate::workspace::share::Share;
-use crate::workspace::{Snapshot, Workspace, WorkspaceConfig, scan};
+use crate::workspace::{Snapshot, Workspace, WorkspaceConfig};
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if !arguments.watch {

@@ -21,7 +21,7 @@ use crate::puppet::print::{self, PrintOptions};
 use crate::text::escape::{escape_terminal, terminal_lines};
 use crate::text::similar::suggestion;
 use crate::workspace::environments::Environment;
-use crate::workspace::parallel::write_on_all_cores;
+use crate::workspace::files::parallel::write_on_all_cores;
 
 /// The arguments of `dump`.
 #[derive(Debug, Args)]

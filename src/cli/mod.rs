@@ -41,7 +41,8 @@ use crate::settings::{self, GivenSettings, Origin, SettingProblem, Settings};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
 use crate::workspace::environments::Environment;
-use crate::workspace::{Change, Snapshot, Workspace, scan};
+use crate::workspace::files::scan;
+use crate::workspace::{Change, Snapshot, Workspace};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

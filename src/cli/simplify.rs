@@ -18,7 +18,7 @@ use crate::disk::{remove_text, replace_text};
 use crate::text::count_phrase;
 use crate::text::escape::escape_terminal;
 use crate::workspace::Snapshot;
-use crate::workspace::git::GitRepository;
+use crate::workspace::files::git::GitRepository;
 
 pub(super) fn run(arguments: &SimplifyArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let opened = open(&arguments.root, None, ArgumentSettings::new(), None)?;

@@ -6,7 +6,7 @@ use super::{Failure, RootArguments, Status, absolute_path, find_root, print_note
 use crate::disk::{DiskEntry, FileSystem as _, OsFs, Watcher};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
-use crate::workspace::kinds::{self, FileKind};
+use crate::workspace::files::kinds::{self, FileKind};
 
 /// Clears the screen, and puts the cursor into its first column and line.
 const CLEAR: &str = "\x1b[2J\x1b[3J\x1b[H";

@@ -14,7 +14,7 @@ use crate::puppet::ruby::glob::matches_path;
 use crate::text::similar::nearest_name;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
-use crate::workspace::file::File;
+use crate::workspace::files::file::File;
 use crate::yaml::{self, NodeKind, Tree};
 
 /// The beginning of the comments.

@@ -16,7 +16,7 @@ use crate::hiera::resolution::Resolution;
 use crate::puppet::value::{Key, Member};
 use crate::text::{Span, TextRange};
 use crate::workspace::environments::{Environment, RefusedModule};
-use crate::workspace::file::File;
+use crate::workspace::files::file::File;
 use crate::workspace::manifests::ManifestIndex;
 use crate::workspace::{EnvironmentView, Snapshot};
 

@@ -16,7 +16,7 @@ use crate::fleet::answer_cache::AnswerCache;
 use crate::hiera::data::{EntryData, Part};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
-use crate::workspace::parallel::on_all_cores;
+use crate::workspace::files::parallel::on_all_cores;
 use crate::workspace::share::Share;
 
 /// Findings of units of a file, by their numbers: 0 is the file as a whole, then come its entries,

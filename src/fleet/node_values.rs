@@ -22,8 +22,8 @@ use crate::hiera::scope::Scope;
 use crate::hiera::sources::Sources as _;
 use crate::text::FilePath;
 use crate::workspace::environments::Environment;
+use crate::workspace::files::parallel::on_all_cores;
 use crate::workspace::nodes::Node;
-use crate::workspace::parallel::on_all_cores;
 use crate::workspace::{EnvironmentView, Snapshot};
 
 /// The nodes of an environment whose values are looked up.

@@ -15,7 +15,7 @@ use crate::hiera::resolution::Resolution;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::readers::{NodeColumn, NodesReading};
+use crate::workspace::nodes::{NodeColumn, NodesReading};
 
 /// Questions about the nodes of an environment. Those to which all nodes give one answer are left
 /// out.

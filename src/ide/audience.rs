@@ -7,7 +7,7 @@ use crate::puppet::value::Value;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::kinds::code_language;
+use crate::workspace::files::kinds::code_language;
 
 /// The most readings of a file's path to name.
 const MAX_READINGS: usize = 3;

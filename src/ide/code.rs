@@ -10,7 +10,7 @@ use crate::manifest::model::{Excerpt, TypeAlias};
 use crate::text::{FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::kinds::code_language;
+use crate::workspace::files::kinds::code_language;
 use crate::workspace::manifests::{CodeFile, ManifestIndex};
 
 /// Returns the key that code names at a place; `None` where it names none, and in files that are no

@@ -9,7 +9,7 @@ use crate::puppet::value::{Data, Key, Member, Provenance, Value};
 use crate::text::{FileId, FilePath, FilePosition, PartId, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::file::{File, TextPart};
+use crate::workspace::files::file::{File, TextPart};
 use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle, Tree};
 
 /// A place of interest, with the environment that it belongs to.

@@ -12,7 +12,7 @@ use crate::puppet::value::Value;
 use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::functions::FunctionSource;
+use crate::workspace::queries::functions::FunctionSource;
 use crate::yaml::NodeKind;
 
 /// Where a definition is.

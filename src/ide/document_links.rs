@@ -11,7 +11,7 @@ use crate::hiera::hierarchy::located::LevelTarget;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::kinds::SETTINGS_FILE;
+use crate::workspace::files::kinds::SETTINGS_FILE;
 use crate::yaml::{NodeId, NodeKind, Tree};
 
 /// A link from a place in a file.

@@ -7,8 +7,8 @@ mod levels;
 use super::by_run::{RunItems, by_run};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
-use crate::workspace::file::{File, TextPart};
-use crate::workspace::kinds::{CodeLanguage, code_language};
+use crate::workspace::files::file::{File, TextPart};
+use crate::workspace::files::kinds::{CodeLanguage, code_language};
 use crate::yaml::{NodeId, NodeKind, Resolved, ScalarStyle, Tree, resolve_plain};
 
 /// The deepest nesting of symbols. A client gets them as nested objects, and some read these

@@ -16,7 +16,7 @@ use crate::hiera::scope::Scope;
 use crate::text::{FilePath, FilePosition};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::seen::Seen;
+use crate::workspace::queries::seen::Seen;
 
 /// How many outcomes are kept. The oldest one goes first, and its hovers are those of a key that was
 /// not evaluated.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::text::{FilePath, Lines};
 use crate::workspace::Snapshot;
-use crate::workspace::file::TextPart;
+use crate::workspace::files::file::TextPart;
 use crate::yaml::{NodeId, NodeKind};
 
 /// Lines that can be folded into the first of them.

@@ -11,9 +11,9 @@ use crate::hiera::config::{HieraConfig, Layer, Level};
 use crate::text::{FilePath, count_phrase};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::kinds::SETTINGS_FILE;
-use crate::workspace::overview::Overview;
-use crate::workspace::overview::choice::{ChosenAs, OtherChoice};
+use crate::workspace::environments::overview::Overview;
+use crate::workspace::environments::overview::choice::{ChosenAs, OtherChoice};
+use crate::workspace::files::kinds::SETTINGS_FILE;
 
 /// The config of an environment, and its circumstances.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use crate::puppet::value::{Data, Value};
 use crate::text::{Encoding, FilePath, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::file::{File, TextPart};
+use crate::workspace::files::file::{File, TextPart};
 use crate::yaml::{NodeId, NodeKind};
 
 /// How many characters of a scalar are shown.

@@ -3,7 +3,7 @@
 
 use crate::text::{FilePosition, TextRange};
 use crate::workspace::Snapshot;
-use crate::workspace::file::{File, TextPart};
+use crate::workspace::files::file::{File, TextPart};
 use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle, Tree};
 
 /// Returns the ranges around a place, the innermost first; each lies within the next and is

@@ -13,7 +13,7 @@ use crate::hiera::sources::Sources;
 use crate::text::{FilePath, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::file::File;
+use crate::workspace::files::file::File;
 use crate::workspace::index::DefinedKeys;
 
 /// A colored part of a text.

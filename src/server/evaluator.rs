@@ -17,7 +17,7 @@ use crate::ide::evaluation::{self, Evaluation, EvaluationSubject, Evaluations};
 use crate::puppet::PuppetVersion;
 use crate::text::{CancelToken, FilePath};
 use crate::workspace::Snapshot;
-use crate::workspace::seen::Seen;
+use crate::workspace::queries::seen::Seen;
 
 /// The functions of all environments. Copies are the same.
 #[derive(Clone, Default)]

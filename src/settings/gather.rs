@@ -12,8 +12,9 @@ use crate::hiera::sources::Sources;
 use crate::puppet::LegacyFacts;
 use crate::puppetdb::{Puppetdb, fields_for};
 use crate::text::{FilePath, TextRange};
+use crate::workspace::files::scan;
 use crate::workspace::nodes::NodeSource;
-use crate::workspace::{Change, Snapshot, Workspace, WorkspaceConfig, scan};
+use crate::workspace::{Change, Snapshot, Workspace, WorkspaceConfig};
 
 /// The longest settings file that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::problem::SettingProblem;
 use super::schema::{self, CLIENT_KEYS};
 use crate::text::{FilePath, TextRange};
-use crate::workspace::kinds::SETTINGS_FILE as FILE_NAME;
+use crate::workspace::files::kinds::SETTINGS_FILE as FILE_NAME;
 
 /// The origin of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

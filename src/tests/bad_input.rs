@@ -18,7 +18,8 @@ use crate::ide::references::find_references;
 use crate::ide::rename::rename;
 use crate::settings::{FILE_NAME, Origin, Settings};
 use crate::text::{FilePath, FilePosition, TextRange};
-use crate::workspace::{Change, Snapshot, Workspace, scan};
+use crate::workspace::files::scan;
+use crate::workspace::{Change, Snapshot, Workspace};
 
 /// The longest time of a test, in a debug build on a machine that has other work: code that hangs
 /// takes for ever.

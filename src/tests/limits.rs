@@ -10,7 +10,8 @@ use crate::puppet::print::{PrintOptions, YamlLine, print_json, with_comments};
 use crate::settings::{Origin, Settings};
 use crate::text::work;
 use crate::text::{FileId, FilePath, Span, TextRange};
-use crate::workspace::{Change, Workspace, scan};
+use crate::workspace::files::scan;
+use crate::workspace::{Change, Workspace};
 
 /// Returns the codes of all findings, in the order of paths.
 fn codes(text: &str) -> Vec<&'static str> {

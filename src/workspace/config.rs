@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::mapping::PathMappings;
+use super::files::mapping::PathMappings;
 use super::nodes::steps::Steps;
 use crate::eyaml::EyamlConfig;
 use crate::hiera::config::DescribedBackends;

@@ -1,13 +1,22 @@
 //! The environments of a workspace: the files that each `hiera.yaml` governs, the modules, and the
 //! paths that the levels can name.
 
+pub(super) mod cache;
+mod candidates;
+pub(super) mod configs;
+pub mod datadirs;
+pub(super) mod discover;
+mod discovery;
+mod environment_conf;
+pub mod overview;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use super::cache::{EnvironmentCache, Role};
-use super::datadirs::RelocatedDatadir;
+use self::cache::{EnvironmentCache, Role};
+use self::datadirs::RelocatedDatadir;
+use self::overview::Overview;
 use super::nodes::node::Node;
-use super::overview::Overview;
 use crate::hiera::config::formats::{format_of_name, has_data_name};
 use crate::hiera::config::{DataReader, HieraConfig, Layer, Level, Template};
 use crate::hiera::data::DataFormat;

@@ -3,39 +3,17 @@
 //!
 //! A change is applied to the [`Workspace`]; all other code reads a [`Snapshot`].
 
-mod cache;
-mod candidates;
-pub mod change_gate;
 mod config;
-mod configs;
-pub mod datadirs;
-mod discover;
-mod discovery;
-mod environment_conf;
 pub mod environments;
-pub mod file;
-pub mod functions;
-pub mod git;
+pub mod files;
 pub mod index;
-pub mod kinds;
 mod lazy_index;
 pub mod manifests;
-pub mod mapping;
-pub mod names;
 pub mod nodes;
-pub mod overview;
-pub mod parallel;
-pub mod readers;
+pub mod queries;
 mod saved;
-pub mod scan;
-mod scopes;
-pub mod seen;
-mod sensitivity;
 pub mod share;
 pub mod snapshot;
-mod trial;
-pub mod ungoverned;
-mod view;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,17 +22,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::disk::{DiskEntry, OsFs, Stamp};
 use crate::eyaml::Keys;
 pub use config::{EnvironmentConfig, NodesConfig, WorkspaceConfig};
-use configs::shapes_environments;
-use file::{Content, File};
-use kinds::FileKind;
+use environments::configs::shapes_environments;
+use files::file::{Content, File};
+use files::kinds::FileKind;
+use files::names::DiskNames;
+use files::scan::Scan;
 use lazy_index::{Changed, LazyIndex};
 use manifests::lazy::LazyManifests;
-use names::DiskNames;
 use nodes::source::NodeSource;
+pub use queries::view::EnvironmentView;
 pub use saved::SavedFiles;
-use scan::Scan;
 pub use snapshot::Snapshot;
-pub use view::EnvironmentView;
 
 use crate::hiera::data::Edited;
 use crate::text::CancelToken;
@@ -200,14 +178,14 @@ impl Workspace {
     }
 
     /// Returns the input of a scan: settings, folders and the versions that need not be read again.
-    pub fn scan_request(&self) -> scan::Request {
+    pub fn scan_request(&self) -> files::scan::Request {
         let snapshot = self.snapshot();
         // Files that only an editor has, and texts that it holds, shape the environments, too.
         let is_as_on_disk = snapshot.complete
             && !self.reconfigured
             && snapshot.names.entries.len() == self.disk_entries.len()
             && !self.overlay.values().any(|file| shapes_environments(file, &self.config));
-        scan::Request {
+        files::scan::Request {
             config: self.config.clone(),
             folders: self.folders.clone(),
             known: self.disk.clone(),
@@ -316,8 +294,8 @@ impl Workspace {
         let mut changed = Vec::new();
         for (path, found) in scan.files {
             let file = match found {
-                scan::FileContent::Same(file) => file,
-                scan::FileContent::New(content, stamp) => {
+                files::scan::FileContent::Same(file) => file,
+                files::scan::FileContent::New(content, stamp) => {
                     changed.push(path.clone());
                     Arc::new(File::new(self.file_number(&path), path.clone(), content, Some(stamp)))
                 }

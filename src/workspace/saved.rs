@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use super::configs::shapes_environments;
-use super::file::File;
+use super::environments::configs::shapes_environments;
+use super::files::file::File;
+use super::files::names::DiskNames;
+use super::files::scan;
 use super::lazy_index::{Changed, LazyIndex};
 use super::manifests::lazy::LazyManifests;
-use super::names::DiskNames;
 use super::snapshot::Snapshot;
-use super::{Change, Current, Stale, Workspace, scan};
+use super::{Change, Current, Stale, Workspace};
 use crate::disk::{DiskEntry, FileSystem};
 use crate::text::FilePath;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::config::{EnvironmentConfig, WorkspaceConfig};
 use super::environments::{Environment, Environments};
-use super::file::File;
+use super::files::file::File;
+use super::files::kinds::{code_language, is_puppetfile};
+use super::files::names::DiskNames;
 use super::index::KeyIndex;
-use super::kinds::{code_language, is_puppetfile};
 use super::lazy_index::LazyIndex;
 use super::manifests::lazy::LazyManifests;
-use super::names::DiskNames;
 use super::nodes::node::Node;
 use super::nodes::source::NodeSource;
 use crate::disk::UnlistedReason;

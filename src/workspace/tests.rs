@@ -9,7 +9,8 @@ use crate::puppet::print::{PrintOptions, print_json};
 use crate::text::CancelToken;
 use crate::text::work;
 use crate::text::{FilePath, TextRange};
-use crate::workspace::{Change, WorkspaceConfig, scan};
+use crate::workspace::files::scan;
+use crate::workspace::{Change, WorkspaceConfig};
 
 /// A site whose manifest derives location, role and variant from names of the form
 /// LOCATION-ROLE[-VARIANT]-ID.

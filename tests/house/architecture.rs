@@ -59,7 +59,7 @@ const FRESH_VALUES: [&str; 16] = [
     "workspace/environments.rs",
     "workspace/nodes.rs",
     "workspace/nodes/",
-    "workspace/scopes.rs",
+    "workspace/queries/scopes.rs",
     "cli/lookup.rs",
     "ide/cursor.rs",
     "ide/effective.rs",
@@ -76,7 +76,7 @@ const HOMES: [(&str, &[&str]); 25] = [
     ("process::Command", &["backends/process.rs"]),
     ("println!", &["cli/"]),
     ("stderr!", &["cli/", "main.rs", "server/mod.rs"]),
-    ("git2::", &["workspace/git.rs", "workspace/git/"]),
+    ("git2::", &["workspace/files/git.rs", "workspace/files/git/"]),
     ("ropey", &["text/document.rs"]),
     ("serde_yaml", &["yaml/serde.rs", "fixture.rs"]),
     // The one place that opens connections.

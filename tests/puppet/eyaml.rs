@@ -10,7 +10,8 @@ use hiera_ls::eyaml::EyamlConfig;
 use hiera_ls::ide::hover::{HoverConfig, hover};
 use hiera_ls::ide::refactor::{RefactoringKind, RefactoringRequest, find_refactorings};
 use hiera_ls::text::{FilePath, FilePosition, TextEdit, TextRange};
-use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig, scan};
+use hiera_ls::workspace::files::scan;
+use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig};
 
 /// A control repository with keys of its own beside it, made by eyaml.
 struct Repository {

@@ -25,8 +25,9 @@ use hiera_ls::hiera::scope::Scope;
 use hiera_ls::puppet::print::{self, PrintOptions};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::environments::Environment;
+use hiera_ls::workspace::files::scan;
 use hiera_ls::workspace::nodes::same_fact;
-use hiera_ls::workspace::{Change, EnvironmentConfig, Snapshot, Workspace, WorkspaceConfig, scan};
+use hiera_ls::workspace::{Change, EnvironmentConfig, Snapshot, Workspace, WorkspaceConfig};
 use regex::{Captures, Regex};
 use serde_json::{Map, Value, json};
 

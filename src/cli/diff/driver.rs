@@ -9,7 +9,7 @@ use std::io::Write;
 use super::{DiffArguments, Sides};
 use crate::cli::{Failure, Status, absolute_path, find_root};
 use crate::disk::{FileSystem as _, OsFs};
-use crate::workspace::git::{GitRepository, ReplacedFs};
+use crate::workspace::files::git::{GitRepository, ReplacedFs};
 
 /// The file that git names for a side without the file.
 const NOTHING: &str = "/dev/null";

@@ -33,9 +33,9 @@ use crate::settings::{GivenSettings, OpenedTwice, Origin, open_revisions};
 use crate::text::FilePath;
 use crate::text::similar::suggestion;
 use crate::workspace::Snapshot;
-use crate::workspace::git::{GitRepository, GitRevision, TreeFs, WorkingTreeFs};
+use crate::workspace::files::git::{GitRepository, GitRevision, TreeFs, WorkingTreeFs};
+use crate::workspace::files::scan::walk_limits;
 use crate::workspace::nodes::Node;
-use crate::workspace::scan::walk_limits;
 use crate::workspace::share::Share;
 
 /// The work of a comparison, in reports of progress.

@@ -12,7 +12,7 @@ use crate::fleet::compare::upgrade::{causes_of_change, find_upgrade_changes};
 use crate::puppet::PuppetVersion;
 use crate::settings::{GivenSettings, Origin, open_versions};
 use crate::text::FilePath;
-use crate::workspace::git::{GitRepository, GitRevision, TreeFs};
+use crate::workspace::files::git::{GitRepository, GitRevision, TreeFs};
 
 /// Writes the report about one tree under two versions of Puppet: that of `--head`, by default the
 /// files on disk.

@@ -19,7 +19,7 @@ use crate::hiera::scope::Scope;
 use crate::ide::phrases::level_names;
 use crate::puppet::print::{self, PrintOptions};
 use crate::workspace::environments::Environment;
-use crate::workspace::parallel;
+use crate::workspace::files::parallel;
 
 /// How many questions are answered at once.
 const AT_ONCE: usize = 64;

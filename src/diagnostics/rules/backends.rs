@@ -7,7 +7,7 @@ use crate::hiera::config::{CONTEXT_TYPE, FunctionArgument, HieraConfig, Level};
 use crate::manifest::model::{FunctionParameter, FunctionSignature};
 use crate::puppet::types::{DataType, Signature, StringType, ValueKind, refuse_arguments};
 use crate::text::{FilePath, Span};
-use crate::workspace::functions::{DeclaredFunction, FunctionSource, plain_name};
+use crate::workspace::queries::functions::{DeclaredFunction, FunctionSource, plain_name};
 
 /// A level with a function that is not Puppet's own.
 pub(super) struct CustomLevel<'a> {

@@ -9,7 +9,7 @@ use crate::diagnostics::rule::{
 };
 use crate::hiera::data::DataFormat;
 use crate::text::{Encoding, LineCol, Span, TextRange};
-use crate::workspace::file::File;
+use crate::workspace::files::file::File;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {

@@ -3,7 +3,7 @@
 use crate::diagnostics::WrongSetting;
 use crate::diagnostics::rule::{Check, Dependence, Finding, Needs, Rule, RuleGroup, Severity};
 use crate::text::Span;
-use crate::workspace::file::File;
+use crate::workspace::files::file::File;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {

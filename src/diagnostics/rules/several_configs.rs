@@ -8,7 +8,7 @@ use crate::diagnostics::rule::{
 use crate::hiera::config::HieraConfig;
 use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::environments::Environment;
-use crate::workspace::kinds::SETTINGS_FILE;
+use crate::workspace::files::kinds::SETTINGS_FILE;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {

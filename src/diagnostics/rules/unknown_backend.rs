@@ -7,7 +7,7 @@ use crate::diagnostics::rule::{
 use crate::hiera::config::HieraConfig;
 use crate::hiera::config::formats::{BUILT_INS, built_in, hiera3_built_in};
 use crate::text::similar::nearest_name;
-use crate::workspace::functions::{FunctionSource, plain_name};
+use crate::workspace::queries::functions::{FunctionSource, plain_name};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {

@@ -5,7 +5,7 @@ use crate::diagnostics::rule::{
     Check, Dependence, Finding, Needs, Rule, RuleGroup, Severity, Tag, UnusedIgnore,
 };
 use crate::text::Span;
-use crate::workspace::file::File;
+use crate::workspace::files::file::File;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {

@@ -17,9 +17,9 @@ use crate::fleet::answer_cache::AnswerCache;
 use crate::text::CancelToken;
 use crate::text::{FileId, FilePath};
 use crate::workspace::Snapshot;
+use crate::workspace::files::parallel::on_all_cores;
 use crate::workspace::index::KeyChanges;
 use crate::workspace::manifests::CodeChanges;
-use crate::workspace::parallel::on_all_cores;
 use closed_files::ClosedFiles;
 use file::FileFindings;
 

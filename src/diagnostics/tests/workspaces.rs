@@ -6,7 +6,8 @@ use super::check;
 use crate::diagnostics::Findings;
 use crate::fixture::Fixture;
 use crate::text::FilePath;
-use crate::workspace::{Change, scan};
+use crate::workspace::Change;
+use crate::workspace::files::scan;
 
 #[test]
 fn unknown_keys() {

@@ -12,7 +12,7 @@ use crate::fleet::ways::ReadWay;
 use crate::hiera::config::Layer;
 use crate::hiera::resolution::{Outcome, Resolution};
 use crate::text::FilePath;
-use crate::workspace::readers::NodesReading;
+use crate::workspace::nodes::NodesReading;
 
 /// The location that a lookup ended at, and the other keys that the lookup read.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use crate::ide::node_names::name_ranges;
 use crate::ide::page_links::LinkedPlace;
 use crate::ide::phrases::PlaceNames;
 use crate::text::count_phrase;
-use crate::workspace::overview::Overview;
+use crate::workspace::environments::overview::Overview;
 
 /// The most parts of a key to print.
 pub(crate) const SHOWN_PARTS: usize = 3;

@@ -8,7 +8,7 @@ use crate::hiera::config::BackendKind;
 use crate::hiera::config::formats::BUILT_INS;
 use crate::manifest::model::FunctionSignature;
 use crate::text::FilePath;
-use crate::workspace::functions::FunctionSource;
+use crate::workspace::queries::functions::FunctionSource;
 
 /// The folders of a module's functions.
 const FOLDERS: [&str; 2] = ["lib/puppet/functions", "functions"];

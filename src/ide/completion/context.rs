@@ -12,7 +12,7 @@ use crate::puppet::value::{Member, Value};
 use crate::text::{FilePath, Span, TextEdit, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::file::File;
+use crate::workspace::files::file::File;
 
 /// A file, and the data that its environment has.
 #[derive(Clone, Copy)]

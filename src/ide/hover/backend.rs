@@ -5,7 +5,7 @@ use super::HoverWriter;
 use crate::hiera::config::{BackendKind, DataReader, Level};
 use crate::manifest::model::{Documentation, FunctionSignature};
 use crate::text::{FilePath, Span};
-use crate::workspace::functions::{DeclaredFunction, FunctionSource};
+use crate::workspace::queries::functions::{DeclaredFunction, FunctionSource};
 
 impl HoverWriter<'_> {
     pub(super) fn render_backend(&self, level: &Level) -> String {

@@ -9,7 +9,7 @@ use crate::manifest::model::{Definition, DefinitionKind, TextPattern, TextPiece}
 use crate::manifest::{Language, VariableUse, find_variables};
 use crate::text::{FilePath, FilePosition, Text, TextRange};
 use crate::workspace::Snapshot;
-use crate::workspace::kinds::{CodeLanguage, code_language};
+use crate::workspace::files::kinds::{CodeLanguage, code_language};
 use crate::workspace::manifests::{CodeFile, ManifestIndex, ParameterAt};
 
 impl ReferenceSearch<'_> {

@@ -5,8 +5,8 @@ use crate::hiera::config::Layer;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::TextRange;
 use crate::workspace::environments::Environment;
+use crate::workspace::files::kinds::code_language;
 use crate::workspace::index::{KeyIndex, OptionsPlace};
-use crate::workspace::kinds::code_language;
 use crate::workspace::manifests::{ModuleOrigin, split_key};
 
 impl Renaming<'_> {

@@ -9,7 +9,7 @@ use crate::hiera::data::DataFormat;
 use crate::hiera::key::KeySegment;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FilePath, SourceChange, Text, TextEdit, TextRange};
-use crate::workspace::file::File;
+use crate::workspace::files::file::File;
 use crate::yaml::{NodeKind, PathStep, ScalarStyle, Tree};
 
 /// Returns the bytes within the quotes of a written name; all of them for a name without quotes.

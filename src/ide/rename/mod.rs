@@ -21,7 +21,7 @@ use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FilePath, FilePosition, SourceChange, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
-use crate::workspace::kinds::code_language;
+use crate::workspace::files::kinds::code_language;
 
 /// The name that a rename would replace.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use super::{ColorKind, Coloring, FileColoring, SemanticToken};
 use crate::hiera::interpolation::{self, Method};
 use crate::text::{PartId, TextRange};
-use crate::workspace::file::TextPart;
+use crate::workspace::files::file::TextPart;
 use crate::yaml::scalar::SourceMap;
 use crate::yaml::{Node, NodeKind};
 

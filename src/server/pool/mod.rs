@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::hiera::lookup::STACK;
 use crate::text::CancelToken;
 use crate::workspace::Snapshot;
-use crate::workspace::parallel::core_count;
+use crate::workspace::files::parallel::core_count;
 pub(super) use threads::Threads;
 
 /// Computes answers, with at most as many threads as there are cores, and at least two. More would

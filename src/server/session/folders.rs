@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::disk::OsFs;
 use crate::text::FilePath;
-use crate::workspace::scan;
+use crate::workspace::files::scan;
 
 /// The most folders of a client, or environments of files in none of them, that are read. Real
 /// workspaces have a handful, and each environment is compared with all files.

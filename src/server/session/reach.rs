@@ -6,8 +6,8 @@ use tokio::sync::Notify;
 
 use crate::fleet::compare::KnownAnswers;
 use crate::ide::reach::{Reach, ReachPage, Revisions};
-use crate::workspace::git::GitRepository;
-use crate::workspace::scan::walk_limits;
+use crate::workspace::files::git::GitRepository;
+use crate::workspace::files::scan::walk_limits;
 use crate::workspace::{SavedFiles, Snapshot, Workspace};
 
 /// How many digits of a commit's id people see.

@@ -21,7 +21,7 @@ use crate::server::transport::wait_answer;
 use crate::settings::{READINGS, Settings, gather, of_environments};
 use crate::text::FilePath;
 use crate::text::escape::{escape_notification, escape_terminal};
-use crate::workspace::scan;
+use crate::workspace::files::scan;
 use crate::workspace::{Change, Snapshot};
 
 /// The server waits no longer than this for a client's answer.

@@ -8,7 +8,7 @@ use crate::server::documents::Documents;
 use crate::server::lsp318;
 use crate::text::{FilePath, TextEdit};
 use crate::workspace::Snapshot;
-use crate::workspace::change_gate::AllowedChange;
+use crate::workspace::queries::change_gate::AllowedChange;
 
 /// Converts a change: to edits of documents in the versions that the client has, where it takes
 /// these, and else to edits of files.

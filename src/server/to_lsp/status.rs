@@ -8,9 +8,9 @@ use super::file_uri;
 use crate::ide::reach::Reach;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
-use crate::workspace::kinds::SETTINGS_FILE;
-use crate::workspace::overview::Overview;
-use crate::workspace::ungoverned::WithoutConfig;
+use crate::workspace::environments::overview::Overview;
+use crate::workspace::files::kinds::SETTINGS_FILE;
+use crate::workspace::queries::ungoverned::WithoutConfig;
 
 /// The notification.
 pub(in crate::server) enum StatusNotification {}

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::settings::reader::{Origin, SettingsReader};
 use crate::text::FilePath;
-use crate::workspace::mapping::PathMappings;
+use crate::workspace::files::mapping::PathMappings;
 
 /// Reads the path of the global layer's `hiera.yaml`, which lies outside the repository.
 pub(super) fn global_config(

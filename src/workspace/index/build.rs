@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::key_index::KeyIndex;
 use super::readings::Readings;
 use crate::text::FilePath;
+use crate::workspace::files::parallel::on_all_cores;
 use crate::workspace::lazy_index::{Changed, LazyIndex};
-use crate::workspace::parallel::on_all_cores;
 use crate::workspace::snapshot::Snapshot;
 
 /// With fewer changed files an index is brought up to them by the way.

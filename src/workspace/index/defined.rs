@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environments;
-use crate::workspace::names::DiskNames;
+use crate::workspace::files::names::DiskNames;
 
 /// The parts of a snapshot that decide whether some level has a root key, or may have it: the
 /// definitions, the environments that read them, and the files that functions can be in. Equal ones

@@ -8,9 +8,9 @@ use super::lazy::LazyManifests;
 use crate::manifest::parse_puppetfile;
 use crate::text::{FilePath, Text};
 use crate::workspace::environments::Environment;
-use crate::workspace::kinds::{is_below_installed, may_be_installed};
+use crate::workspace::files::kinds::{is_below_installed, may_be_installed};
+use crate::workspace::files::parallel::on_all_cores;
 use crate::workspace::lazy_index::Changed;
-use crate::workspace::parallel::on_all_cores;
 use crate::workspace::snapshot::Snapshot;
 
 impl Snapshot {

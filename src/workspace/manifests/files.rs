@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::puppet::ruby::glob::EntryKind;
 use crate::text::FilePath;
 use crate::workspace::environments::{Environment, Environments};
-use crate::workspace::kinds::{
+use crate::workspace::files::kinds::{
     CODE_FOLDERS, code_language, is_module_name, is_puppetfile, is_sample,
 };
-use crate::workspace::names::DiskNames;
+use crate::workspace::files::names::DiskNames;
 
 /// The modules of an environment, as far as code is concerned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::files::CodeModules;
 use super::index::ManifestIndex;
 use crate::text::FilePath;
 use crate::workspace::environments::Environments;
-use crate::workspace::kinds::{code_language, is_puppetfile};
+use crate::workspace::files::kinds::{code_language, is_puppetfile};
 use crate::workspace::lazy_index::{Changed, LazyIndex};
 
 /// The indexes of the environments of one snapshot.

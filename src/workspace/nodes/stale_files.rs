@@ -1,18 +1,31 @@
 //! Data files of nodes, roles or sites that are gone.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::inferred::{files_at, is_shared_name};
+use super::reading::is_of_the_node;
 use crate::hiera::config::Layer;
 use crate::hiera::key::LookupKey;
 use crate::text::FilePath;
 use crate::workspace::environments::{Environment, Reach};
-use crate::workspace::readers::is_of_the_node;
-use crate::workspace::readers::stale::StaleFile;
 use crate::workspace::snapshot::Snapshot;
 
 /// The fewest files of a level that nodes read, for the nodes to tell anything about the others.
 const FEWEST_READ: usize = 3;
+
+/// A data file that no stated node reads, while stated nodes read most files of its level.
+#[derive(Debug)]
+pub struct StaleFile {
+    /// The name of the level.
+    pub level: Arc<str>,
+    /// How many files of the level's location stated nodes read.
+    pub read: usize,
+    /// How many files the level's location has.
+    pub all: usize,
+    /// The node that only the name of the file tells of, if it is a node's file.
+    pub node: Option<Arc<str>>,
+}
 
 impl Snapshot {
     /// Returns why a data file is probably out of use; `None` where some stated node reads it, and

@@ -12,9 +12,10 @@ use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::puppet::print::{self, PrintOptions};
 use hiera_ls::puppet::value::Value;
 use hiera_ls::text::FilePath;
+use hiera_ls::workspace::files::scan;
 use hiera_ls::workspace::manifests::{ManifestIndex, ParameterAt, ParameterValue};
 use hiera_ls::workspace::{
-    Change, EnvironmentConfig, NodesConfig, Snapshot, Workspace, WorkspaceConfig, scan,
+    Change, EnvironmentConfig, NodesConfig, Snapshot, Workspace, WorkspaceConfig,
 };
 use serde_json::Value as Json;
 

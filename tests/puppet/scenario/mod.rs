@@ -22,8 +22,9 @@ use hiera_ls::hiera::merge::parse_strategy;
 use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::puppet::print::{PrintOptions, print_json};
 use hiera_ls::text::FilePath;
+use hiera_ls::workspace::files::scan;
 use hiera_ls::workspace::nodes::{from_json, literal_scope};
-use hiera_ls::workspace::{Change, EnvironmentConfig, Workspace, WorkspaceConfig, scan};
+use hiera_ls::workspace::{Change, EnvironmentConfig, Workspace, WorkspaceConfig};
 use serde_json::{Map, Value, json};
 
 use crate::support;

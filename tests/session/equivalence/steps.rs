@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use hiera_ls::disk::MemoryFs;
 use hiera_ls::settings::{FILE_NAME, Settings};
 use hiera_ls::text::{FilePath, TextRange};
-use hiera_ls::workspace::kinds::FileKind;
-use hiera_ls::workspace::scan;
+use hiera_ls::workspace::files::kinds::FileKind;
+use hiera_ls::workspace::files::scan;
 use hiera_ls::workspace::{Change, Snapshot, Workspace, WorkspaceConfig};
 use serde::{Deserialize, Serialize};
 

@@ -26,9 +26,9 @@ use crate::settings::{self, FolderReading, GivenSettings, Origin};
 use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
 use crate::text::similar::suggestion;
-use crate::workspace::git::{GitCommit, GitRepository, GitRevision};
-use crate::workspace::kinds::FileKind;
-use crate::workspace::overview::Overview;
+use crate::workspace::environments::overview::Overview;
+use crate::workspace::files::git::{GitCommit, GitRepository, GitRevision};
+use crate::workspace::files::kinds::FileKind;
 use crate::workspace::{Snapshot, WorkspaceConfig};
 
 /// How many digits of a commit's id people see.

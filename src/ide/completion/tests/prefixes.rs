@@ -5,7 +5,8 @@ use std::path::Path;
 use super::super::{CompletionConfig, Completions, Item, complete_at};
 use crate::disk::{FileSystem, OsFs};
 use crate::text::{FilePath, FilePosition, TextEdit, TextRange};
-use crate::workspace::{Change, Snapshot, Workspace, WorkspaceConfig, scan};
+use crate::workspace::files::scan;
+use crate::workspace::{Change, Snapshot, Workspace, WorkspaceConfig};
 use crate::yaml::{NodeId, parse, parse_json};
 
 /// In the ordinary run each so many-th place is asked about.

@@ -16,7 +16,7 @@ use super::{blocks, specs};
 use crate::manifest::Manifest;
 use crate::text::FilePath;
 use crate::workspace::environments::{Environment, Environments};
-use crate::workspace::kinds::METADATA;
+use crate::workspace::files::kinds::METADATA;
 
 /// Folders whose files are not about the fleet.
 const FOREIGN_FOLDERS: [&str; 10] = [

@@ -1,8 +1,9 @@
 use crate::fixture::Fixture;
 use crate::hiera::scope::Variable;
 use crate::text::FilePath;
-use crate::workspace::overview::Overview;
-use crate::workspace::{Change, Snapshot, scan};
+use crate::workspace::environments::overview::Overview;
+use crate::workspace::files::scan;
+use crate::workspace::{Change, Snapshot};
 
 /// The nodes of the first environment with these variables, `?` for unknown ones.
 fn nodes(snapshot: &Snapshot, variables: &[&str]) -> Vec<String> {

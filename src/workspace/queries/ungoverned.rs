@@ -1,10 +1,10 @@
 //! Open files that look like Hiera data although no config reads them, and the configs that might.
 
-use super::file::File;
-use super::kinds::is_sample;
-use super::snapshot::Snapshot;
 use crate::hiera::config::formats::has_data_name;
 use crate::text::FilePath;
+use crate::workspace::files::file::File;
+use crate::workspace::files::kinds::is_sample;
+use crate::workspace::snapshot::Snapshot;
 
 /// The names of folders that hold data, or the starts of such names before a `-` or `_`.
 const DATA_FOLDERS: [&str; 3] = ["data", "hiera", "hieradata"];

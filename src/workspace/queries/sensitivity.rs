@@ -1,11 +1,11 @@
 //! The keys whose values may be Sensitive. Text that hiera-ls prints without the user's request
 //! (excerpts, completions, hints, titles, logs) must not quote their values.
 
-use super::manifests::ManifestIndex;
-use super::snapshot::Snapshot;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::manifest::model::Parameter;
 use crate::puppet::types;
+use crate::workspace::manifests::ManifestIndex;
+use crate::workspace::snapshot::Snapshot;
 
 impl Snapshot {
     /// Returns whether values of a root key may be Sensitive: by `convert_to` in `lookup_options` of

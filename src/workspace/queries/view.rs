@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use super::environments::Environment;
-use super::file::Content;
 use super::functions::FunctionSource;
-use super::snapshot::Snapshot;
 use crate::disk::{DiskEntry, FileSystem, OsFs};
 use crate::eyaml::{self, EnvironmentKeys};
 use crate::hiera::config::{DataReader, HieraConfig, Level};
@@ -21,6 +18,9 @@ use crate::hiera::sources::{Locate, ModuleLayer, Sources};
 use crate::puppet::ruby::base64;
 use crate::puppet::value::Member;
 use crate::text::FilePath;
+use crate::workspace::environments::Environment;
+use crate::workspace::files::file::Content;
+use crate::workspace::snapshot::Snapshot;
 
 impl Snapshot {
     /// Returns the files of an environment, as the resolver sees them.
@@ -79,8 +79,8 @@ impl Snapshot {
 /// A snapshot as one environment's lookups see it: modules are the environment's own.
 #[derive(Clone, Copy, Debug)]
 pub struct EnvironmentView<'a> {
-    pub(super) snapshot: &'a Snapshot,
-    pub(super) environment: Option<&'a Environment>,
+    pub(in crate::workspace) snapshot: &'a Snapshot,
+    pub(in crate::workspace) environment: Option<&'a Environment>,
 }
 
 impl Sources for EnvironmentView<'_> {

@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::cache::EnvironmentCache;
-use super::config::{HIERA_CONFIG, WorkspaceConfig};
 use super::configs::Configs;
 use super::datadirs::{DatadirPlacer, RelocatedDatadir};
 use super::environment_conf::EnvironmentConf;
-use super::environments::{Environment, MetadataFault, Module, RefusedModule};
-use super::kinds::{
-    DEFAULT_MODULE_FOLDER, ENVIRONMENT_CONF, ENVIRONMENTS, FileKind, MAIN_MANIFESTS, METADATA,
-    MODULE_FOLDERS, PUPPETFILE, is_below_installed, is_module_name, is_named, is_test,
-};
-use super::names::DiskNames;
 use crate::hiera::config::{ConfigSource, ConfigVersion, HieraConfig, Layer, select};
 use crate::hiera::data::DataFormat;
 use crate::puppet::ruby::glob::EntryKind;
 use crate::puppet::{PuppetVersion, Strict};
 use crate::text::FilePath;
+use crate::workspace::config::{HIERA_CONFIG, WorkspaceConfig};
+use crate::workspace::environments::{Environment, MetadataFault, Module, RefusedModule};
+use crate::workspace::files::kinds::{
+    DEFAULT_MODULE_FOLDER, ENVIRONMENT_CONF, ENVIRONMENTS, FileKind, MAIN_MANIFESTS, METADATA,
+    MODULE_FOLDERS, PUPPETFILE, is_below_installed, is_module_name, is_named, is_test,
+};
+use crate::workspace::files::names::DiskNames;
 use crate::yaml::parse_json;
 
 /// Files and folders that a module has one of.

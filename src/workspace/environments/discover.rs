@@ -10,18 +10,18 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::candidates;
-use super::config::WorkspaceConfig;
 use super::configs::Configs;
 use super::discovery::Discovery;
-use super::environments::{Environment, Environments};
-use super::kinds::is_sample;
-use super::names::DiskNames;
 use crate::text::FilePath;
+use crate::workspace::config::WorkspaceConfig;
+use crate::workspace::environments::{Environment, Environments};
+use crate::workspace::files::kinds::is_sample;
+use crate::workspace::files::names::DiskNames;
 
 /// Discovers the environments that the configs and names in these folders of a workspace make.
 ///
 /// `is_on_disk` answers for folders outside the workspace that `names` does not list.
-pub(super) fn discover(
+pub(in crate::workspace) fn discover(
     names: &DiskNames,
     configs: &Configs,
     settings: &WorkspaceConfig,

@@ -21,7 +21,7 @@ pub enum Reads {
 
 /// A location by which a node reads a file.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Step {
+pub(in crate::workspace) struct Step {
     /// The number of the level among those that can name the file.
     pub level: usize,
     /// The number of the location in its level.
@@ -31,7 +31,7 @@ pub(super) struct Step {
 }
 
 /// Whether the locations name a file certainly; `None` where there is no location.
-pub(super) fn most_certain(steps: &[Step]) -> Option<Reads> {
+pub(in crate::workspace) fn most_certain(steps: &[Step]) -> Option<Reads> {
     let certain = steps.iter().map(|step| step.reads).find(|reads| *reads == Reads::Certainly);
     certain.or_else(|| steps.first().map(|step| step.reads))
 }
@@ -67,7 +67,7 @@ pub struct FileTurn {
 
 impl NodesReading {
     /// Returns no node, for a file that has this turn in lookups.
-    pub(super) fn new_readers(turn: FileTurn) -> NodesReading {
+    pub(in crate::workspace) fn new_readers(turn: FileTurn) -> NodesReading {
         NodesReading { turn, ..NodesReading::default() }
     }
 
@@ -95,14 +95,14 @@ impl NodesReading {
     }
 
     /// Notes that all nodes, of which there are `count`, are added.
-    pub(super) fn end_nodes(&mut self, count: usize) {
+    pub(in crate::workspace) fn end_nodes(&mut self, count: usize) {
         let first = self.ways.first().map(|(_, way)| *way);
         self.is_read_alike =
             self.ways.len() == count && self.ways.iter().all(|(_, way)| Some(*way) == first);
     }
 
     /// Adds a node behind all others, with the number of the way in which it reads the file.
-    pub(super) fn add_node(&mut self, node: usize, reads: Reads, way: u32) {
+    pub(in crate::workspace) fn add_node(&mut self, node: usize, reads: Reads, way: u32) {
         match reads {
             Reads::Certainly => self.certainly.push(node),
             Reads::Possibly => self.possibly.push(node),
@@ -127,7 +127,7 @@ impl NodeColumn {
 
     /// Returns the column of the values that `value` writes as texts; `?` is unknown. A node without
     /// a text has a number of its own.
-    pub(super) fn gather<'s>(
+    pub(in crate::workspace) fn gather<'s>(
         scopes: impl Iterator<Item = &'s Scope>,
         value: impl Fn(&Scope) -> Option<String>,
     ) -> NodeColumn {
@@ -178,7 +178,7 @@ pub(in crate::workspace) struct NodesByValue {
 
 impl NodesByValue {
     /// Returns the nodes by the value of this variable.
-    pub(super) fn gather(nodes: &[Arc<Node>], variable: &LookupKey) -> NodesByValue {
+    pub(in crate::workspace) fn gather(nodes: &[Arc<Node>], variable: &LookupKey) -> NodesByValue {
         let mut all = NodesByValue::default();
         for (number, node) in nodes.iter().enumerate() {
             match plain_value(&node.scope, variable) {
@@ -190,13 +190,16 @@ impl NodesByValue {
     }
 
     /// Returns the nodes for which the variable may mean this text.
-    pub(super) fn nodes_with(&self, text: &str) -> Vec<usize> {
+    pub(in crate::workspace) fn nodes_with(&self, text: &str) -> Vec<usize> {
         self.plain.get(text).into_iter().flatten().chain(&self.others).copied().collect()
     }
 }
 
 /// Returns the text of a variable, if the variable means no more than that in a path.
-pub(super) fn plain_value<'a>(scope: &'a Scope, variable: &LookupKey) -> Option<&'a str> {
+pub(in crate::workspace) fn plain_value<'a>(
+    scope: &'a Scope,
+    variable: &LookupKey,
+) -> Option<&'a str> {
     scope.find_member(variable).and_then(Value::as_str).filter(|text| is_plain(text))
 }
 
@@ -204,4 +207,13 @@ pub(super) fn plain_value<'a>(scope: &'a Scope, variable: &LookupKey) -> Option<
 fn is_plain(text: &str) -> bool {
     !matches!(text, "" | "." | "..")
         && !text.contains(['/', '*', '?', '[', ']', '{', '}', ',', '\\', '%'])
+}
+
+/// Whether a variable is the same in every environment that the node is looked at in, see
+/// [`Node::scope_in`].
+pub(in crate::workspace) fn is_of_the_node(variable: &LookupKey) -> bool {
+    !matches!(
+        &*variable.root_text(),
+        "environment" | "::environment" | "server_facts" | "::server_facts"
+    )
 }

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::environments::Environment;
-use super::snapshot::Snapshot;
 use crate::hiera::config::formats::built_in;
 use crate::hiera::config::{Backend, BackendKind, Level};
 use crate::manifest::Manifest;
 use crate::manifest::model::{DefinitionKind, Documentation, FunctionSignature};
 use crate::text::{FilePath, TextRange};
+use crate::workspace::environments::Environment;
+use crate::workspace::snapshot::Snapshot;
 
 /// The source of a function that a level names.
 #[derive(Clone, Debug, PartialEq, Eq)]

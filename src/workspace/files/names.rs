@@ -93,7 +93,7 @@ impl DiskNames {
     }
 
     /// Returns the folders that an absolute pattern names, in Ruby's order.
-    pub(super) fn glob_folders(&self, pattern: &str) -> Vec<FilePath> {
+    pub(in crate::workspace) fn glob_folders(&self, pattern: &str) -> Vec<FilePath> {
         glob_folders(pattern, self)
     }
 }

@@ -1,8 +1,8 @@
 //! The kinds of files, decided by their paths. Only this module decides about a file's kind.
 
-use super::config::{HIERA_CONFIG, WorkspaceConfig};
 use crate::hiera::config::formats::has_data_name;
 use crate::text::FilePath;
+use crate::workspace::config::{HIERA_CONFIG, WorkspaceConfig};
 
 /// The file that names an environment's modules.
 pub const ENVIRONMENT_CONF: &str = "environment.conf";

@@ -3,11 +3,11 @@
 //!
 //! Source: `Puppet::Settings::IniFile`, `ConfigFile`, `ValueTranslator` and `EnvironmentConf`.
 
-use super::environments::Environment;
-use super::kinds::ENVIRONMENT_CONF;
-use super::names::DiskNames;
-use super::snapshot::Snapshot;
 use crate::text::FilePath;
+use crate::workspace::environments::Environment;
+use crate::workspace::files::kinds::ENVIRONMENT_CONF;
+use crate::workspace::files::names::DiskNames;
+use crate::workspace::snapshot::Snapshot;
 
 /// The settings of an environment that concern its data and its code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,12 +11,12 @@ use crate::disk::{DiskEntry, Stamp, WalkLimits};
 use crate::text::FilePath;
 use crate::workspace::config::EnvironmentConfig;
 use crate::workspace::environments::Environments;
-use crate::workspace::file::Content;
-use crate::workspace::names::DiskNames;
+use crate::workspace::files::file::Content;
+use crate::workspace::files::names::DiskNames;
+use crate::workspace::files::parallel::on_all_cores;
 use crate::workspace::nodes::InferStep;
 use crate::workspace::nodes::source::{NodeSource, SourceContent};
 use crate::workspace::nodes::sources::shapes::{self, Candidate};
-use crate::workspace::parallel::on_all_cores;
 
 impl FolderScan<'_> {
     /// Reads the nodes of the workspace, and those of each environment that has settings of its

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::hiera::config::Layer;
 use crate::text::FilePath;
 use crate::workspace::environments::Environment;
-use crate::workspace::kinds::is_named;
+use crate::workspace::files::kinds::is_named;
 use crate::workspace::snapshot::Snapshot;
 
 /// The reason for which a config governs an environment.

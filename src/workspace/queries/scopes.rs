@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::environments::Environment;
-use super::nodes::node::Node;
-use super::snapshot::Snapshot;
 use crate::hiera::scope::{Scope, Variable};
 use crate::puppet::value::{Member, Provenance, Value};
 use crate::text::FilePath;
+use crate::workspace::environments::Environment;
+use crate::workspace::nodes::node::Node;
+use crate::workspace::snapshot::Snapshot;
 
 impl Snapshot {
     /// Returns the node whose hierarchy includes the file, if no other one can include it.

@@ -1,7 +1,7 @@
 //! Memos: results computed about an environment and its files, kept for the next request.
 //!
 //! One rule of eviction holds for all memos. A memo belongs to one value of
-//! [`Environments`](super::environments::Environments) or [`DiskNames`](super::names::DiskNames), which are
+//! [`Environments`](crate::workspace::environments::Environments) or [`DiskNames`](crate::workspace::files::names::DiskNames), which are
 //! rebuilt whenever names, configs, settings or nodes change, and is dropped with it. A memo that
 //! has reached its capacity is emptied before the next answer is kept.
 
@@ -10,9 +10,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use foldhash::HashMap;
 
-use super::nodes::node::{Kinds, Node};
-use super::readers::nodes::{NodeColumn, NodesByValue, NodesReading};
-use super::readers::stale::StaleFile;
 use crate::hiera::config::{HieraConfig, Level};
 use crate::hiera::error::LookupError;
 use crate::hiera::hierarchy::DecisiveVariables;
@@ -22,6 +19,9 @@ use crate::hiera::scope::Scope;
 use crate::hiera::sources::Locate;
 use crate::text::FilePath;
 use crate::text::Memo;
+use crate::workspace::nodes::node::{Kinds, Node};
+use crate::workspace::nodes::reading::{NodeColumn, NodesByValue, NodesReading};
+use crate::workspace::nodes::stale_files::StaleFile;
 
 /// Capacity of memos with an entry a file: more than a workspace lists.
 const FILES: usize = 1 << 20;
@@ -34,40 +34,40 @@ const TUPLES: usize = 4096;
 
 /// The role of a file in an environment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Role {
+pub(in crate::workspace) struct Role {
     /// Whether it is one of the environment's configs.
-    pub(super) is_config: bool,
+    pub is_config: bool,
     /// The number of the location that decides how it is read, if some level can read it.
-    pub(super) reach: Option<usize>,
+    pub reach: Option<usize>,
 }
 
 /// All memos of one environment.
 #[derive(Debug)]
-pub(super) struct EnvironmentCache {
+pub(in crate::workspace) struct EnvironmentCache {
     /// The roles of files that have one: a scan asks about every file on disk.
-    pub(super) roles: Memo<FilePath, Role>,
+    pub roles: Memo<FilePath, Role>,
     /// All nodes of the environment.
-    pub(super) nodes: OnceLock<Arc<[Arc<Node>]>>,
+    pub nodes: OnceLock<Arc<[Arc<Node>]>>,
     /// The numbers of the nodes by name: mostly one.
-    pub(super) node_numbers: OnceLock<HashMap<Arc<str>, Vec<usize>>>,
+    pub node_numbers: OnceLock<HashMap<Arc<str>, Vec<usize>>>,
     /// The kinds of nodes, where no node is known.
-    pub(super) kinds: OnceLock<Kinds>,
+    pub kinds: OnceLock<Kinds>,
     /// The nodes that read a file.
-    pub(super) readers: Memo<FilePath, Arc<NodesReading>>,
+    pub readers: Memo<FilePath, Arc<NodesReading>>,
     /// The scope that follows from a file's own path, with derived variables.
-    pub(super) scopes: Memo<FilePath, Arc<Scope>>,
+    pub scopes: Memo<FilePath, Arc<Scope>>,
     /// The nodes by the value of a variable that locations name.
-    pub(super) nodes_by_value: Memo<LookupKey, Arc<NodesByValue>>,
+    pub nodes_by_value: Memo<LookupKey, Arc<NodesByValue>>,
     /// The variables that name nodes.
-    pub(super) node_variables: OnceLock<Vec<String>>,
+    pub node_variables: OnceLock<Vec<String>>,
     /// The data files that are probably out of use.
-    pub(super) stale_files: OnceLock<BTreeMap<FilePath, StaleFile>>,
+    pub stale_files: OnceLock<BTreeMap<FilePath, StaleFile>>,
     /// The names of the levels without any file.
-    pub(super) levels_without_files: OnceLock<Vec<String>>,
+    pub levels_without_files: OnceLock<Vec<String>>,
     /// The nodes by the values of a variable that data or locations read.
-    pub(super) columns: Memo<Arc<str>, Arc<NodeColumn>>,
+    pub columns: Memo<Arc<str>, Arc<NodeColumn>>,
     /// The nodes by the locations that unknown variables leave open.
-    pub(super) open_locations: OnceLock<Arc<NodeColumn>>,
+    pub open_locations: OnceLock<Arc<NodeColumn>>,
     /// Levels and their locations, keyed by the level's address.
     levels: Memo<usize, Arc<LevelMemo>>,
     /// Lists of many readers, each once.
@@ -97,20 +97,20 @@ impl Default for EnvironmentCache {
 
 /// A level in the scopes that were asked for.
 #[derive(Debug)]
-pub(super) struct LevelMemo {
+pub(in crate::workspace) struct LevelMemo {
     /// Kept alive so that no other level can get its address.
     _level: Arc<Level>,
     /// The variables that decide its locations.
-    pub(super) variables: DecisiveVariables,
+    pub variables: DecisiveVariables,
     located: Memo<String, Arc<[Location]>>,
     /// The class of each node: nodes of one class have the same locations, and read a file of the
     /// level or do not read it together.
-    pub(super) classes: OnceLock<NodeColumn>,
+    pub classes: OnceLock<NodeColumn>,
 }
 
 impl EnvironmentCache {
     /// Returns the memo of a level of a config; `None` for a level that only its caller has.
-    pub(super) fn level_memo(
+    pub(in crate::workspace) fn level_memo(
         &self,
         config: &HieraConfig,
         level: &Arc<Level>,
@@ -134,7 +134,7 @@ impl EnvironmentCache {
     /// same values, or those that `locate` returns.
     ///
     /// Errors: those of `locate`.
-    pub(super) fn level_locations(
+    pub(in crate::workspace) fn level_locations(
         &self,
         config: &HieraConfig,
         level: &Arc<Level>,
@@ -152,7 +152,7 @@ impl EnvironmentCache {
     }
 
     /// Returns the nodes that read a file, shared with other files that the same nodes read.
-    pub(super) fn share_readers(&self, readers: NodesReading) -> Arc<NodesReading> {
+    pub(in crate::workspace) fn share_readers(&self, readers: NodesReading) -> Arc<NodesReading> {
         const MANY: usize = 64;
         if readers.all_nodes().len() < MANY {
             return Arc::new(readers);

@@ -1,19 +1,10 @@
 //! The readers of a file: the routes by which levels can name it, and the scopes in which they do.
 
-pub(super) mod nodes;
-pub(super) mod stale;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use foldhash::HashMap;
-pub use nodes::{FileTurn, NodeColumn, NodesReading, Reads};
-use nodes::{NodesByValue, Step, most_certain, plain_value};
 
-use super::cache::LevelMemo;
-use super::environments::{Environment, Reach};
-use super::nodes::node::Node;
-use super::snapshot::Snapshot;
 use super::view::EnvironmentView;
 use crate::hiera::config::{ConfigVersion, HieraConfig, Layer, Level, Locations};
 use crate::hiera::hierarchy::located::{LevelTarget, Location};
@@ -23,6 +14,14 @@ use crate::hiera::pattern::PatternMatch;
 use crate::hiera::scope::{Scope, Variable};
 use crate::hiera::sources::Sources as _;
 use crate::text::FilePath;
+use crate::workspace::environments::cache::LevelMemo;
+use crate::workspace::environments::{Environment, Reach};
+use crate::workspace::nodes::node::Node;
+use crate::workspace::nodes::reading::{
+    FileTurn, NodeColumn, NodesByValue, NodesReading, Reads, Step, is_of_the_node, most_certain,
+    plain_value,
+};
+use crate::workspace::snapshot::Snapshot;
 
 /// The routes in which the levels of an environment can name a file.
 pub(super) struct FileReaders<'a> {
@@ -198,15 +197,6 @@ impl Route {
             .iter()
             .any(|(key, needed)| plain_value(scope, key).is_some_and(|text| text != needed))
     }
-}
-
-/// Whether a variable is the same in every environment that the node is looked at in, see
-/// [`Node::scope_in`].
-pub(super) fn is_of_the_node(variable: &LookupKey) -> bool {
-    !matches!(
-        &*variable.root_text(),
-        "environment" | "::environment" | "server_facts" | "::server_facts"
-    )
 }
 
 /// Returns the variables of a location that names the file in one way only. Where an extension is

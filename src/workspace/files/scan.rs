@@ -9,20 +9,20 @@ use std::time::Instant;
 
 use tracing::{debug, info, trace, warn};
 
-use super::config::{HIERA_CONFIG, WorkspaceConfig};
-use super::configs::{Configs, shapes_environments};
-use super::discover::discover;
-use super::environments::Environments;
 use super::file::{Content, File};
 use super::kinds::{
     ENVIRONMENT_CONF, FileKind, METADATA, MODULE_FOLDERS, PUPPETFILE, SETTINGS_FILE, may_be_config,
 };
-use super::manifests;
 use super::names::DiskNames;
-use super::nodes::source::NodeSource;
 use super::parallel::on_all_cores;
 use crate::disk::{DiskEntry, FileSystem, ReadError, Stamp, Unlisted, WalkLimits};
 use crate::text::{FileId, FilePath};
+use crate::workspace::config::{HIERA_CONFIG, WorkspaceConfig};
+use crate::workspace::environments::Environments;
+use crate::workspace::environments::configs::{Configs, shapes_environments};
+use crate::workspace::environments::discover::discover;
+use crate::workspace::manifests;
+use crate::workspace::nodes::source::NodeSource;
 
 /// The input of a scan.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Scan {
     }
 
     /// Whether nodes come from these versions of these files.
-    pub(super) fn has_sources(&self, known: &[NodeSource]) -> bool {
+    pub(in crate::workspace) fn has_sources(&self, known: &[NodeSource]) -> bool {
         source_stamps(&self.sources) == source_stamps(known)
     }
 
@@ -79,7 +79,10 @@ impl Scan {
     }
 
     /// Takes the known versions of files whose texts are the same.
-    pub(super) fn share_equal_texts(&mut self, known: &BTreeMap<FilePath, Arc<File>>) {
+    pub(in crate::workspace) fn share_equal_texts(
+        &mut self,
+        known: &BTreeMap<FilePath, Arc<File>>,
+    ) {
         for (path, found) in &mut self.files {
             let FileContent::New(Content::Text(text), _) = found else { continue };
             let known = known.get(path).filter(|known| known.text() == Some(text));
@@ -90,7 +93,7 @@ impl Scan {
     }
 
     /// Whether the same files and folders are there, regardless of their versions.
-    pub(super) fn has_names(&self, known: &BTreeMap<FilePath, DiskEntry>) -> bool {
+    pub(in crate::workspace) fn has_names(&self, known: &BTreeMap<FilePath, DiskEntry>) -> bool {
         self.entries.len() == known.len()
             && self
                 .entries
@@ -130,7 +133,7 @@ pub struct Progress {
 }
 
 /// Folders that hold no data and many files.
-pub(super) const SKIPPED_FOLDERS: [&str; 6] =
+pub(in crate::workspace) const SKIPPED_FOLDERS: [&str; 6] =
     [".git", ".hg", ".svn", "node_modules", ".bundle", ".terraform"];
 const MAX_ENTRIES: usize = 500_000;
 /// The number of files between two reports of progress.

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::config::WorkspaceConfig;
-use super::file::File;
-use super::snapshot::Snapshot;
 use crate::text::FilePath;
+use crate::workspace::config::WorkspaceConfig;
+use crate::workspace::files::file::File;
+use crate::workspace::snapshot::Snapshot;
 
 /// The files that a revision reads (data, configs, code), and its settings. Copies are cheap.
 #[derive(Clone, Debug)]
@@ -47,7 +47,8 @@ mod tests {
     use super::*;
     use crate::disk::MemoryFs;
     use crate::fixture::Fixture;
-    use crate::workspace::{Change, Workspace, scan};
+    use crate::workspace::files::scan;
+    use crate::workspace::{Change, Workspace};
 
     const COMMON: &str = "/repo/data/common.yaml";
 

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::config::WorkspaceConfig;
-use super::file::File;
-use super::kinds::FileKind;
 use crate::text::FilePath;
+use crate::workspace::config::WorkspaceConfig;
+use crate::workspace::files::file::File;
+use crate::workspace::files::kinds::FileKind;
 
 /// The files that shape environments, see [`shapes_environments`].
 #[derive(Debug, Default)]
-pub(super) struct Configs(BTreeMap<FilePath, Arc<File>>);
+pub(in crate::workspace) struct Configs(BTreeMap<FilePath, Arc<File>>);
 
 impl Configs {
     /// Those among these files.
-    pub(super) fn select_configs(
+    pub(in crate::workspace) fn select_configs(
         files: impl Iterator<Item = Arc<File>>,
         settings: &WorkspaceConfig,
     ) -> Configs {
@@ -26,28 +26,28 @@ impl Configs {
         )
     }
 
-    pub(super) fn file(&self, path: &FilePath) -> Option<&Arc<File>> {
+    pub(in crate::workspace) fn file(&self, path: &FilePath) -> Option<&Arc<File>> {
         self.0.get(path)
     }
 
     /// Returns their paths, in order.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &FilePath> + Clone {
+    pub(in crate::workspace) fn paths(&self) -> impl Iterator<Item = &FilePath> + Clone {
         self.0.keys()
     }
 
     /// Those files, in the order of their paths.
-    pub(super) fn files(&self) -> impl Iterator<Item = &Arc<File>> {
+    pub(in crate::workspace) fn files(&self) -> impl Iterator<Item = &Arc<File>> {
         self.0.values()
     }
 
     /// Returns the text of one of them.
-    pub(super) fn text_of(&self, path: &FilePath) -> Option<String> {
+    pub(in crate::workspace) fn text_of(&self, path: &FilePath) -> Option<String> {
         Some(self.file(path)?.text()?.to_str().into_owned())
     }
 }
 
 /// Whether a change of the file may change which environments there are, or their levels: by its
 /// name, or because it is a config by its content.
-pub(super) fn shapes_environments(file: &File, settings: &WorkspaceConfig) -> bool {
+pub(in crate::workspace) fn shapes_environments(file: &File, settings: &WorkspaceConfig) -> bool {
     FileKind::of_path(&file.path, settings).shapes_environments() || file.config_version().is_some()
 }

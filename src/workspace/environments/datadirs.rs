@@ -1,11 +1,11 @@
 //! The places of datadirs: a `hiera.yaml` names folders of the server, and the repository holds
 //! them elsewhere.
 
-use super::mapping::PathMappings;
-use super::names::DiskNames;
 use crate::hiera::config::{ConfigVersion, HieraConfig};
 use crate::hiera::hierarchy::pattern_of;
 use crate::text::FilePath;
+use crate::workspace::files::mapping::PathMappings;
+use crate::workspace::files::names::DiskNames;
 
 /// A datadir that does not exist at its config's path, and was found elsewhere in the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use super::configs::{Configs, shapes_environments};
-use super::discover::discover;
-use super::file::{Content, File};
-use super::lazy_index::{Changed, LazyIndex};
-use super::manifests::lazy::LazyManifests;
-use super::names::DiskNames;
-use super::snapshot::Snapshot;
 use crate::disk::{DiskEntry, Stamp};
 use crate::text::work::{Work, count_work};
 use crate::text::{FileId, FilePath, SourceChange, Text, TextEdit};
+use crate::workspace::environments::configs::{Configs, shapes_environments};
+use crate::workspace::environments::discover::discover;
+use crate::workspace::files::file::{Content, File};
+use crate::workspace::files::names::DiskNames;
+use crate::workspace::lazy_index::{Changed, LazyIndex};
+use crate::workspace::manifests::lazy::LazyManifests;
+use crate::workspace::snapshot::Snapshot;
 
 impl Snapshot {
     /// Returns the snapshot after a change: files have their new texts, as if an editor held them,
@@ -91,7 +91,7 @@ impl Snapshot {
     }
 
     /// Discovers the environments, and renews the indexes that depend on them.
-    pub(super) fn lay_out(&mut self) {
+    pub(in crate::workspace) fn lay_out(&mut self) {
         count_work(Work::Layout);
         self.key_index = LazyIndex::changed_after(&self.key_index, Changed::Layout);
         let configs = Configs::select_configs(self.files.values().cloned(), &self.config);

@@ -1,9 +1,9 @@
 //! The gate of changes: a change that is offered to a client touches files within the opened folders
 //! only.
 
-use super::scan::SKIPPED_FOLDERS;
-use super::snapshot::Snapshot;
 use crate::text::{FilePath, SourceChange};
+use crate::workspace::files::scan::SKIPPED_FOLDERS;
+use crate::workspace::snapshot::Snapshot;
 
 /// A change whose files all lie within the opened folders. Only the gate makes one, and only such a
 /// change is converted for a client.

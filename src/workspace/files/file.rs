@@ -140,7 +140,7 @@ impl File {
     }
 
     /// Whether both versions have a text, and the same one.
-    pub(super) fn has_equal_content(&self, other: &File) -> bool {
+    pub(in crate::workspace) fn has_equal_content(&self, other: &File) -> bool {
         self.is_read_as(other) || self.text() == other.text() && self.text().is_some()
     }
 

@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::discovery::{Candidate, Discovery};
-use super::environments::{Environment, Environments, OtherConfig, UnusedConfig};
-use super::kinds::FileKind;
-use super::names::DiskNames;
 use crate::hiera::config::{ConfigVersion, HieraConfig, Layer};
 use crate::hiera::hierarchy::pattern_of;
 use crate::text::FilePath;
+use crate::workspace::environments::{Environment, Environments, OtherConfig, UnusedConfig};
+use crate::workspace::files::kinds::FileKind;
+use crate::workspace::files::names::DiskNames;
 
 /// Returns the environments of all configs: those of the configs at their usual places, and those
 /// of other configs that read data that none of these read. `is_of_module` is true for folders of

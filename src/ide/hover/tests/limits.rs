@@ -135,9 +135,9 @@ fn one_value_beyond_those_that_are_shown_is_shown() {
     let files = |count: usize| -> String {
         (0..count).map(|n| format!("#- /data/x{n}.yaml\nk: v{n}\n")).collect()
     };
-    check_cut(&format!("{nodes}{levels}{}{common}", files(7)), "- 'v6' in n6", "other value");
+    check_cut(&format!("{nodes}{levels}{}{common}", files(7)), "- v6 in n6", "other value");
     // Six values by files and the last one.
-    check_cut(&format!("{levels}{}{common}", files(6)), "- 'v5' where n = x5", "other value");
+    check_cut(&format!("{levels}{}{common}", files(6)), "- v5 where n = x5", "other value");
 }
 
 #[test]

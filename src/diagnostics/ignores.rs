@@ -5,6 +5,7 @@
 //! such comments here: settings accept findings in these files.
 
 use std::borrow::Borrow;
+use std::sync::Arc;
 
 use super::rule::{Check, IgnoreCode, UnusedIgnore};
 use super::rules::merge_conflict;
@@ -12,7 +13,7 @@ use super::{Finding, RulesConfig, catalogue, enabled_rules, in_order};
 use crate::hiera::data::DataFormat;
 use crate::puppet::ruby::glob::matches_path;
 use crate::text::similar::nearest_name;
-use crate::text::{FilePath, TextRange};
+use crate::text::{CancelToken, FilePath, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::files::file::File;
 use crate::yaml::{self, NodeKind, Tree};
@@ -104,28 +105,47 @@ fn is_ignored_path(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig, c
     })
 }
 
-/// Returns the codes in comments of a file of YAML, in the order of their places.
+/// Returns the codes in comments of a file of YAML, in the order of their places. Only the parts of the
+/// file around such comments are parsed.
 pub(crate) fn ignore_codes(file: &File) -> Vec<IgnoreCode> {
     let Some(text) = file.text().filter(|_| file.format() == DataFormat::Yaml) else {
         return Vec::new();
     };
-    let text = text.to_str();
-    if !text.contains(MARKER) {
-        return Vec::new(); // as most files
-    }
-    let tree = yaml::parse(&text);
     let mut codes = Vec::new();
-    for comment in &tree.comments {
-        read_comment(&text, *comment, &tree, &mut codes);
+    for marker in text.find_all(MARKER) {
+        let (start, tree) = part_tree(file, text, marker);
+        let comments = tree.comments.iter().map(|comment| comment.shift_left(start));
+        let begun = comments.filter(|comment| comment.touches_offset(marker)).find(|comment| {
+            let before = text.slice(TextRange::new(comment.start, marker));
+            before.trim_start_matches('#').trim().is_empty()
+        });
+        begun.into_iter().for_each(|comment| read_comment(file, text, comment, marker, &mut codes));
     }
     codes
 }
 
-/// Reads a comment; adds nothing for one that accepts no findings.
-fn read_comment(text: &str, comment: TextRange, tree: &Tree, codes: &mut Vec<IgnoreCode>) {
-    let whole = &text[comment.as_usize()];
-    let words = whole.trim_start_matches('#').trim_start();
-    let Some(words) = words.strip_prefix(MARKER).map(str::trim_start) else { return };
+/// Returns the tree of the part of a file around a byte, and the start of the part. The lines above the
+/// first entry are a part here.
+fn part_tree(file: &File, text: &Text, offset: u32) -> (u32, Arc<Tree>) {
+    match file.part_at(offset, &CancelToken::default()) {
+        Some(part) => (part.start, part.tree),
+        None => {
+            let end = text.line_range(text.line_of(offset)).map_or(text.len(), |line| line.end);
+            (0, Arc::new(yaml::parse(&text.slice(TextRange::new(0, end)))))
+        }
+    }
+}
+
+/// Reads a comment with a marker; adds nothing for one that accepts no findings.
+fn read_comment(
+    file: &File,
+    text: &Text,
+    comment: TextRange,
+    marker: u32,
+    codes: &mut Vec<IgnoreCode>,
+) {
+    let whole = text.slice(TextRange::new(marker, comment.end));
+    let words = whole[MARKER.len()..].trim_start();
     let (is_of_file, rest) = match words.strip_prefix("ignore-file") {
         Some(rest) => (true, rest),
         None => match words.strip_prefix("ignore") {
@@ -133,47 +153,50 @@ fn read_comment(text: &str, comment: TextRange, tree: &Tree, codes: &mut Vec<Ign
             None => return,
         },
     };
-    let covers = (!is_of_file).then(|| covered_range(text, comment, tree));
+    let covers = (!is_of_file).then(|| covered_range(file, text, comment));
     let list = rest.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let Some((list, _)) = list else {
         return codes.push(IgnoreCode { code: String::new(), range: comment, covers });
     };
     for code in list.split(',').map(str::trim) {
-        let range =
-            TextRange::from_usize(part_offset(code, text)..part_offset(code, text) + code.len());
+        let start = code.as_ptr() as usize - whole.as_ptr() as usize;
+        let range = TextRange::from_usize(start..start + code.len()).shift_left(marker);
         codes.push(IgnoreCode { code: code.to_owned(), range, covers });
     }
 }
 
-fn part_offset(part: &str, text: &str) -> usize {
-    part.as_ptr() as usize - text.as_ptr() as usize
-}
-
 /// Returns the line that a comment ends; of a comment on a line of its own, the entry below it.
-fn covered_range(text: &str, comment: TextRange, tree: &Tree) -> TextRange {
-    let at = comment.start as usize;
-    let start = text[..at].rfind('\n').map_or(0, |found| found + 1);
-    if !text[start..at].trim().is_empty() {
-        return TextRange::from_usize(start..at);
+fn covered_range(file: &File, text: &Text, comment: TextRange) -> TextRange {
+    let number = text.line_of(comment.start);
+    let start = text.line_range(number).map_or(comment.start, |line| line.start);
+    let before = TextRange::new(start, comment.start);
+    if !text.slice(before).trim().is_empty() {
+        return before;
     }
-    let mut line = at;
-    let below = text[at..].split_inclusive('\n').find(|part| {
-        let words = part.trim();
-        let is_blank = words.is_empty() || words.starts_with('#');
-        if is_blank {
-            line += part.len();
-        }
-        !is_blank
-    });
-    let Some(below) = below else { return TextRange::new_empty(comment.start) };
-    let line = TextRange::from_usize(line..line + below.trim_end().len());
-    entry_on_line(tree, line).map_or(line, |entry| entry.cover(line))
+    let mut below = (number + 1..).map_while(|number| text.line_range(number));
+    let Some(line) = below.find(|line| has_words(&text.slice(*line))) else {
+        return TextRange::new_empty(comment.start);
+    };
+    let words = text.slice(line);
+    let indent = (words.len() - words.trim_start().len()) as u32;
+    let line = TextRange::new(line.start, line.start + words.trim_end().len() as u32);
+    let (start, tree) = part_tree(file, text, line.start + indent);
+    let entry = entry_on_line(&tree, start, line);
+    entry.map_or(line, |entry| entry.cover(line))
 }
 
-/// Returns the widest entry of a hash or element of a list that begins on a line.
-fn entry_on_line(tree: &Tree, line: TextRange) -> Option<TextRange> {
+/// Whether a line is neither blank nor a comment.
+fn has_words(line: &str) -> bool {
+    let words = line.trim_start();
+    !words.is_empty() && !words.starts_with('#')
+}
+
+/// Returns the widest entry of a hash or element of a list that begins on a line. The tree is that of
+/// the part that starts at this byte.
+fn entry_on_line(tree: &Tree, start: u32, line: TextRange) -> Option<TextRange> {
     let mut widest: Option<TextRange> = None;
     let mut offer = |range: TextRange| {
+        let range = range.shift_left(start);
         if line.start <= range.start
             && range.start < line.end.max(line.start + 1)
             && widest.is_none_or(|it| it.len() < range.len())

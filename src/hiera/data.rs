@@ -76,7 +76,7 @@ pub struct EntryData {
     /// How many parts of values its aliases and merge keys add, or would if the file's budget had
     /// not ended.
     added_parts: u64,
-    /// Its anchors, if it is one of several parts and has any.
+    /// Its anchors and those that it uses, if there are any.
     anchors: Option<Box<PartAnchors>>,
 }
 
@@ -319,6 +319,12 @@ impl DataFile {
     /// Returns the root keys that stand twice.
     pub fn duplicate_problems(&self) -> impl Iterator<Item = Problem> {
         self.roots.duplicate_problems(&self.parts)
+    }
+
+    /// Returns the names of anchors that no alias of the file has, in no order, each with the places of
+    /// the anchors.
+    pub fn anchors_without_alias(&self) -> impl Iterator<Item = (&str, Vec<Span>)> {
+        self.anchors.without_alias(&self.parts)
     }
 
     /// Returns why Puppet refuses the whole file, if it does.

@@ -75,7 +75,8 @@ fn check(lines: &str, edits: &[(&str, &str, usize)]) {
     let mut session = Session::new("/data/common.yaml", among_others(lines));
     for (old, new, parts) in edits {
         let counts = session.edit(old, new);
-        let Counts { read, indexed, checked, .. } = counts;
+        let Counts { parsed, read, indexed, checked, .. } = counts;
+        assert!(parsed < session.text.len() / 4, "{new:?} instead of {old:?}: {counts:?}");
         assert!(
             read <= *parts && indexed <= *parts && checked <= *parts,
             "{new:?} instead of {old:?} concerns {parts}: {counts:?}"
@@ -95,6 +96,19 @@ fn an_edit_of_a_plain_entry() {
             ("plain: changed\n", "", 2),
             ("list:\n", "new: 1\nlist:\n", 3),
             ("new", "renamed", 2),
+        ],
+    );
+}
+
+#[test]
+fn an_edit_in_a_file_with_accepted_findings() {
+    check(
+        "plain: begun\n# hiera-ls: ignore[malformed-token] a reason\nbad: '%{'\nunused: &x 1\nmore: 1 # hiera-ls: ignore[unread-key]\n",
+        &[
+            ("begun", "changed", 1),
+            ("bad: '%{'\n", "bad: '%{x'\n", 1),
+            ("[unread-key]", "[unknown-key]", 1),
+            ("&x 1", "&y 1", 1),
         ],
     );
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use memchr::memmem;
 use ropey::{Rope, str_utils};
 
 use super::range::TextRange;
@@ -169,6 +170,34 @@ impl Text {
         }
     }
 
+    /// Returns the first byte of each place where a word stands in the text, in order. No place
+    /// overlaps the one before it. The text is not put together.
+    pub fn find_all(&self, word: &str) -> Vec<u32> {
+        let finder = memmem::Finder::new(word);
+        let Form::Rope(rope) = &self.form else {
+            return finder.find_iter(self.to_str().as_bytes()).map(|at| at as u32).collect();
+        };
+        let mut found = Vec::new();
+        // The end of the text before a piece: too short for a word, so that one begins in it and ends
+        // in the piece.
+        let (mut end, mut seam) = (0, Vec::new());
+        let kept = word.len().saturating_sub(1);
+        for piece in rope.chunks().map(str::as_bytes) {
+            let before = seam.len();
+            seam.extend_from_slice(&piece[..kept.min(piece.len())]);
+            found.extend(finder.find_iter(&seam).map(|at| end - before + at));
+            found.extend(finder.find_iter(piece).map(|at| end + at));
+            end += piece.len();
+            if piece.len() >= kept {
+                seam.clear();
+                seam.extend_from_slice(&piece[piece.len() - kept..]);
+            } else {
+                seam.drain(..seam.len().saturating_sub(kept));
+            }
+        }
+        found.into_iter().map(|at| at as u32).collect()
+    }
+
     /// Returns the line (0-based) that holds the byte at `offset`; the last line for an offset
     /// beyond the end.
     pub fn line_of(&self, offset: u32) -> u32 {
@@ -274,6 +303,19 @@ fn common_end<'a>(pieces: impl Iterator<Item = &'a str>, whole: &[u8]) -> usize 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_is_found_across_the_pieces_of_a_text() {
+        for gap in 0..9 {
+            let line = format!("{}word: ä\n", "x".repeat(gap));
+            for count in [3, 40_000] {
+                let text = line.repeat(count);
+                let expected: Vec<u32> =
+                    text.match_indices("word:").map(|(at, _)| at as u32).collect();
+                assert_eq!(Text::new(&text).find_all("word:"), expected, "{line:?} {count} times");
+            }
+        }
+    }
 
     #[test]
     fn the_difference_of_two_texts_is_an_edit() {

@@ -7,6 +7,8 @@
 /// Work that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
+    /// So many bytes of YAML were parsed.
+    Parse(usize),
     /// A part of a data file was turned into values.
     Read,
     /// The definitions and references of a part of a data file were put into the index of keys.
@@ -29,6 +31,8 @@ pub(crate) enum Work {
 #[cfg(test)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
+    /// Bytes of YAML parsed.
+    pub(crate) parsed: usize,
     /// Parts read.
     pub(crate) read: usize,
     /// Parts indexed.
@@ -51,6 +55,7 @@ pub(crate) struct Counts {
 thread_local! {
     static COUNTS: std::cell::Cell<Counts> = const {
         std::cell::Cell::new(Counts {
+            parsed: 0,
             read: 0,
             indexed: 0,
             checked: 0,
@@ -74,6 +79,7 @@ pub(crate) fn count_work(work: Work) {
     COUNTS.with(|counts| {
         let mut now = counts.get();
         match work {
+            Work::Parse(bytes) => now.parsed += bytes,
             Work::Read => now.read += 1,
             Work::Index => now.indexed += 1,
             Work::Check => now.checked += 1,

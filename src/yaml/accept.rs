@@ -5,6 +5,7 @@ use super::control::{bad_char, bad_char_error, piece_start};
 use super::run::DocumentParser;
 use super::scan::{Result, char_floor};
 use super::tree::{NodeId, SyntaxError, Tree};
+use crate::text::work::{Work, count_work};
 
 /// Reads the first document of a text that libyaml accepts.
 pub(super) fn accept_document(text: &str) -> Option<Tree> {
@@ -17,6 +18,7 @@ pub(super) fn attempt_reading<'t>(
     goes_on: &dyn Fn() -> bool,
 ) -> Option<std::result::Result<Tree, Box<(DocumentParser<'t>, SyntaxError)>>> {
     let text = &text[..char_floor(text, u32::MAX as usize)];
+    count_work(Work::Parse(text.len()));
     let mut run = DocumentParser::new(text, 0, text.len(), Builder::default());
     // Data files have a node in about twenty bytes.
     run.builder.nodes.reserve(text.len() / 20);

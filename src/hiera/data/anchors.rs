@@ -19,6 +19,8 @@ use crate::text::{PartId, Span};
 pub(super) struct PartAnchors {
     /// The last anchor of each name in the part, with the node that it stands for.
     pub(super) defined: IndexMap<Arc<str>, Anchored, foldhash::fast::RandomState>,
+    /// The names of its anchors that its own aliases stand for.
+    pub(super) aliased: BTreeSet<Arc<str>>,
     /// The names that its aliases take from parts above, each once.
     pub(super) used: IndexSet<Arc<str>, foldhash::fast::RandomState>,
 }
@@ -100,6 +102,22 @@ impl Anchors {
             }
         }
         anchors
+    }
+
+    /// Returns the names of anchors that no alias of the file has, each with the places of the anchors,
+    /// the last one of each part, in order.
+    pub(super) fn without_alias<'a>(
+        &'a self,
+        parts: &'a Parts,
+    ) -> impl Iterator<Item = (&'a str, Vec<Span>)> {
+        self.names.iter().filter(|(_, uses)| uses.used_in.is_empty()).filter_map(|(name, uses)| {
+            let parts = uses.defined_in.iter().filter_map(|id| parts.get(*id));
+            let anchors: Vec<&PartAnchors> =
+                parts.filter_map(|part| part.data.anchors.as_deref()).collect();
+            let is_aliased = anchors.iter().any(|anchors| anchors.aliased.contains(name));
+            let places = anchors.iter().filter_map(|anchors| Some(anchors.defined.get(name)?.span));
+            (!is_aliased).then(|| (&**name, places.collect()))
+        })
     }
 
     /// Returns the last part before a place that defines this name.

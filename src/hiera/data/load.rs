@@ -217,12 +217,10 @@ impl EntryLoader<'_> {
         value
     }
 
-    /// Stores the anchors that other parts may use.
+    /// Stores the anchors of the part, and those that it uses.
     fn keep_anchors(&mut self) {
-        if self.part != PartId::WHOLE {
-            let (file, part) = (self.file, self.part);
-            self.out.anchors = self.aliases.take(self.tree, |range| Span { file, part, range });
-        }
+        let (file, part) = (self.file, self.part);
+        self.out.anchors = self.aliases.take(self.tree, |range| Span { file, part, range });
     }
 
     fn load_alias(&mut self, id: NodeId, name: &str, target: Option<NodeId>) -> Value {

@@ -1,6 +1,6 @@
 //! The anchors of a part while the part is read, and the targets of its aliases.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -8,7 +8,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::super::anchors::{Anchored, PartAnchors};
 use super::super::{Borrowed, FileRefusal, TokenUse};
 use crate::text::{Span, TextRange};
-use crate::yaml::{NodeId, Tree};
+use crate::yaml::{NodeId, NodeKind, Tree};
 
 /// The anchors of a part that were read so far, and the uses of anchors above the part.
 pub(super) struct Aliases<'a> {
@@ -71,7 +71,11 @@ impl<'a> Aliases<'a> {
         span: impl Fn(TextRange) -> Span,
     ) -> Option<Box<PartAnchors>> {
         let mut defined = IndexMap::default();
+        let mut aliased = BTreeSet::new();
         for (node, id) in tree.nodes.iter().zip(0..) {
+            if let NodeKind::Alias { name, target: Some(_) } = &node.kind {
+                aliased.insert(Arc::from(&**name));
+            }
             let Some(anchor) = &node.anchor else { continue };
             let anchored = self.done.get(&NodeId(id)).cloned().unwrap_or_else(|| Anchored {
                 span: span(anchor.span),
@@ -83,7 +87,7 @@ impl<'a> Aliases<'a> {
         }
         let is_used = !defined.is_empty() || !self.used.is_empty();
         let used = std::mem::take(&mut self.used);
-        is_used.then(|| Box::new(PartAnchors { defined, used }))
+        is_used.then(|| Box::new(PartAnchors { defined, aliased, used }))
     }
 }
 

@@ -395,22 +395,26 @@ fn read_scopes(
     let config = opened.snapshot.config_of(environment);
     let (rules, puppet) = (&config.nodes.derive, config.puppet);
     if let Some(file) = &arguments.scope {
-        let one = |value: Value| {
-            let hash = value
-                .as_hash()
-                .ok_or_else(|| Failure(format!("{file}: a scope must be a hash")))?;
-            let certname = value
-                .get("trusted")
-                .and_then(|trusted| trusted.get("certname"))
-                .and_then(Value::as_str);
-            let certname = certname.or(arguments.node.as_deref()).unwrap_or("unnamed").to_owned();
-            Ok((
-                certname.clone(),
-                Arc::new(crate::workspace::nodes::literal_scope(hash, &certname, &name, puppet)),
-            ))
-        };
-        let scopes: Vec<(String, Arc<Scope>)> =
-            read_scope_values(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
+        let scopes: Vec<(String, Arc<Scope>)> = read_scope_values(file)?
+            .into_iter()
+            .map(|value: Value| {
+                let hash = value
+                    .as_hash()
+                    .ok_or_else(|| Failure(format!("{file}: a scope must be a hash")))?;
+                let certname = value
+                    .get("trusted")
+                    .and_then(|trusted| trusted.get("certname"))
+                    .and_then(Value::as_str);
+                let certname =
+                    certname.or(arguments.node.as_deref()).unwrap_or("unnamed").to_owned();
+                Ok((
+                    certname.clone(),
+                    Arc::new(crate::workspace::nodes::literal_scope(
+                        hash, &certname, &name, puppet,
+                    )),
+                ))
+            })
+            .collect::<Result<_, Failure>>()?;
         return choose_scopes(scopes, arguments, file);
     }
     if let Some(file) = &arguments.facts {

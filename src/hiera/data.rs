@@ -372,8 +372,14 @@ fn first_refused<'a>(mut parts: impl Iterator<Item = &'a Part>) -> Option<PartId
 }
 
 fn first_other_root<'a>(mut parts: impl Iterator<Item = &'a Part>) -> Option<PartId> {
-    let is_other = |problem: &Problem| matches!(problem.kind, ProblemKind::NotAHash { .. });
-    parts.find(|part| part.data.problems.iter().any(is_other)).map(|part| part.id)
+    parts
+        .find(|part| {
+            part.data
+                .problems
+                .iter()
+                .any(|problem: &Problem| matches!(problem.kind, ProblemKind::NotAHash { .. }))
+        })
+        .map(|part| part.id)
 }
 
 fn added_parts<'a>(parts: impl Iterator<Item = &'a Part>) -> u64 {

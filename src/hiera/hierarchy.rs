@@ -70,20 +70,25 @@ pub fn locate_levels(
     let paths_fail =
         strict.is_some_and(|puppet| puppet.major == 7 || config.version < ConfigVersion::V5);
     let in_paths = Variables { undefined_fails: paths_fail, ..variables };
-    let level = |(index, level): (usize, &Arc<Level>)| {
-        let locate = || {
-            let datadir = OnceCell::new();
-            let locating = LevelLocator { config, level, sources, variables, in_paths, datadir };
-            let locations = locating.find_locations().map_err(|error| config.token_error(error))?;
-            Ok(locations.into())
-        };
-        let locations = match puppet {
-            None => sources.level_locations(config, level, scope, &locate)?,
-            Some(_) => locate()?,
-        };
-        Ok(LocatedLevel { index, level: level.clone(), locations })
-    };
-    levels.iter().enumerate().map(level).collect()
+    levels
+        .iter()
+        .enumerate()
+        .map(|(index, level): (usize, &Arc<Level>)| {
+            let locate = || {
+                let datadir = OnceCell::new();
+                let locating =
+                    LevelLocator { config, level, sources, variables, in_paths, datadir };
+                let locations =
+                    locating.find_locations().map_err(|error| config.token_error(error))?;
+                Ok(locations.into())
+            };
+            let locations = match puppet {
+                None => sources.level_locations(config, level, scope, &locate)?,
+                Some(_) => locate()?,
+            };
+            Ok(LocatedLevel { index, level: level.clone(), locations })
+        })
+        .collect()
 }
 
 /// Returns the options of a level with their tokens replaced; those with unknown variables are left

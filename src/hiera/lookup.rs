@@ -138,12 +138,16 @@ impl LookupCache {
     /// exist as in this one and have other data.
     pub fn with_other_data(&self) -> LookupCache {
         let located = self.located.borrow();
-        let copy = |(layer, located): (&Layer, &Located)| {
-            let levels = (**located).as_ref().map(LayerLevels::with_other_data);
-            (layer.clone(), Rc::new(levels.map_err(LookupError::clone)))
-        };
         LookupCache {
-            located: RefCell::new(located.iter().map(copy).collect()),
+            located: RefCell::new(
+                located
+                    .iter()
+                    .map(|(layer, located): (&Layer, &Located)| {
+                        let levels = (**located).as_ref().map(LayerLevels::with_other_data);
+                        (layer.clone(), Rc::new(levels.map_err(LookupError::clone)))
+                    })
+                    .collect(),
+            ),
             ..LookupCache::default()
         }
     }
@@ -499,8 +503,10 @@ impl<'a> Resolver<'a> {
         }
         count_work(Work::Lookup);
         let secret = choice.is_secret();
-        let node = || Kind::Lookup { key: key.text.clone(), secret };
-        let found = inv.record_part(node, |inv| self.search(inv, key, choice, asked_by));
+        let found = inv.record_part(
+            || Kind::Lookup { key: key.text.clone(), secret },
+            |inv| self.search(inv, key, choice, asked_by),
+        );
         let found = found.map_err(|error| {
             if secret && error.kind.may_quote_data() {
                 error.into_secret(Secrecy::SENSITIVE)

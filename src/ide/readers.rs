@@ -148,7 +148,7 @@ impl ReadKey<'_> {
 pub fn keys_of<'a>(snapshot: &'a Snapshot, environment: &Environment) -> Vec<ReadKey<'a>> {
     let view = snapshot.view(environment);
     let keys = snapshot.keys().keys().filter(|key| ***key != *LOOKUP_OPTIONS);
-    let read_key = |key: &'a Arc<str>| {
+    keys.filter_map(|key: &'a Arc<str>| {
         let members: Vec<_> = view.root_members(key).collect();
         let standing = snapshot.key_standing(environment, key);
         (!members.is_empty()).then(|| ReadKey {
@@ -157,6 +157,6 @@ pub fn keys_of<'a>(snapshot: &'a Snapshot, environment: &Environment) -> Vec<Rea
             definitions: members.iter().filter_map(|member| member.key_origin).collect(),
             has_anchor: members.iter().any(|member| carries_anchor(snapshot, member)),
         })
-    };
-    keys.filter_map(read_key).collect()
+    })
+    .collect()
 }

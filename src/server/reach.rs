@@ -23,13 +23,16 @@ pub(in crate::server) async fn run(ServerHandle { client, shared, .. }: ServerHa
         let Some(snapshot) = snapshot else { continue };
         let revision = snapshot.revision;
         let finding = shared.clone();
-        let find = move || {
-            if !is_shown {
-                return Ok(Some(Reach::default()));
-            }
-            finding.find_reach(snapshot)
-        };
-        let found = match shared.pool.run(false, find).await {
+        let found = match shared
+            .pool
+            .run(false, move || {
+                if !is_shown {
+                    return Ok(Some(Reach::default()));
+                }
+                finding.find_reach(snapshot)
+            })
+            .await
+        {
             // A newer change is on its way.
             Some(Ok(None)) => continue,
             Some(Ok(Some(reach))) => {

@@ -380,20 +380,21 @@ impl Environment {
             .reach
             .iter()
             .any(|reach| files.iter().any(|path| self.is_own_name(reach, path) == Some(true)));
-        let has_no_file = |reach: &&Reach| {
-            let named = |path: &&&FilePath| reach.pattern.bind(path.as_str()).is_some();
-            let mut named = files.iter().filter(named);
-            if is_bound_by_name(reach, has_own_name) {
-                named.all(|path| self.is_own_name(reach, path) == Some(false))
-            } else {
-                named.next().is_none()
-            }
-        };
         // Without a config of its own, the environment's data is that of the global layer.
         let own_layer = if self.config.is_some() { Layer::Environment } else { Layer::Global };
         let own = self.reach.iter().filter(|reach| reach.layer == own_layer);
-        let mut levels: Vec<&Arc<Level>> =
-            own.filter(has_no_file).map(|reach| &reach.level).collect();
+        let mut levels: Vec<&Arc<Level>> = own
+            .filter(|reach: &&Reach| {
+                let named = |path: &&&FilePath| reach.pattern.bind(path.as_str()).is_some();
+                let mut named = files.iter().filter(named);
+                if is_bound_by_name(reach, has_own_name) {
+                    named.all(|path| self.is_own_name(reach, path) == Some(false))
+                } else {
+                    named.next().is_none()
+                }
+            })
+            .map(|reach| &reach.level)
+            .collect();
         levels.dedup_by(|a, b| Arc::ptr_eq(a, b));
         levels.into_iter().map(|level| level.name.to_string()).collect()
     }

@@ -271,7 +271,7 @@ fn is_bound(tree: &Tree, piece: &str) -> bool {
     }
     // A line may hold many keys: it is not gone through for each.
     let (mut line, mut seen) = (0, 0);
-    let is_own = |(key, _): &(NodeId, NodeId)| {
+    tree.entries(root).iter().all(|(key, _): &(NodeId, NodeId)| {
         let at = tree.whole_span(*key).start as usize;
         let start = match piece.get(seen..at) {
             Some(since) => since.rfind(['\n', '\r']).map_or(line, |end| seen + end + 1),
@@ -283,8 +283,7 @@ fn is_bound(tree: &Tree, piece: &str) -> bool {
         let is_plain_key = !matches!(tree.node(*key).kind, NodeKind::Alias { .. })
             && tree.scalar(*key) != Some("<<");
         !piece[start..].starts_with([' ', '\t', '\u{feff}']) && is_plain_key
-    };
-    tree.entries(root).iter().all(is_own)
+    })
 }
 
 /// Returns the place where the first entry begins; `None` for a text that begins otherwise: with a

@@ -44,14 +44,6 @@ fn environment_json(
     one: &EnvironmentReport<'_>,
 ) -> Json {
     let changes = &one.changes;
-    let edit = |edit: &Edit| {
-        let (file, line) = one.place(report, edit);
-        let mut json = json!({"file": file, "line": line, "key": edit.key.as_deref(), "kind": edit.kind.name()});
-        if let Some(note) = &edit.note {
-            json["note"] = note.as_str().into();
-        }
-        json
-    };
     let changed: BTreeSet<usize> =
         changes.changes.iter().flat_map(|change| &change.nodes).copied().collect();
     let inferred = changes.compared.iter().filter(|node| changes.nodes[**node].scope.open).count();
@@ -89,7 +81,14 @@ fn environment_json(
             "added": names(&changes.added),
             "removed": names(&changes.removed),
         },
-        "edits": one.edits.iter().map(edit).collect::<Vec<_>>(),
+        "edits": one.edits.iter().map(|edit: &Edit| {
+        let (file, line) = one.place(report, edit);
+        let mut json = json!({"file": file, "line": line, "key": edit.key.as_deref(), "kind": edit.kind.name()});
+        if let Some(note) = &edit.note {
+            json["note"] = note.as_str().into();
+        }
+        json
+    }).collect::<Vec<_>>(),
         "refused": refused.collect::<Vec<_>>(),
         "changes": all,
     })

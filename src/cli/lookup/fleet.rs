@@ -121,8 +121,13 @@ impl FleetReport<'_> {
             let when = match &case.when[..] {
                 [] => "else".to_owned(),
                 when => {
-                    let one = |(name, value): &(String, String)| format!("{name} = {value}");
-                    format!("if {}", when.iter().map(one).collect::<Vec<_>>().join(", "))
+                    format!(
+                        "if {}",
+                        when.iter()
+                            .map(|(name, value): &(String, String)| format!("{name} = {value}"))
+                            .collect::<Vec<_>>()
+                            .join(", ")
+                    )
                 }
             };
             body.push_str(&format!("# {}", escape_terminal(&when)));

@@ -13,7 +13,8 @@ pub(super) fn write(
     spans: &LineSpans<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let issue = |(finding, fingerprint): (&Finding, String)| {
+    let issues: Vec<Value> =
+        findings.iter().zip(fingerprint_findings(findings, spans)).map(|(finding, fingerprint): (&Finding, String)| {
         let place = spans.line_span(finding.span);
         json!({
             "description": finding.message,
@@ -22,9 +23,7 @@ pub(super) fn write(
             "severity": severity_name(finding.severity),
             "location": {"path": place.path, "lines": {"begin": place.line, "end": place.end_line}},
         })
-    };
-    let issues: Vec<Value> =
-        findings.iter().zip(fingerprint_findings(findings, spans)).map(issue).collect();
+    }).collect();
     writeln!(out, "{:#}", Value::from(issues))
 }
 

@@ -107,23 +107,27 @@ fn declared_signature(
     context: &FileContext<'_>,
 ) -> Signature {
     let index = context.snapshot.manifests(context.environment);
-    let parameter = |(at, one): (usize, &FunctionParameter)| {
-        let text = one.data_type.as_deref().unwrap_or("Any");
-        let is_context = plain_name(text.trim()) == CONTEXT_TYPE.to_ascii_lowercase();
-        let data_type = if is_context {
-            context_type()
-        } else {
-            index.judged_type(text).map_or(DataType::Any, |one| (*one).clone())
-        };
-        let last = declared.repeats.then(|| arguments.get(at..)).flatten();
-        let takes_some = match last.or(arguments.get(at).map(std::slice::from_ref)) {
-            Some(arguments) => arguments.iter().any(|it| may_take(&data_type, it)),
-            None => false,
-        };
-        (one.name.clone().into(), if takes_some { DataType::Any } else { data_type })
-    };
     Signature {
-        parameters: declared.parameters.iter().enumerate().map(parameter).collect(),
+        parameters: declared
+            .parameters
+            .iter()
+            .enumerate()
+            .map(|(at, one): (usize, &FunctionParameter)| {
+                let text = one.data_type.as_deref().unwrap_or("Any");
+                let is_context = plain_name(text.trim()) == CONTEXT_TYPE.to_ascii_lowercase();
+                let data_type = if is_context {
+                    context_type()
+                } else {
+                    index.judged_type(text).map_or(DataType::Any, |one| (*one).clone())
+                };
+                let last = declared.repeats.then(|| arguments.get(at..)).flatten();
+                let takes_some = match last.or(arguments.get(at).map(std::slice::from_ref)) {
+                    Some(arguments) => arguments.iter().any(|it| may_take(&data_type, it)),
+                    None => false,
+                };
+                (one.name.clone().into(), if takes_some { DataType::Any } else { data_type })
+            })
+            .collect(),
         required: declared.required,
         repeats: declared.repeats,
     }

@@ -250,17 +250,21 @@ fn add_other_nodes(
         return;
     }
     let ((nodes, _), (later, _)) = (before.compared_nodes(), after.compared_nodes());
-    let is_other = |number: &&usize| {
-        let node = &nodes[**number];
-        let now = &later[compared.later_number(**number)];
-        let variables = |node: &Node| -> BTreeMap<String, crate::puppet::Value> {
-            let known = node.scope.known_variables();
-            known.map(|(name, value)| (name.to_owned(), value.clone())).collect()
-        };
-        node.scope.open != now.scope.open
-            || !Arc::ptr_eq(&node.scope, &now.scope) && variables(node) != variables(now)
-    };
-    let others: Vec<usize> = compared.compared.iter().filter(is_other).copied().collect();
+    let others: Vec<usize> = compared
+        .compared
+        .iter()
+        .filter(|number: &&usize| {
+            let node = &nodes[**number];
+            let now = &later[compared.later_number(**number)];
+            let variables = |node: &Node| -> BTreeMap<String, crate::puppet::Value> {
+                let known = node.scope.known_variables();
+                known.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+            };
+            node.scope.open != now.scope.open
+                || !Arc::ptr_eq(&node.scope, &now.scope) && variables(node) != variables(now)
+        })
+        .copied()
+        .collect();
     if others.is_empty() {
         return;
     }

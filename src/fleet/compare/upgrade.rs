@@ -174,21 +174,22 @@ fn failing_configs((before, after): (ComparedSide<'_>, ComparedSide<'_>)) -> Vec
 
 fn legacy_facts_of_config(config: &HieraConfig) -> Vec<Edit> {
     let templates = config.levels().flat_map(|level| level.templates().map(move |it| (level, it)));
-    let edit = |(level, template): (&Arc<Level>, &Template)| {
-        let facts = legacy_facts_in(&template.text);
-        (!facts.is_empty()).then(|| Edit {
-            path: config.path.clone(),
-            key: None,
-            kind: EditKind::LegacyFact,
-            span: template.span,
-            note: Some(format!(
-                "level '{}': {} (code action 'Use structured facts')",
-                level.name,
-                facts_phrase(&facts)
-            )),
+    templates
+        .filter_map(|(level, template): (&Arc<Level>, &Template)| {
+            let facts = legacy_facts_in(&template.text);
+            (!facts.is_empty()).then(|| Edit {
+                path: config.path.clone(),
+                key: None,
+                kind: EditKind::LegacyFact,
+                span: template.span,
+                note: Some(format!(
+                    "level '{}': {} (code action 'Use structured facts')",
+                    level.name,
+                    facts_phrase(&facts)
+                )),
+            })
         })
-    };
-    templates.filter_map(edit).collect()
+        .collect()
 }
 
 /// Legacy facts as written, with the structured ones.

@@ -54,9 +54,9 @@ pub fn why_not_described(file: &str) -> Option<&'static str> {
     }
     let name = file.rsplit('/').next().unwrap_or_default();
     let of_key = [NAMESPACE, CLASS].into_iter().find(|it| file.contains(it));
-    let is_misplaced =
-        |it| !name.starts_with(it) || placeholders.filter(|it| *it != "path").count() > 1;
-    if of_key.is_some_and(is_misplaced) {
+    if of_key.is_some_and(|it| {
+        !name.starts_with(it) || placeholders.filter(|it| *it != "path").count() > 1
+    }) {
         return Some("%{namespace} or %{class} stands for the name of a file, and begins it");
     }
     let has_extension = [".yaml", ".yml", ".json"].iter().any(|it| name.ends_with(it));

@@ -303,11 +303,16 @@ fn in_puppets_language(value: &Value) -> String {
             format!("[{}]", items.iter().map(in_puppets_language).collect::<Vec<_>>().join(", "))
         }
         Data::Hash(hash) => {
-            let member = |(key, member): (&crate::puppet::Key, &crate::puppet::Member)| {
-                let key = in_puppets_language(&key.to_value(None));
-                format!("{key} => {}", in_puppets_language(&member.value))
-            };
-            format!("{{{}}}", hash.iter().map(member).collect::<Vec<_>>().join(", "))
+            format!(
+                "{{{}}}",
+                hash.iter()
+                    .map(|(key, member): (&crate::puppet::Key, &crate::puppet::Member)| {
+                        let key = in_puppets_language(&key.to_value(None));
+                        format!("{key} => {}", in_puppets_language(&member.value))
+                    })
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )
         }
         _ => value.to_text().into_owned(),
     }

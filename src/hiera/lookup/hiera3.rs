@@ -154,20 +154,22 @@ impl Resolver<'_> {
             return Ok(none());
         }
         let puppet = (!self.ctx.tolerant).then_some(self.ctx.puppet);
-        let of_level = |located: &LocatedLevel| {
-            if located.level.backend.data_reader().is_none() {
-                return Ok(Vec::new());
-            }
-            let level = Level {
-                locations: Locations::Paths(templates.clone()),
-                extension: Some(format!(".{}", located.level.name).into()),
-                options: None,
-                ..(*located.level).clone()
-            };
-            let (scope, sources) = (self.ctx.scope, self.ctx.sources);
-            let found = locate_levels(config, &[Arc::new(level)], scope, sources, puppet)?;
-            Ok(found.iter().flat_map(|located| located.locations.to_vec()).collect())
-        };
-        levels.iter().map(of_level).collect()
+        levels
+            .iter()
+            .map(|located: &LocatedLevel| {
+                if located.level.backend.data_reader().is_none() {
+                    return Ok(Vec::new());
+                }
+                let level = Level {
+                    locations: Locations::Paths(templates.clone()),
+                    extension: Some(format!(".{}", located.level.name).into()),
+                    options: None,
+                    ..(*located.level).clone()
+                };
+                let (scope, sources) = (self.ctx.scope, self.ctx.sources);
+                let found = locate_levels(config, &[Arc::new(level)], scope, sources, puppet)?;
+                Ok(found.iter().flat_map(|located| located.locations.to_vec()).collect())
+            })
+            .collect()
     }
 }

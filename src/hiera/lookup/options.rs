@@ -81,18 +81,21 @@ impl Resolver<'_> {
             budget: inv.budget.clone(),
             ..Invocation::default()
         };
-        let node = || Kind::Lookup { key: LOOKUP_OPTIONS.into(), secret: false };
-        let assembled = meta.record_part(node, |meta| {
-            if let Some(first) = meta.stack.iter().position(|frame| &*frame.text == LOOKUP_OPTIONS)
-            {
-                let frames = meta.stack[first..].to_vec();
-                return Err(LookupError::new(
-                    LookupErrorKind::Recursion { frames, again: options_frame() },
-                    None,
-                ));
-            }
-            self.assemble_options(meta, &wanted)
-        });
+        let assembled = meta.record_part(
+            || Kind::Lookup { key: LOOKUP_OPTIONS.into(), secret: false },
+            |meta| {
+                if let Some(first) =
+                    meta.stack.iter().position(|frame| &*frame.text == LOOKUP_OPTIONS)
+                {
+                    let frames = meta.stack[first..].to_vec();
+                    return Err(LookupError::new(
+                        LookupErrorKind::Recursion { frames, again: options_frame() },
+                        None,
+                    ));
+                }
+                self.assemble_options(meta, &wanted)
+            },
+        );
         let assembled = Arc::new(assembled.map_err(|error| meta.guard_error(error)));
         inv.explainer = meta.explainer;
         // Options with tokens depend on more than the files. The tokens of the global layer and of
@@ -201,9 +204,16 @@ impl Resolver<'_> {
             [("Global and Environment".to_owned(), shared), (format!("Module {module}"), own)];
         let merged = inv.fold(&Strategy::Hash, 2, self.ctx.cancel, &mut |inv, n| {
             let (name, value) = &sides[n];
-            let found =
-                || Event::Found { key: LOOKUP_OPTIONS.into(), value: value.clone(), at: None };
-            inv.record_part(|| Kind::Scope(name.clone()), |inv| inv.record_event(found));
+            inv.record_part(
+                || Kind::Scope(name.clone()),
+                |inv| {
+                    inv.record_event(|| Event::Found {
+                        key: LOOKUP_OPTIONS.into(),
+                        value: value.clone(),
+                        at: None,
+                    })
+                },
+            );
             Ok(Some(value.clone()))
         })?;
         Ok(LookupOptions::new(merged)?)

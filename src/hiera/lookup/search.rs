@@ -228,20 +228,24 @@ impl Resolver<'_> {
         if levels.located.is_empty() {
             return Ok(None);
         }
-        let title = || Kind::Scope(format!("Searching default_hierarchy of module \"{module}\""));
-        inv.record_part(title, |inv| {
-            let options = self.default_options(inv, &layer, module, levels)?;
-            inv.note_secrecy(options.secrecy());
-            let title = || Kind::Scope(format!("Searching for \"{}\"", frame.text));
-            inv.record_part(title, |inv| {
-                // Only the default hierarchy's own settings for merging count in it.
-                let merge = match options.find_entry(root, &inv.budget)? {
-                    Some(entry) => entry.merge()?.unwrap_or(Strategy::First),
-                    None => Strategy::First,
-                };
-                self.search_default_levels(inv, &layer, levels, root, frame, &merge)
-            })
-        })
+        inv.record_part(
+            || Kind::Scope(format!("Searching default_hierarchy of module \"{module}\"")),
+            |inv| {
+                let options = self.default_options(inv, &layer, module, levels)?;
+                inv.note_secrecy(options.secrecy());
+                inv.record_part(
+                    || Kind::Scope(format!("Searching for \"{}\"", frame.text)),
+                    |inv| {
+                        // Only the default hierarchy's own settings for merging count in it.
+                        let merge = match options.find_entry(root, &inv.budget)? {
+                            Some(entry) => entry.merge()?.unwrap_or(Strategy::First),
+                            None => Strategy::First,
+                        };
+                        self.search_default_levels(inv, &layer, levels, root, frame, &merge)
+                    },
+                )
+            },
+        )
     }
 
     /// Returns the options that a module's default hierarchy has for itself.
@@ -255,24 +259,26 @@ impl Resolver<'_> {
         if let Some(known) = self.cache.default_options.borrow().get(module) {
             return Ok(known.clone());
         }
-        let title = || Kind::Scope(format!("Searching for \"{LOOKUP_OPTIONS}\""));
-        let options = inv.record_part(title, |inv| {
-            let recording = inv.steps.take();
-            let options = self.search_default_levels(
-                inv,
-                layer,
-                levels,
-                LOOKUP_OPTIONS,
-                &options::options_frame(),
-                &Strategy::Hash,
-            );
-            inv.steps = recording;
-            let options = options?.filter(|options| !matches!(options.data(), Data::Null));
-            if let Some(options) = &options {
-                check_layer_options(options, layer)?;
-            }
-            Ok::<_, LookupError>(Rc::new(LookupOptions::new(options)?))
-        })?;
+        let options = inv.record_part(
+            || Kind::Scope(format!("Searching for \"{LOOKUP_OPTIONS}\"")),
+            |inv| {
+                let recording = inv.steps.take();
+                let options = self.search_default_levels(
+                    inv,
+                    layer,
+                    levels,
+                    LOOKUP_OPTIONS,
+                    &options::options_frame(),
+                    &Strategy::Hash,
+                );
+                inv.steps = recording;
+                let options = options?.filter(|options| !matches!(options.data(), Data::Null));
+                if let Some(options) = &options {
+                    check_layer_options(options, layer)?;
+                }
+                Ok::<_, LookupError>(Rc::new(LookupOptions::new(options)?))
+            },
+        )?;
         self.cache.default_options.borrow_mut().insert(module.into(), options.clone());
         Ok(options)
     }
@@ -301,19 +307,17 @@ impl Resolver<'_> {
             return known.clone();
         }
         let located = self.locate_layer(layer);
-        let prepared = |located: LocatedLayer| {
+        let located = located.and_then(|located: LocatedLayer| {
             if *layer == Layer::Global {
                 self.prepare_hiera3(&located)?;
             }
             Ok(located)
-        };
-        let located = located.and_then(prepared);
-        let levels = |located: LocatedLayer| LayerLevels {
+        });
+        let located = Rc::new(located.map(|located: LocatedLayer| LayerLevels {
             takes_part: located.takes_part,
             hierarchy: Levels::new(located.hierarchy),
             default_hierarchy: Levels::new(located.default_hierarchy),
-        };
-        let located = Rc::new(located.map(levels));
+        }));
         self.cache.located.borrow_mut().insert(layer.clone(), located.clone());
         located
     }
@@ -394,10 +398,10 @@ impl Resolver<'_> {
 ///
 /// Source: `HieraConfig#create_configured_data_providers`.
 fn is_without_files(level: &LocatedLevel) -> bool {
-    let is_absent = |location: &Location| match &location.place {
-        LevelTarget::File { exists, .. } => !exists,
-        LevelTarget::NoMatch { .. } => true,
-        _ => false,
-    };
-    !level.locations.is_empty() && level.locations.iter().all(is_absent)
+    !level.locations.is_empty()
+        && level.locations.iter().all(|location: &Location| match &location.place {
+            LevelTarget::File { exists, .. } => !exists,
+            LevelTarget::NoMatch { .. } => true,
+            _ => false,
+        })
 }

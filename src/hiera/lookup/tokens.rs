@@ -110,8 +110,10 @@ impl Resolver<'_> {
         text: &str,
         from: Provenance,
     ) -> Result<Value, LookupError> {
-        let node = || Kind::Interpolation { expression: text.into(), secrecy: from.secrecy() };
-        inv.record_part(node, |inv| self.replace_tokens(inv, text, from))
+        inv.record_part(
+            || Kind::Interpolation { expression: text.into(), secrecy: from.secrecy() },
+            |inv| self.replace_tokens(inv, text, from),
+        )
     }
 
     fn replace_tokens(

@@ -73,17 +73,23 @@ impl HoverWriter<'_> {
                 others: others(&group.resolution),
             }];
         }
-        let row = |case: &'g Case| {
-            let shown = case.resolution.as_ref().map(|found| self.shown_part(found, asked.narrow));
-            let others = case.resolution.as_ref().map_or(0, others);
-            Row {
-                when: vec![case.when.clone()],
-                shown,
-                resolutions: case.resolution.iter().collect(),
-                others,
-            }
-        };
-        merge_rows(lift_covering(without_repeats(group.cases.iter().map(row).collect())))
+        merge_rows(lift_covering(without_repeats(
+            group
+                .cases
+                .iter()
+                .map(|case: &'g Case| {
+                    let shown =
+                        case.resolution.as_ref().map(|found| self.shown_part(found, asked.narrow));
+                    let others = case.resolution.as_ref().map_or(0, others);
+                    Row {
+                        when: vec![case.when.clone()],
+                        shown,
+                        resolutions: case.resolution.iter().collect(),
+                        others,
+                    }
+                })
+                .collect(),
+        )))
     }
 
     /// Writes the value of the last of several rows in full where it is long, so that the lines of the

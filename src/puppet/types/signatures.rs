@@ -103,9 +103,10 @@ pub fn refuse_arguments(
     signatures: &[Signature],
     given: &[DataType],
 ) -> Option<ArgumentRefusal> {
-    let takes =
-        |one: &Signature| one.takes_count(given.len()) && one.first_refused(given).is_none();
-    if signatures.iter().any(takes) {
+    if signatures
+        .iter()
+        .any(|one: &Signature| one.takes_count(given.len()) && one.first_refused(given).is_none())
+    {
         return None;
     }
     let message = describe_refusal(function, signatures, given)

@@ -117,11 +117,14 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
             // Files that may be opened next are checked, for a moment at a time.
             let cancel = shared.with(|state| state.workspace.until_next_revision());
             let begun = Instant::now();
-            let look_ahead = move || {
-                let told = findings.look_ahead(cancel, &|| begun.elapsed() < MOMENT);
-                (findings, told)
-            };
-            let (after, told) = match shared.pool.run(false, look_ahead).await {
+            let (after, told) = match shared
+                .pool
+                .run(false, move || {
+                    let told = findings.look_ahead(cancel, &|| begun.elapsed() < MOMENT);
+                    (findings, told)
+                })
+                .await
+            {
                 Some(done) => done,
                 None => {
                     // Optional work must not cause a full check with each change.
@@ -226,11 +229,15 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
             shared.status.tell(&client, &shared.reach, status).await;
         }
         let now = shared.clone();
-        let after_publish = move || {
-            findings.after_publish(&|| now.with(|state| state.workspace.revision()) == revision);
-            findings
-        };
-        findings = match shared.pool.run(is_quick, after_publish).await {
+        findings = match shared
+            .pool
+            .run(is_quick, move || {
+                findings
+                    .after_publish(&|| now.with(|state| state.workspace.revision()) == revision);
+                findings
+            })
+            .await
+        {
             Some(after) => after,
             None => recover(&client, &shared, &mut published).await,
         };

@@ -62,17 +62,19 @@ pub(super) fn evaluate_actions(
     uri: &lsp::Url,
     position: FilePosition,
 ) -> Vec<lsp::CodeAction> {
-    let action = |Offer { key, node }: Offer| {
-        let of = node.as_ref().map(|node| format!(", for {node}")).unwrap_or_default();
-        let title = format!("Evaluate '{key}' with the custom backends{of}");
-        let argument = serde_json::json!({"uri": uri, "key": &*key, "node": node.as_deref()});
-        let arguments = Some(vec![argument]);
-        let command =
-            lsp::Command { title: title.clone(), command: EVALUATE_COMMAND.into(), arguments };
-        let (kind, command) = (Some(EVALUATE_KIND), Some(command));
-        lsp::CodeAction { title, kind, command, ..lsp::CodeAction::default() }
-    };
-    evaluation::find_offers(snapshot, position).into_iter().map(action).collect()
+    evaluation::find_offers(snapshot, position)
+        .into_iter()
+        .map(|Offer { key, node }: Offer| {
+            let of = node.as_ref().map(|node| format!(", for {node}")).unwrap_or_default();
+            let title = format!("Evaluate '{key}' with the custom backends{of}");
+            let argument = serde_json::json!({"uri": uri, "key": &*key, "node": node.as_deref()});
+            let arguments = Some(vec![argument]);
+            let command =
+                lsp::Command { title: title.clone(), command: EVALUATE_COMMAND.into(), arguments };
+            let (kind, command) = (Some(EVALUATE_KIND), Some(command));
+            lsp::CodeAction { title, kind, command, ..lsp::CodeAction::default() }
+        })
+        .collect()
 }
 
 /// Takes a command of the server: one of those that it announced.

@@ -76,17 +76,21 @@ fn reach_lenses(
         (features.refreshes_lenses || known.revision == snapshot.revision).then_some(known.reach)
     });
     let reach = shown.flatten().unwrap_or_default();
-    let lens = |lens: &ReachLens| {
-        let range = match &lens.key {
-            None => TextRange::new_empty(0),
-            Some(key) => key_range(snapshot, path, key)?,
-        };
-        let command = features.show_reach.clone().unwrap_or_default();
-        let command = lsp::Command { title: lens.title.clone(), command, arguments: None };
-        let range = to_lsp::range_in(text, range, features.encoding);
-        Some(lsp::CodeLens { range, command: Some(command), data: None })
-    };
-    reach.lenses_of(path).iter().filter_map(lens).collect::<Vec<_>>().into_iter()
+    reach
+        .lenses_of(path)
+        .iter()
+        .filter_map(|lens: &ReachLens| {
+            let range = match &lens.key {
+                None => TextRange::new_empty(0),
+                Some(key) => key_range(snapshot, path, key)?,
+            };
+            let command = features.show_reach.clone().unwrap_or_default();
+            let command = lsp::Command { title: lens.title.clone(), command, arguments: None };
+            let range = to_lsp::range_in(text, range, features.encoding);
+            Some(lsp::CodeLens { range, command: Some(command), data: None })
+        })
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// Returns a lens with its text. A text that has changed has other lenses, which the client

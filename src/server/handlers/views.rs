@@ -226,20 +226,22 @@ fn explain_answer(key: String, found: story::KeyExplanation, encoding: Encoding)
 
 fn link_items(text: &str, links: Vec<PageLink>, encoding: Encoding) -> Vec<LinkItem> {
     let text = Text::new(text);
-    let link = |link: PageLink| {
-        let start = lsp::Position { line: link.line.saturating_sub(1), character: 0 };
-        Some(LinkItem {
-            range: lsp::Range {
-                start: position_at(link.range.start, &text, encoding),
-                end: position_at(link.range.end, &text, encoding),
-            },
-            target: lsp::Location {
-                uri: to_lsp::file_uri(&link.path)?,
-                range: lsp::Range { start, end: start },
-            },
+    links
+        .into_iter()
+        .filter_map(|link: PageLink| {
+            let start = lsp::Position { line: link.line.saturating_sub(1), character: 0 };
+            Some(LinkItem {
+                range: lsp::Range {
+                    start: position_at(link.range.start, &text, encoding),
+                    end: position_at(link.range.end, &text, encoding),
+                },
+                target: lsp::Location {
+                    uri: to_lsp::file_uri(&link.path)?,
+                    range: lsp::Range { start, end: start },
+                },
+            })
         })
-    };
-    links.into_iter().filter_map(link).collect()
+        .collect()
 }
 
 fn position_at(offset: u32, text: &Text, encoding: Encoding) -> lsp::Position {

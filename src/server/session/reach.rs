@@ -113,8 +113,8 @@ impl ReachQuestion {
                 base.has_same_environments(&self.after)
                     || !self.after.keeps_environments_as_saved(&self.saved)
             };
-            let read = || Ok(self.after.as_saved(&self.saved));
-            let base = self.kept_revision(store, None, may_be_kept, read)?;
+            let base = self
+                .kept_revision(store, None, may_be_kept, || Ok(self.after.as_saved(&self.saved)))?;
             return Ok((base, "the saved texts".to_owned()));
         };
         let folder = self.after.folders().first().ok_or("there is no folder")?;
@@ -122,18 +122,22 @@ impl ReachQuestion {
         let revision = repository.resolve(name)?;
         let id: String = revision.commit.chars().take(SHORT_ID).collect();
         let words = format!("{name} ({id})");
-        let read = || {
-            let mut tree = repository.into_tree(&revision)?;
-            for folder in self.after.folders() {
-                tree.add_ignored(folder, &walk_limits(Vec::new()));
-            }
-            let snapshot = without_editors().into_revision(&tree);
-            match tree.missing().first() {
-                Some(path) => Err(format!("{path} is not in this partial clone")),
-                None => Ok(snapshot),
-            }
-        };
-        let base = self.kept_revision(store, Some(&revision.commit), |_| true, read)?;
+        let base = self.kept_revision(
+            store,
+            Some(&revision.commit),
+            |_| true,
+            || {
+                let mut tree = repository.into_tree(&revision)?;
+                for folder in self.after.folders() {
+                    tree.add_ignored(folder, &walk_limits(Vec::new()));
+                }
+                let snapshot = without_editors().into_revision(&tree);
+                match tree.missing().first() {
+                    Some(path) => Err(format!("{path} is not in this partial clone")),
+                    None => Ok(snapshot),
+                }
+            },
+        )?;
         Ok((base, words))
     }
 
@@ -149,13 +153,12 @@ impl ReachQuestion {
         read: impl FnOnce() -> Result<Snapshot, String>,
     ) -> Result<BaseRevision, String> {
         let mut kept = store.base.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_the_one = |base: &&BaseRevision| {
+        let base = match kept.as_ref().filter(|base: &&BaseRevision| {
             base.commit.as_deref() == commit
                 && base.saved.is_of_same_disk(&self.saved)
                 && base.snapshot.has_same_settings(&self.after)
                 && may_be_kept(&base.snapshot)
-        };
-        let base = match kept.as_ref().filter(is_the_one) {
+        }) {
             Some(base) => base.clone(),
             None => BaseRevision {
                 commit: commit.map(str::to_owned),

@@ -83,8 +83,7 @@ impl KeyIndex {
 impl Changed {
     /// Whether bringing an index up to it is a matter of some files that take little to read.
     fn is_little(&self, snapshot: &Snapshot) -> bool {
-        let is_soon_read = |path| snapshot.file(path).is_none_or(|file| file.is_soon_read());
-        matches!(self, Changed::Files(files) if files.len() < LITTLE && files.iter().all(is_soon_read))
+        matches!(self, Changed::Files(files) if files.len() < LITTLE && files.iter().all(|path| snapshot.file(path).is_none_or(|file| file.is_soon_read())))
     }
 }
 

@@ -47,17 +47,23 @@ pub(in crate::workspace) fn nodes_of(
         }
     }
     join_outside(&mut joined);
-    let node = |((environment, _, _), parts): (GivenNodeKey<'_>, Arc<Parts>)| {
-        let own = environment.map_or(&config.common, |root| config.environment_config(root));
-        let around = NodeSurroundings {
-            environment: own.environment_name(),
-            puppet: own.puppet,
-            rules: &own.nodes.derive,
-        };
-        let node = parts.build_node(Vec::new(), &around);
-        Arc::new(Node { environment: environment.cloned(), is_given: true, ..node })
-    };
-    (joined.into_iter().map(node).collect(), errors)
+    (
+        joined
+            .into_iter()
+            .map(|((environment, _, _), parts): (GivenNodeKey<'_>, Arc<Parts>)| {
+                let own =
+                    environment.map_or(&config.common, |root| config.environment_config(root));
+                let around = NodeSurroundings {
+                    environment: own.environment_name(),
+                    puppet: own.puppet,
+                    rules: &own.nodes.derive,
+                };
+                let node = parts.build_node(Vec::new(), &around);
+                Arc::new(Node { environment: environment.cloned(), is_given: true, ..node })
+            })
+            .collect(),
+        errors,
+    )
 }
 
 /// Joins what files outside of all folders state of a node to each folder's node of that name: they

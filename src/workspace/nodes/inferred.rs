@@ -100,19 +100,21 @@ pub(super) fn infer(
         puppet: config.puppet,
         rules: &config.nodes.derive,
     };
-    let node = |(name, found): (String, NodeKnowledge<'_>)| {
-        let mut inferred = found.infer_variables(&name);
-        let block = found.parts.as_ref().filter(|parts| parts.has_block());
-        if let Some(parts) = block.or_else(|| blocks.block_for(&name)) {
-            inferred.extend(of_blocks(parts, environment, &in_folders));
-        }
-        inferred.extend(of_positions(&positions, &name));
-        let is_stated = found.parts.is_some() || blocks.may_name(&name);
-        let source = found.source.expect("a node has a data file, or another that tells of it");
-        let parts = found.parts.unwrap_or_else(|| Arc::new(Parts::of_name(&name, source)));
-        Node { is_stated, ..parts.build_node(inferred, &around) }
-    };
-    named.into_iter().map(node).collect()
+    named
+        .into_iter()
+        .map(|(name, found): (String, NodeKnowledge<'_>)| {
+            let mut inferred = found.infer_variables(&name);
+            let block = found.parts.as_ref().filter(|parts| parts.has_block());
+            if let Some(parts) = block.or_else(|| blocks.block_for(&name)) {
+                inferred.extend(of_blocks(parts, environment, &in_folders));
+            }
+            inferred.extend(of_positions(&positions, &name));
+            let is_stated = found.parts.is_some() || blocks.may_name(&name);
+            let source = found.source.expect("a node has a data file, or another that tells of it");
+            let parts = found.parts.unwrap_or_else(|| Arc::new(Parts::of_name(&name, source)));
+            Node { is_stated, ..parts.build_node(inferred, &around) }
+        })
+        .collect()
 }
 
 /// A location whose files are one node each.

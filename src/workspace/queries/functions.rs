@@ -197,7 +197,7 @@ impl Snapshot {
     /// Whether the functions that levels name are the same in a later snapshot, with the types that
     /// they use.
     pub fn has_same_functions(&self, later: &Snapshot) -> bool {
-        let is_same = |environment: &Arc<Environment>| {
+        later.environments().all.iter().all(|environment: &Arc<Environment>| {
             let levels = environment.all_configs().flat_map(|(_, config)| config.levels());
             let mut custom = levels.filter(|level| level.has_custom_function()).peekable();
             if custom.peek().is_none() {
@@ -208,8 +208,7 @@ impl Snapshot {
             }) && self
                 .known_manifests(environment)
                 .is_none_or(|known| known.has_types_of(later.manifests(environment)))
-        };
-        later.environments().all.iter().all(is_same)
+        })
     }
 }
 

@@ -93,8 +93,10 @@ impl Sources for EnvironmentView<'_> {
     }
 
     fn has_function(&self, name: &str) -> bool {
-        let find = |environment| self.snapshot.function_source(environment, name);
-        matches!(self.environment.map(find), Some(FunctionSource::File(_)))
+        matches!(
+            self.environment.map(|environment| self.snapshot.function_source(environment, name)),
+            Some(FunctionSource::File(_))
+        )
     }
 
     fn may_be_sensitive(&self, root: &str) -> bool {

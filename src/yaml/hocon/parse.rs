@@ -78,10 +78,16 @@ impl Node {
             NodeKind::Scalar(ScalarKind::Literal, text) => text.clone(),
             NodeKind::Scalar(_, text) => format!("{text:?}"),
             NodeKind::Object(members) => {
-                let member = |(key, (_, value)): (&String, &(TextRange, Rc<Node>))| {
-                    format!("{key:?}:{}", value.render_node())
-                };
-                format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+                format!(
+                    "{{{}}}",
+                    members
+                        .iter()
+                        .map(|(key, (_, value)): (&String, &(TextRange, Rc<Node>))| {
+                            format!("{key:?}:{}", value.render_node())
+                        })
+                        .collect::<Vec<_>>()
+                        .join(",")
+                )
             }
             NodeKind::List(items) => {
                 format!(

@@ -185,7 +185,7 @@ impl FolderScan<'_> {
                 if !seen.insert(path) {
                     continue;
                 }
-                let read = || {
+                sources.push(same(path, stamp).unwrap_or_else(|| {
                     let manifest = match found {
                         FileContent::Same(file) => file.manifest(None),
                         FileContent::New(content, stamp) => {
@@ -199,8 +199,7 @@ impl FolderScan<'_> {
                         stamp: Some(stamp),
                         nodes: Ok(shapes::in_manifest(path, &manifest)),
                     }
-                };
-                sources.push(same(path, stamp).unwrap_or_else(read));
+                }));
             }
         }
         sources

@@ -47,18 +47,20 @@ pub(in crate::workspace::nodes) fn read_targets(
 ) -> Result<Vec<Parts>, String> {
     let mut found = IndexMap::new();
     group(inventory, &BoltTarget::default(), &mut found, MAX_DEPTH)?;
-    let parts = |(name, target): (String, BoltTarget)| {
-        let mut parts = Parts::of_certname(&name, path);
-        if !target.facts.is_empty() {
-            let facts = Facts { values: hash_value(target.facts), are_all: false };
-            parts.facts = Sourced::new_part(facts, path);
-        }
-        if !target.vars.is_empty() {
-            parts.parameters = Sourced::new_part(hash_value(target.vars), path);
-        }
-        parts
-    };
-    Ok(found.into_iter().map(parts).collect())
+    Ok(found
+        .into_iter()
+        .map(|(name, target): (String, BoltTarget)| {
+            let mut parts = Parts::of_certname(&name, path);
+            if !target.facts.is_empty() {
+                let facts = Facts { values: hash_value(target.facts), are_all: false };
+                parts.facts = Sourced::new_part(facts, path);
+            }
+            if !target.vars.is_empty() {
+                parts.parameters = Sourced::new_part(hash_value(target.vars), path);
+            }
+            parts
+        })
+        .collect())
 }
 
 fn hash_value(hash: Hash) -> Value {

@@ -76,20 +76,36 @@ fn are_same(one: &Value, other: &Value) -> bool {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Anchors {
     names: imbl::HashMap<Arc<str>, Uses>,
+    /// The names that are defined, and that no alias of the file has.
+    without_alias: imbl::HashSet<Arc<str>>,
 }
 
-/// The parts that define a name, and those that take it from above, in the order of their places.
+/// The parts that have a name, in the order of their places.
 #[derive(Clone, Debug, Default)]
 struct Uses {
     defined_in: Vec<PartId>,
+    aliased_in: Vec<PartId>,
     used_in: Vec<PartId>,
 }
 
-/// Returns the names in a part's anchors, and whether the part defines them.
-fn anchor_names(part: &Part) -> impl Iterator<Item = (&Arc<str>, bool)> {
+/// What a name is in a part.
+#[derive(Clone, Copy, PartialEq)]
+enum NameUse {
+    /// That of an anchor.
+    Defined,
+    /// That of an alias which stands for an anchor of the part.
+    Aliased,
+    /// That of an alias which stands for an anchor of a part above.
+    Used,
+}
+
+/// Returns the names in a part's anchors and aliases.
+fn anchor_names(part: &Part) -> impl Iterator<Item = (&Arc<str>, NameUse)> {
     part.data.anchors.iter().flat_map(|anchors| {
-        let defined = anchors.defined.keys().map(|name| (name, true));
-        defined.chain(anchors.used.iter().map(|name| (name, false)))
+        let defined = anchors.defined.keys().map(|name| (name, NameUse::Defined));
+        let aliased = anchors.aliased.iter().map(|name| (name, NameUse::Aliased));
+        let used = anchors.used.iter().map(|name| (name, NameUse::Used));
+        defined.chain(aliased).chain(used)
     })
 }
 
@@ -97,10 +113,12 @@ impl Anchors {
     pub(super) fn new(parts: &Parts) -> Anchors {
         let mut anchors = Anchors::default();
         for part in parts.iter() {
-            for (name, is_definition) in anchor_names(part) {
-                anchors.anchor_uses(name, is_definition).push(part.id);
+            for (name, role) in anchor_names(part) {
+                anchors.name_uses(name, role).push(part.id);
             }
         }
+        let alone = anchors.names.iter().filter(|(_, uses)| uses.are_without_alias());
+        anchors.without_alias = alone.map(|(name, _)| name.clone()).collect();
         anchors
     }
 
@@ -110,13 +128,10 @@ impl Anchors {
         &'a self,
         parts: &'a Parts,
     ) -> impl Iterator<Item = (&'a str, Vec<Span>)> {
-        self.names.iter().filter(|(_, uses)| uses.used_in.is_empty()).filter_map(|(name, uses)| {
-            let parts = uses.defined_in.iter().filter_map(|id| parts.get(*id));
-            let anchors: Vec<&PartAnchors> =
-                parts.filter_map(|part| part.data.anchors.as_deref()).collect();
-            let is_aliased = anchors.iter().any(|anchors| anchors.aliased.contains(name));
-            let places = anchors.iter().filter_map(|anchors| Some(anchors.defined.get(name)?.span));
-            (!is_aliased).then(|| (&**name, places.collect()))
+        self.without_alias.iter().filter_map(|name| {
+            let parts = self.names.get(name)?.defined_in.iter().filter_map(|id| parts.get(*id));
+            let anchors = parts.filter_map(|part| part.data.anchors.as_ref()?.defined.get(name));
+            Some((&**name, anchors.map(|anchor| anchor.span).collect()))
         })
     }
 
@@ -159,27 +174,44 @@ impl Anchors {
             return anchors;
         }
         for part in old {
-            for (name, is_definition) in anchor_names(part) {
-                anchors.anchor_uses(name, is_definition).retain(|id| *id != part.id);
-                if anchors.names.get(name).is_some_and(Uses::is_empty) {
-                    anchors.names.remove(name);
-                }
+            for (name, role) in anchor_names(part) {
+                anchors.name_uses(name, role).retain(|id| *id != part.id);
             }
         }
         for part in new {
-            for (name, is_definition) in anchor_names(part) {
-                let ids = anchors.anchor_uses(name, is_definition);
+            for (name, role) in anchor_names(part) {
+                let ids = anchors.name_uses(name, role);
                 let at = ids
                     .partition_point(|id| parts.place_of_part(*id) < parts.place_of_part(part.id));
                 ids.insert(at, part.id);
             }
         }
+        for (name, _) in old.iter().copied().chain(new).flat_map(anchor_names) {
+            anchors.settle_name(name);
+        }
         anchors
     }
 
-    fn anchor_uses(&mut self, name: &Arc<str>, is_definition: bool) -> &mut Vec<PartId> {
+    /// Updates what is known of a name after its uses changed.
+    fn settle_name(&mut self, name: &Arc<str>) {
+        let uses = self.names.get(name);
+        if uses.is_some_and(Uses::are_without_alias) {
+            self.without_alias.insert(name.clone());
+        } else {
+            self.without_alias.remove(name);
+        }
+        if uses.is_some_and(Uses::is_empty) {
+            self.names.remove(name);
+        }
+    }
+
+    fn name_uses(&mut self, name: &Arc<str>, role: NameUse) -> &mut Vec<PartId> {
         let uses = self.names.entry(name.clone()).or_default();
-        if is_definition { &mut uses.defined_in } else { &mut uses.used_in }
+        match role {
+            NameUse::Defined => &mut uses.defined_in,
+            NameUse::Aliased => &mut uses.aliased_in,
+            NameUse::Used => &mut uses.used_in,
+        }
     }
 }
 
@@ -193,7 +225,12 @@ fn has_same_anchors((old, new): (&&Part, &Part)) -> bool {
 
 impl Uses {
     fn is_empty(&self) -> bool {
-        self.defined_in.is_empty() && self.used_in.is_empty()
+        self.defined_in.is_empty() && self.aliased_in.is_empty() && self.used_in.is_empty()
+    }
+
+    /// Whether there are anchors of the name, and no aliases.
+    fn are_without_alias(&self) -> bool {
+        !self.defined_in.is_empty() && self.aliased_in.is_empty() && self.used_in.is_empty()
     }
 }
 

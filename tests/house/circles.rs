@@ -20,24 +20,7 @@ const ROOM_CIRCLES: [(&str, &[&str]); 6] = [
     ("ide", &["completion", "hover"]),
     ("manifest", &["lexer", "strings"]),
     ("puppet", &["convert", "print", "rich", "ruby", "types", "value"]),
-    (
-        "workspace",
-        &[
-            "cache",
-            "config",
-            "environments",
-            "file",
-            "functions",
-            "index",
-            "kinds",
-            "manifests",
-            "nodes",
-            "overview",
-            "readers",
-            "snapshot",
-            "view",
-        ],
-    ),
+    ("workspace", &["config", "environments", "files", "index", "manifests", "nodes", "snapshot"]),
     ("workspace::nodes", &["read", "sources"]),
 ];
 

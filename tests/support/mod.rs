@@ -153,6 +153,18 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// The value of `HIERA_LS_RECORD`: the topic to record anew, or `1` for all. Panics where the oracle
+/// asks a Puppet whose answers are not recorded: they would take the place of those of the recorded one.
+pub fn topic_to_record() -> Option<String> {
+    let topic = variable("HIERA_LS_RECORD")?;
+    assert!(
+        is_recorded_puppet(),
+        "HIERA_LS_RECORD records Puppet {RECORDED_PUPPET}, and the oracle asks Puppet {} (HIERA_LS_PUPPET_LIB)",
+        puppet_major()
+    );
+    Some(topic)
+}
+
 /// The oracle, which answers lookups with real Puppet: `tests/puppet/oracle/README.md` has its
 /// protocol. Call only after `require("puppet")`.
 pub fn oracle() -> Command {

@@ -139,7 +139,7 @@ fn recorded_answers_about_backends_are_puppets() {
         serde_json::from_str::<Json>(&text).unwrap()
     };
     let answers: Vec<Json> = answers.iter().enumerate().map(plain).collect();
-    if support::variable("HIERA_LS_RECORD").is_some() {
+    if support::topic_to_record().is_some() {
         let lines: String = answers.iter().map(|answer| format!("{answer}\n")).collect();
         std::fs::write(file("recorded.jsonl"), lines).unwrap();
     }

@@ -15,7 +15,7 @@ use super::ready::Ready;
 use crate::explanations::{Explained, can_be_asked, explained, puppet};
 use crate::scenario::{Puppet, Question, Scenario, Written, answer_of, oracle_puppet, topic};
 use crate::support;
-use crate::support::{in_package, is_asked, json_lines, require, variable};
+use crate::support::{in_package, is_asked, json_lines, require};
 
 const FOLDER: &str = "tests/puppet/bridge";
 const TOPICS: [&str; 4] = ["functions", "explained", "hiera3", "loading"];
@@ -218,7 +218,7 @@ fn functions_answer_as_in_puppet() {
                 lines.push_str(&format!("{line}\n"));
             }
         }
-        if variable("HIERA_LS_RECORD").is_some() {
+        if support::topic_to_record().is_some() {
             std::fs::write(path(topic, "jsonl"), lines).unwrap();
             outdated.clear();
         }

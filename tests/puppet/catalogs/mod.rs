@@ -198,7 +198,7 @@ fn puppet_compiles_the_catalogs_as_recorded() {
     let output = support::run(ruby.arg(file("catalogs.rb")).arg(file("repository")), &nodes);
     let answers = support::json_lines("catalogs.rb", &output.stdout);
     assert_eq!(answers.len(), nodes.lines().count(), "{}", output.stderr);
-    if support::variable("HIERA_LS_RECORD").is_some() {
+    if support::topic_to_record().is_some() {
         let lines: String = answers.iter().map(|answer| format!("{answer}\n")).collect();
         std::fs::write(file("recorded.jsonl"), lines).unwrap();
     }

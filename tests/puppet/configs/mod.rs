@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::support;
-use crate::support::{is_asked, json_lines, oracle, require, run, variable};
+use crate::support::{is_asked, json_lines, oracle, require, run};
 use hiera_ls::hiera::config::{ConfigProblemKind, ConfigSource, HieraConfig, Layer};
 use hiera_ls::hiera::data::{DataFile, DataFormat};
 use hiera_ls::puppet::{PuppetVersion, Strict};
@@ -121,7 +121,7 @@ fn the_recording_is_what_puppet_says() {
         .iter()
         .map(|(id, error)| json!({"case": cases[*id].name, "error": error}))
         .collect();
-    if variable("HIERA_LS_RECORD").is_some() {
+    if support::topic_to_record().is_some() {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         std::fs::write(in_folder("answers.jsonl"), text).expect("the recording can be written");
         return;

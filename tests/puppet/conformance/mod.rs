@@ -77,7 +77,7 @@ fn the_recordings_are_what_puppet_says() {
     let header = support::oracle_version().clone().expect("require(\"puppet\") said so");
     let mut oracle = Oracle::start();
     let mut wrong = Vec::new();
-    let recorded = variable("HIERA_LS_RECORD").filter(|topic| topic != "1");
+    let recorded = support::topic_to_record().filter(|topic| topic != "1");
     for topic in topics() {
         if recorded.as_ref().is_some_and(|name| *name != topic.name) {
             continue;
@@ -90,7 +90,7 @@ fn the_recordings_are_what_puppet_says() {
                 .zip(answers)
                 .map(move |(question, answer)| (id(scenario, question), answer))
         });
-        if variable("HIERA_LS_RECORD").is_some() {
+        if support::topic_to_record().is_some() {
             let lines =
                 all.map(|((scenario, question), answer)| json!({"scenario": scenario, "ask": question, "answer": answer}));
             let text: String = std::iter::once(header.clone())

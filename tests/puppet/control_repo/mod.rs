@@ -52,7 +52,7 @@ fn recorded_answers_agree() {
 
 #[test]
 fn recorded_questions_follow_from_the_data() {
-    if variable("HIERA_LS_RECORD").is_some() {
+    if support::topic_to_record().is_some() {
         return;
     }
     let recorded = Recording::read().questions();
@@ -99,7 +99,7 @@ fn recorded_answers_are_puppets() {
         return assert_hiera_ls_answers(&questions, &lines);
     }
     let header = support::oracle_version().clone().expect("require(\"puppet\") said so");
-    if variable("HIERA_LS_RECORD").is_some() {
+    if support::topic_to_record().is_some() {
         let text: String =
             std::iter::once(&header).chain(&lines).map(|line| format!("{line}\n")).collect();
         // In one step: other tests may be reading the recording.

@@ -115,7 +115,7 @@ fn puppet_explains_as_recorded_and_so_does_hiera_ls_live() {
             }
         }
     }
-    if variable("HIERA_LS_RECORD").is_some() {
+    if support::topic_to_record().is_some() {
         let header = support::oracle_version().clone().expect("require(\"puppet\") said so");
         let text: String =
             std::iter::once(header).chain(recorded).map(|line| format!("{line}\n")).collect();

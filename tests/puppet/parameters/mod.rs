@@ -122,7 +122,7 @@ fn puppet_gives_parameters_as_recorded() {
     cases.iter().enumerate().for_each(|(number, case)| write(case, &root(number)));
     let roots: Vec<PathBuf> = (0..cases.len()).map(root).collect();
     let answers = ask(&roots);
-    if support::variable("HIERA_LS_RECORD").is_some() {
+    if support::topic_to_record().is_some() {
         let lines: String = answers.iter().map(|answer| format!("{answer}\n")).collect();
         std::fs::write(file("recorded.jsonl"), lines).unwrap();
     }

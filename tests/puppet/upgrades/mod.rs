@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::conformance::{self, Topic, id};
 use crate::scenario::{Agreement, Puppet, Scenario, Written, compare};
-use crate::support::{self, in_package, is_asked, json_lines, variable};
+use crate::support::{self, in_package, is_asked, json_lines};
 
 const ANSWERS: &str = "tests/puppet/upgrades/answers.jsonl";
 const REFUSED: &str = "tests/puppet/upgrades/refused.txt";
@@ -116,7 +116,7 @@ fn upgrade(
 #[test]
 fn converted_configs_answer_as_puppet_does_and_as_before() {
     let (all, refused) = upgrades("upgrades", 7);
-    if variable("HIERA_LS_RECORD").is_some() {
+    if support::topic_to_record().is_some() {
         let text: String = refused.iter().map(|line| format!("{line}\n")).collect();
         std::fs::write(in_package(REFUSED), text).expect("the list can be written");
         return;
@@ -237,7 +237,7 @@ fn the_recorded_answers_are_puppets() {
             }
         }
     }
-    if variable("HIERA_LS_RECORD").is_some() {
+    if support::topic_to_record().is_some() {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         return std::fs::write(in_package(ANSWERS), text).expect("the answers can be written");
     }

@@ -514,7 +514,7 @@ fn without_top_scope(name: &str) -> &str {
 fn with_member(of: &Value, path: &[&str], value: Value) -> Value {
     let Some((first, rest)) = path.split_first() else { return value };
     // A fleet has many hashes with one member, and an empty hash grows by three members.
-    let one = || Hash::with_capacity_and_hasher(1, Default::default());
+    let one = || Hash::with_capacity(1);
     let mut hash: Hash = of.as_hash().cloned().unwrap_or_else(one);
     let inner =
         hash.get(*first).map_or_else(|| Value::new_null(None), |member| member.value.clone());

@@ -286,7 +286,7 @@ impl EntryLoader<'_> {
 
     fn ordered_hash(&mut self, id: NodeId, items: &[Value]) -> Value {
         let range = self.tree.node(id).span;
-        let mut hash = Hash::with_capacity_and_hasher(items.len(), Default::default());
+        let mut hash = Hash::with_capacity(items.len());
         for item in items {
             match tagged::member_of_omap(item) {
                 Some((key, member)) => drop(hash.insert(key, member)),

@@ -85,7 +85,7 @@ struct Uses {
 
 /// Returns the names in a part's anchors, and whether the part defines them.
 fn anchor_names(part: &Part) -> impl Iterator<Item = (&Arc<str>, bool)> {
-    part.data.anchors.iter().flat_map(|anchors| {
+    part.data.rare().anchors.iter().flat_map(|anchors| {
         let defined = anchors.defined.keys().map(|name| (name, true));
         defined.chain(anchors.used.iter().map(|name| (name, false)))
     })
@@ -204,6 +204,6 @@ fn has_same_anchor(
 type Definitions<'p> = BTreeMap<&'p Arc<str>, &'p Anchored>;
 
 fn last_definitions<'p>(parts: impl Iterator<Item = &'p Part>) -> Definitions<'p> {
-    let anchors = parts.filter_map(|part| part.data.anchors.as_ref());
+    let anchors = parts.filter_map(|part| part.data.rare().anchors.as_ref());
     anchors.flat_map(|anchors| &anchors.defined).collect()
 }

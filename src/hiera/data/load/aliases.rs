@@ -69,7 +69,7 @@ impl<'a> Aliases<'a> {
         &mut self,
         tree: &Tree,
         span: impl Fn(TextRange) -> Span,
-    ) -> Option<Box<PartAnchors>> {
+    ) -> Option<PartAnchors> {
         let mut defined = IndexMap::default();
         for (node, id) in tree.nodes.iter().zip(0..) {
             let Some(anchor) = &node.anchor else { continue };
@@ -83,7 +83,7 @@ impl<'a> Aliases<'a> {
         }
         let is_used = !defined.is_empty() || !self.used.is_empty();
         let used = std::mem::take(&mut self.used);
-        is_used.then(|| Box::new(PartAnchors { defined, used }))
+        is_used.then_some(PartAnchors { defined, used })
     }
 }
 

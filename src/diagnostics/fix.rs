@@ -48,7 +48,7 @@ impl<'a> FixDrafter<'a> {
     /// Returns the change that mends a finding. `None` where no fix is known, where the text leaves no
     /// certain place for it, and for a file that must not change.
     pub fn draft(&mut self, finding: &Finding) -> Option<SourceChange> {
-        self.draft_fix(finding.span.file, finding.fix.as_ref()?)
+        self.draft_fix(finding.span.file, finding.fix.as_deref()?)
     }
 
     /// Returns the change that a fix in a file makes; `None` as for `draft`.
@@ -66,7 +66,7 @@ impl<'a> FixDrafter<'a> {
 
     /// Whether the fix of a finding keeps all values, as its rule knows, and all comments.
     pub fn is_safe(&mut self, finding: &Finding) -> bool {
-        finding.fix.as_ref().is_some_and(|fix| fix.safety == Safety::KeepsValues)
+        finding.fix.as_deref().is_some_and(|fix| fix.safety == Safety::KeepsValues)
             && self.draft(finding).is_some_and(|change| self.keeps_comments(finding, &change))
     }
 
@@ -85,7 +85,7 @@ impl<'a> FixDrafter<'a> {
         let file = finding.span.file;
         let edits = self.snapshot.path_of(file).and_then(|path| change.edits.get(path));
         let (Some(edits), Some(document)) = (edits, self.document(file)) else { return false };
-        finding.fix.as_ref().is_some_and(Fix::only_removes)
+        finding.fix.as_deref().is_some_and(Fix::only_removes)
             && !edits.iter().any(|edit| document.has_comment_in(edit.range))
     }
 
@@ -136,7 +136,7 @@ pub fn choose_fixes(snapshot: &Snapshot, findings: &[&Finding], most: Safety) ->
     let (mut safe, mut others) = (Vec::new(), Vec::new());
     for (number, finding) in findings.iter().enumerate() {
         let Some(change) = drafter.draft(finding) else { continue };
-        let claim = finding.fix.as_ref().map(|fix| fix.safety);
+        let claim = finding.fix.as_deref().map(|fix| fix.safety);
         if claim == Some(Safety::KeepsValues) && drafter.keeps_comments(finding, &change) {
             safe.push((number, change));
         } else {

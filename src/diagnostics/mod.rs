@@ -428,7 +428,7 @@ impl FileCheck<'_> {
             removable: &removable,
         });
         let options = context.as_ref().and_then(EntryContext::lookup_options);
-        let mut found = self.check_problems(&entry.problems, known);
+        let mut found = self.check_problems(entry.problems(), known);
         found.extend(self.each_rule(known, |check, findings| match (check, &context) {
             (Check::Entry(check), Some(context)) => check(context, findings),
             (Check::Options(check), Some(EntryContext { file, layer, .. })) => {

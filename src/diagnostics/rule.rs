@@ -318,8 +318,9 @@ pub struct Finding {
     pub message: String,
     /// Places that explain it.
     pub related: Vec<Related>,
-    /// The change that mends it, if one is known.
-    pub fix: Option<Fix>,
+    /// The change that mends it, if one is known. A box, as most findings have none and a workspace
+    /// has many.
+    pub fix: Option<Box<Fix>>,
     /// The fact behind it, in words, where other findings may have the same one.
     pub cause: Option<String>,
 }
@@ -443,7 +444,7 @@ impl Finding {
 
     /// Returns the finding with the change that mends it.
     pub fn fix(self, fix: Fix) -> Finding {
-        Finding { fix: Some(fix), ..self }
+        Finding { fix: Some(Box::new(fix)), ..self }
     }
 
     /// Returns the finding with a change of `wrong` to the text that was probably meant, if there is

@@ -49,35 +49,87 @@ pub struct DataFile {
     added_parts: u64,
 }
 
-/// The content of one part of a data file, by itself.
+/// The content of one part of a data file, by itself. A fleet has many parts, so that its size
+/// counts.
 #[derive(Clone, Debug, Default)]
 pub struct EntryData {
     /// The root keys in it and their values, as written, uninterpolated. None in a file without a
     /// hash.
-    pub members: Vec<(Key, Member)>,
+    pub members: Box<[(Key, Member)]>,
     /// The tokens in its values, and in keys inside them, in the order of their places.
-    pub tokens: Vec<TokenUse>,
-    /// The keys that its values ask for through aliases. The tokens themselves stand where the
-    /// anchors are.
-    pub borrowed: Vec<Borrowed>,
-    /// Its problems, in the order of their places.
-    pub problems: Vec<Problem>,
-    /// Why Puppet refuses the whole file for it, if it does.
-    pub refused: Option<Box<FileRefusal>>,
+    pub tokens: Box<[TokenUse]>,
+    /// Content that few parts have; `None` where all of it is empty.
+    rare: Option<Box<RareData>>,
     /// Whether a value in it may be encrypted: its text contains `ENC[`, or an escape, an alias or
     /// HOCON may produce it.
     pub may_be_encrypted: bool,
     /// Whether its root is a hash, if only an empty one.
     has_hash: bool,
-    /// The root of a file, if it is no hash.
-    other_root: Option<Box<Value>>,
     /// Whether it is no entry, but the text behind the first document.
     is_behind_document: bool,
+}
+
+/// The content of a part that few parts have.
+#[derive(Clone, Debug)]
+struct RareData {
+    borrowed: Vec<Borrowed>,
+    problems: Vec<Problem>,
+    /// Why Puppet refuses the whole file for it, if it does.
+    refused: Option<FileRefusal>,
+    /// The root of a file, if it is no hash.
+    other_root: Option<Value>,
     /// How many parts of values its aliases and merge keys add, or would if the file's budget had
     /// not ended.
     added_parts: u64,
     /// Its anchors and those that it uses, if there are any.
-    anchors: Option<Box<PartAnchors>>,
+    anchors: Option<PartAnchors>,
+}
+
+impl RareData {
+    const EMPTY: RareData = RareData {
+        borrowed: Vec::new(),
+        problems: Vec::new(),
+        refused: None,
+        other_root: None,
+        added_parts: 0,
+        anchors: None,
+    };
+
+    /// Returns the content of a part with these problems and nothing else.
+    fn of_problems(problems: Vec<Problem>) -> RareData {
+        RareData { problems, ..RareData::EMPTY }
+    }
+
+    /// Returns it on the heap; `None` where all of it is empty.
+    fn into_box(mut self) -> Option<Box<RareData>> {
+        self.borrowed.shrink_to_fit();
+        self.problems.shrink_to_fit();
+        let is_empty = self.borrowed.is_empty()
+            && self.problems.is_empty()
+            && self.refused.is_none()
+            && self.other_root.is_none()
+            && self.added_parts == 0
+            && self.anchors.is_none();
+        (!is_empty).then(|| Box::new(self))
+    }
+}
+
+impl EntryData {
+    /// Returns the keys that its values ask for through aliases. The tokens themselves stand where
+    /// the anchors are.
+    pub fn borrowed(&self) -> &[Borrowed] {
+        &self.rare().borrowed
+    }
+
+    /// Returns its problems, in the order of their places.
+    pub fn problems(&self) -> &[Problem] {
+        &self.rare().problems
+    }
+
+    fn rare(&self) -> &RareData {
+        static EMPTY: RareData = RareData::EMPTY;
+        self.rare.as_deref().unwrap_or(&EMPTY)
+    }
 }
 
 /// A token in a data file.
@@ -85,14 +137,25 @@ pub struct EntryData {
 pub struct TokenUse {
     /// The root key in whose value it stands.
     pub root: Arc<str>,
-    /// The token's place, from `%{` to `}`.
-    pub span: Span,
-    /// The place of the name that it asks for: the variable, or the argument between the quotes.
-    pub name_span: Span,
     /// The variable or key that it asks for.
     pub reference: Reference,
     /// The whole string that it stands in.
     pub string_span: Span,
+    range: TextRange,
+    name_range: TextRange,
+}
+
+impl TokenUse {
+    /// Returns the token's place, from `%{` to `}`.
+    pub fn span(&self) -> Span {
+        Span { range: self.range, ..self.string_span }
+    }
+
+    /// Returns the place of the name that it asks for: the variable, or the argument between the
+    /// quotes.
+    pub fn name_span(&self) -> Span {
+        Span { range: self.name_range, ..self.string_span }
+    }
 }
 
 /// The keys that a value asks for because an alias in it stands for a node with tokens.
@@ -236,8 +299,8 @@ impl DataFile {
         let span = Span::in_file(file, TextRange::new_empty(0));
         let kind = ProblemKind::Unreadable(refusal.to_string());
         let problem = Problem { kind, span, related: None };
-        let (problems, refused) = (vec![problem], Some(Box::new(refusal)));
-        let data = EntryData { problems, refused, ..EntryData::default() };
+        let rare = RareData { refused: Some(refusal), ..RareData::of_problems(vec![problem]) };
+        let data = EntryData { rare: rare.into_box(), ..EntryData::default() };
         DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, data)]))
     }
 
@@ -253,7 +316,7 @@ impl DataFile {
 
     /// Returns the member of a root key. Of a key that stands twice the last one counts.
     pub fn get(&self, key: &str) -> Option<&Member> {
-        self.member(*self.roots.members.get(key)?)
+        Some(&roots::member_at(self.roots.find(key, &self.parts)?, &self.parts)?.1)
     }
 
     /// Returns the root keys of one of its entries and their values; without those that another
@@ -268,37 +331,36 @@ impl DataFile {
 
     /// Returns whether a member that is written in it is the one that counts for its key.
     fn is_effective(&self, key: &Key, member: &Member) -> bool {
-        if !self.roots.has_repeated {
+        if !self.roots.has_repeated() {
             return true;
         }
-        let found = self.roots.members.get(key).and_then(|place| self.member(*place));
-        found.is_some_and(|found| std::ptr::eq(found, member))
+        let place = self.roots.find(key, &self.parts);
+        let found = place.and_then(|place| roots::member_at(place, &self.parts));
+        found.is_some_and(|(_, found)| std::ptr::eq(found, member))
     }
 
     /// Returns the parts in which a root key stands.
     pub fn parts_with(&self, key: &str) -> impl Iterator<Item = &Part> {
-        let one = self.roots.members.get(key).and_then(|(part, _)| self.parts.get(*part));
+        let has_repeated = self.roots.has_repeated();
+        let one = self.roots.find(key, &self.parts).filter(|_| !has_repeated);
         // Those in which it does not count are not listed.
-        let others = self.roots.has_repeated.then(|| {
+        let others = has_repeated.then(|| {
             self.parts.iter().filter(move |part| {
                 part.data.members.iter().any(|(name, _)| name.as_str() == Some(key))
             })
         });
-        one.filter(|_| !self.roots.has_repeated).into_iter().chain(others.into_iter().flatten())
-    }
-
-    fn member(&self, (part, member): (PartId, u32)) -> Option<&Member> {
-        Some(&self.parts.get(part)?.data.members.get(member as usize)?.1)
+        let one = one.and_then(|(part, _)| self.parts.get(part));
+        one.into_iter().chain(others.into_iter().flatten())
     }
 
     /// Returns the root keys, in order, each once.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
-        self.roots.members.keys()
+        self.roots.members(&self.parts).map(|(key, _)| key)
     }
 
     /// Returns the root keys and their members, in order, each key once.
     pub fn members(&self) -> impl Iterator<Item = (&Key, &Member)> {
-        self.roots.members.iter().filter_map(|(key, place)| Some((key, self.member(*place)?)))
+        self.roots.members(&self.parts).map(|(key, member)| (key, member))
     }
 
     /// Returns the tokens in it, in the order of their places.
@@ -313,7 +375,7 @@ impl DataFile {
 
     /// Returns the problems of its parts, part by part.
     pub fn problems_of_parts(&self) -> impl Iterator<Item = &Problem> {
-        self.parts.iter().flat_map(|part| &part.data.problems)
+        self.parts.iter().flat_map(|part| part.data.problems())
     }
 
     /// Returns the root keys that stand twice.
@@ -329,7 +391,9 @@ impl DataFile {
 
     /// Returns why Puppet refuses the whole file, if it does.
     pub fn refusal(&self) -> Option<&FileRefusal> {
-        self.verdict.as_ref().or_else(|| self.parts.get(self.refused?)?.data.refused.as_deref())
+        self.verdict
+            .as_ref()
+            .or_else(|| self.parts.get(self.refused?)?.data.rare().refused.as_ref())
     }
 
     /// Whether the function is true of one of the root keys of the whole file. The parts of a file
@@ -343,7 +407,7 @@ impl DataFile {
     pub fn root_value(&self) -> Option<Value> {
         let first = &self.parts.iter().next()?.data;
         if !self.has_hash() {
-            return first.other_root.as_deref().cloned();
+            return first.rare().other_root.clone();
         }
         let hash: Hash =
             self.members().map(|(key, member)| (key.clone(), member.clone())).collect();
@@ -368,28 +432,31 @@ impl DataFile {
 }
 
 fn first_refused<'a>(mut parts: impl Iterator<Item = &'a Part>) -> Option<PartId> {
-    parts.find(|part| part.data.refused.is_some()).map(|part| part.id)
+    parts.find(|part| part.data.rare().refused.is_some()).map(|part| part.id)
 }
 
 fn first_other_root<'a>(mut parts: impl Iterator<Item = &'a Part>) -> Option<PartId> {
     parts
         .find(|part| {
-            part.data
-                .problems
-                .iter()
-                .any(|problem: &Problem| matches!(problem.kind, ProblemKind::NotAHash { .. }))
+            let mut problems = part.data.problems().iter();
+            problems.any(|problem| matches!(problem.kind, ProblemKind::NotAHash { .. }))
         })
         .map(|part| part.id)
 }
 
 fn added_parts<'a>(parts: impl Iterator<Item = &'a Part>) -> u64 {
-    parts.fold(0, |sum, part| sum.saturating_add(part.data.added_parts))
+    parts.fold(0, |sum, part| sum.saturating_add(part.data.rare().added_parts))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::yaml::parse_for_editing;
+
+    #[test]
+    fn a_part_is_small() {
+        assert!(size_of::<EntryData>() <= 48 && size_of::<TokenUse>() <= 112);
+    }
 
     #[test]
     fn a_key_being_typed_above_a_comment_hides_nothing_in_an_editor() {

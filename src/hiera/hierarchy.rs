@@ -104,7 +104,7 @@ pub fn options_of(
     let variables = Variables { scope, local: None, classic: false, undefined_fails };
     let mut options = level.options.as_ref().and_then(Value::as_hash).cloned().unwrap_or_default();
     let mut unknown = Vec::new();
-    for (key, member) in &mut options {
+    for (key, member) in options.iter_mut() {
         let Some(text) = member.value.as_str().filter(|text| text.contains("%{")) else { continue };
         match variables.evaluate(text)? {
             Evaluated::Text(text) => {

@@ -86,11 +86,13 @@ impl LookupOptions {
         root: &str,
         budget: &Budget,
     ) -> Result<Option<OptionsEntry>, LookupError> {
-        let literal = if root.starts_with('^') { None } else { self.entries.get_full(root) };
-        if let Some((index, _, member)) = literal
-            && !matches!(member.value.data(), Data::Null)
+        if !root.starts_with('^')
+            && let Some(index) = self.entries.get_index_of(root)
         {
-            return Ok(Some(self.entry_at(index, false)));
+            let entry = self.entry_at(index, false);
+            if !matches!(entry.value.data(), Data::Null) {
+                return Ok(Some(entry));
+            }
         }
         for (regex, index) in &self.patterns {
             let verdict = regex.verdict(root);

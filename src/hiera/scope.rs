@@ -7,15 +7,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use regex::Regex;
 
 use super::key::{KeySegment, LookupKey};
 use super::pattern::{Bindings, Pattern};
-use super::shared::share;
+use super::shared::{share, share_value};
 use crate::puppet::legacy_facts::{structured_fact, written_legacy_fact};
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
-use crate::text::FilePath;
+use crate::text::{FilePath, SmallMap};
 
 /// The variable that holds all facts.
 const FACTS: &str = "facts";
@@ -38,11 +37,11 @@ pub struct Scope {
     /// A file that levels read in this scope although the values of its path's variables are
     /// ambiguous.
     pub pinned: Option<PinnedFile>,
-    variables: IndexMap<Arc<str>, Value>,
+    variables: SmallMap<Arc<str>, Value>,
     /// Variables that may have members that are not known here, and the names of these members.
     partial: Vec<(&'static str, &'static [&'static str])>,
-    overrides: Arc<Hash>,
-    defaults: Arc<Hash>,
+    /// The overrides of a call, and its defaults by name.
+    given: Option<Arc<(Hash, Hash)>>,
     rules: Arc<[DeriveRule]>,
     assumed: Assumptions,
     /// Whether legacy facts are undefined, also in an open scope.
@@ -127,7 +126,10 @@ impl DeriveRule {
 
 impl Scope {
     /// Returns a closed scope with these top-scope variables.
-    pub fn new_closed(name: &str, variables: impl IntoIterator<Item = (Arc<str>, Value)>) -> Scope {
+    pub fn new_closed(
+        name: impl Into<Arc<str>>,
+        variables: impl IntoIterator<Item = (Arc<str>, Value)>,
+    ) -> Scope {
         Scope {
             name: name.into(),
             is_node: true,
@@ -137,12 +139,12 @@ impl Scope {
     }
 
     /// Returns the scope of a node with this name, and no known variables.
-    pub fn open_node(name: &str) -> Scope {
+    pub fn open_node(name: impl Into<Arc<str>>) -> Scope {
         Scope { is_node: true, ..Scope::open(name) }
     }
 
     /// Returns a scope with this name in which every variable is unknown.
-    pub fn open(name: &str) -> Scope {
+    pub fn open(name: impl Into<Arc<str>>) -> Scope {
         Scope { name: name.into(), open: true, ..Scope::default() }
     }
 
@@ -153,7 +155,7 @@ impl Scope {
 
     /// Sets a top-scope variable.
     pub fn set_variable(&mut self, name: &str, value: Value) {
-        self.variables.insert(name.into(), value);
+        self.variables.insert(share(name), value);
     }
 
     /// Sets a variable, or a part of one: `facts.os.family` makes hashes on the way as needed.
@@ -162,8 +164,8 @@ impl Scope {
         let mut parts = path.split('.');
         let first = parts.next().unwrap_or_default();
         let rest: Vec<&str> = parts.collect();
-        let slot = self.variables.entry(first.into()).or_insert_with(|| Value::new_null(None));
-        *slot = with_member(slot, &rest, value);
+        let known = self.variables.get(first).cloned().unwrap_or_else(|| Value::new_null(None));
+        self.variables.insert(share(first), with_member(&known, &rest, value));
     }
 
     /// Records that a variable may have these members besides the ones of its value.
@@ -196,18 +198,16 @@ impl Scope {
             let Variable::Known(value) = self.get_path(&rule.from) else { continue };
             for (name, derived) in rule.derive_variables(&value.to_text()) {
                 if !matches!(self.get(&name), Variable::Known(_)) {
-                    self.set_variable(&name, Value::from_argument(&derived));
+                    self.set_variable(&name, share_value(&derived));
                 }
             }
         }
         self.rules = rules;
     }
 
-    /// Returns the scope without memory for further variables, and with names that it shares with
-    /// other scopes: a fleet has many.
+    /// Returns the scope without memory for further variables: a fleet has many scopes.
     pub fn shrink(mut self) -> Scope {
-        let variables = std::mem::take(&mut self.variables).into_iter();
-        self.variables = variables.map(|(name, value)| (share(&name), value)).collect();
+        self.variables.shrink_to_fit();
         self
     }
 
@@ -335,21 +335,17 @@ impl Scope {
     /// Tokens in data see both as variables, nested lookups as values. Source: semantics 5.6 and
     /// 8.2.
     pub fn with_given(&self, overrides: &Hash, defaults: &Hash) -> Scope {
-        Scope {
-            overrides: Arc::new(overrides.clone()),
-            defaults: Arc::new(defaults.clone()),
-            ..self.clone()
-        }
+        Scope { given: Some(Arc::new((overrides.clone(), defaults.clone()))), ..self.clone() }
     }
 
     /// Returns the override of a call for exactly this name.
     pub fn override_of(&self, name: &str) -> Option<&Value> {
-        self.overrides.get(name).map(|member| &member.value)
+        self.given.as_ref()?.0.get(name).map(|member| &member.value)
     }
 
     /// Returns the default of a call for exactly this name.
     pub fn default_of(&self, name: &str) -> Option<&Value> {
-        self.defaults.get(name).map(|member| &member.value)
+        self.given.as_ref()?.1.get(name).map(|member| &member.value)
     }
 
     /// Returns the variable called `name`: the top scope's `::` before it is dropped, no dots are followed.
@@ -514,12 +510,12 @@ fn without_top_scope(name: &str) -> &str {
 fn with_member(of: &Value, path: &[&str], value: Value) -> Value {
     let Some((first, rest)) = path.split_first() else { return value };
     // A fleet has many hashes with one member, and an empty hash grows by three members.
-    let one = || Hash::with_capacity_and_hasher(1, Default::default());
+    let one = || Hash::with_capacity(1);
     let mut hash: Hash = of.as_hash().cloned().unwrap_or_else(one);
     let inner =
         hash.get(*first).map_or_else(|| Value::new_null(None), |member| member.value.clone());
     hash.insert(
-        Key::new_string(first),
+        Key::new(Data::String(share(first)), Provenance::from_source(None)),
         Member { key_origin: None, value: with_member(&inner, rest, value) },
     );
     Value::hash(hash, Provenance::from_source(None))

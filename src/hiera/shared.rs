@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use crate::puppet::value::{Data, Provenance, Value};
+
 /// Longer strings are seldom the same as others.
 const SHORT: usize = 48;
 /// How many sets there are: threads that read files do not wait for each other.
@@ -49,6 +51,11 @@ pub(crate) fn share(text: &str) -> Arc<str> {
     let new: Arc<str> = text.into();
     set.strings.insert(new.clone());
     new
+}
+
+/// Returns such a string as a value that no file holds and that was not decrypted.
+pub(crate) fn share_value(text: &str) -> Value {
+    Value::new(Data::String(share(text)), Provenance::from_source(None))
 }
 
 #[cfg(test)]

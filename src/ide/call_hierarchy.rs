@@ -101,7 +101,7 @@ pub fn outgoing_calls(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<Lo
                 let Some(target) = token.reference.key().map(|key| key.root_text()) else {
                     continue;
                 };
-                let place = snapshot.span_bytes(token.name_span);
+                let place = snapshot.span_bytes(token.name_span());
                 let item = key_item(snapshot, &environment, &target, file)
                     .unwrap_or_else(|| missing_item(&target, file, place));
                 all.add(item, if file == path { place } else { own });

@@ -252,15 +252,14 @@ fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option
 fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
     let part = data.parts().part_at_offset(offset)?;
     let offset = offset.checked_sub(data.parts().start(part.id)?)?;
-    let token =
-        part.data.tokens.iter().find(|token| {
-            token.span.range.touches_offset(offset) && offset < token.span.range.end
-        })?;
+    let token = part.data.tokens.iter().find(|token| {
+        token.span().range.touches_offset(offset) && offset < token.span().range.end
+    })?;
     let kind = match &token.reference {
         Reference::Key { key, .. } => SubjectKind::Reference(key.clone()),
         Reference::Variable(key) => SubjectKind::Variable(key.clone()),
     };
-    Some((token.name_span, kind))
+    Some((token.name_span(), kind))
 }
 
 /// Returns the root key at `offset` if it is written plainly, as most are: no tree is needed to

@@ -98,7 +98,7 @@ struct Hinting<'a> {
 
 impl Hinting<'_> {
     fn value_of(&self, token: &TokenUse) -> Option<Hint> {
-        let place = self.data.part_bytes(token.span)?;
+        let place = self.data.part_bytes(token.span())?;
         let value = match &token.reference {
             Reference::Variable(key) => match self.scope.get_path(&key.text) {
                 Variable::Known(value) => value,

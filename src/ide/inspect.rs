@@ -164,13 +164,13 @@ impl InspectionWriter<'_> {
             self.write_line(1, &format!("key {} ({kind})", short_text(&key.to_text())));
         }
         for token in &entry.tokens {
-            let place = self.range_text(self.snapshot.span_bytes(token.span));
+            let place = self.range_text(self.snapshot.span_bytes(token.span()));
             self.write_line(1, &format!("token {place} {}", describe_token(token)));
         }
-        for borrowed in &entry.borrowed {
+        for borrowed in entry.borrowed() {
             self.write_line(1, &format!("through aliases: {}", borrowed.asks.join(", ")));
         }
-        for problem in &entry.problems {
+        for problem in entry.problems() {
             let place = self.range_text(self.snapshot.span_bytes(problem.span));
             let kind = match &problem.kind {
                 ProblemKind::Unloadable(refusal) => refusal.masked_message(),
@@ -199,7 +199,7 @@ impl InspectionWriter<'_> {
             for token in uses.filter(|token| asks_for(token, key)) {
                 self.write_line(
                     1,
-                    &format!("asked for {} by {}", names.place_name(token.span), token.root),
+                    &format!("asked for {} by {}", names.place_name(token.span()), token.root),
                 );
             }
         }

@@ -33,7 +33,7 @@ pub fn quick_fixes(
     let mut drafter = FixDrafter::new(snapshot);
     let mut fixes = Vec::new();
     for finding in check_range(snapshot, path, range, rules) {
-        let Some((fix, change)) = finding.fix.as_ref().zip(drafter.draft(&finding)) else {
+        let Some((fix, change)) = finding.fix.as_deref().zip(drafter.draft(&finding)) else {
             continue;
         };
         let range = snapshot.span_bytes(finding.span);

@@ -112,7 +112,7 @@ pub(super) fn tokens_in(
         .filter(|token| token.reference.key().is_some_and(|asked| *asked.root_text() == *key))
         .map(|token| KeyReader {
             kind: ReaderKind::Token { root: token.root.clone() },
-            place: token.name_span,
+            place: token.name_span(),
         });
     tokens.collect()
 }

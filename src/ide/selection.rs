@@ -85,11 +85,10 @@ fn token_ranges(snapshot: &Snapshot, file: &File, offset: u32) -> Vec<TextRange>
     let data = environment.and_then(|it| snapshot.view(it).data_of(&file.path));
     let Some(data) = data else { return Vec::new() };
     let Some(part) = data.parts().part_at_offset(offset) else { return Vec::new() };
-    let places = part
-        .data
-        .tokens
-        .iter()
-        .map(|token| [snapshot.span_bytes(token.span), snapshot.span_bytes(token.name_span)]);
+    let places =
+        part.data.tokens.iter().map(|token| {
+            [snapshot.span_bytes(token.span()), snapshot.span_bytes(token.name_span())]
+        });
     places.filter(|[token, _]| token.touches_offset(offset)).flatten().collect()
 }
 

@@ -184,7 +184,7 @@ impl Coloring<'_> {
     /// Adds the parts of a token: its delimiters, its function and its name.
     fn color_token(&self, token: &TokenUse, out: &mut Vec<SemanticToken>) {
         let (Some(all), Some(name)) =
-            (self.place_in_run(token.span), self.place_in_run(token.name_span))
+            (self.place_in_run(token.span()), self.place_in_run(token.name_span()))
         else {
             return;
         };

@@ -1,11 +1,9 @@
 //! A list whose items are found by name in logarithmic time: a class may have hundreds of parameters,
 //! and each key of data asks for one.
 
-use std::hash::BuildHasher;
 use std::ops::{Deref, DerefMut};
 
-use foldhash::fast::FixedState;
-
+use crate::text::short_hash;
 use crate::text::work::{Work, count_work};
 
 /// An item of a [`NamedList`].
@@ -26,7 +24,7 @@ pub struct NamedList<T> {
 impl<T: HasName> NamedList<T> {
     /// Returns the item of this name: the first, where the text has several.
     pub fn find(&self, name: &str) -> Option<&T> {
-        let hash = hash_name(name);
+        let hash = short_hash(name);
         let at = self.by_hash.partition_point(|(other, _)| {
             count_work(Work::Step);
             *other < hash
@@ -45,15 +43,11 @@ impl<T> Default for NamedList<T> {
 
 impl<T: HasName> From<Vec<T>> for NamedList<T> {
     fn from(items: Vec<T>) -> NamedList<T> {
-        let hashed = items.iter().zip(0..).map(|(item, number)| (hash_name(item.name()), number));
+        let hashed = items.iter().zip(0..).map(|(item, number)| (short_hash(item.name()), number));
         let mut by_hash: Box<[(u32, u32)]> = hashed.collect();
         by_hash.sort_unstable();
         NamedList { items, by_hash }
     }
-}
-
-fn hash_name(name: &str) -> u32 {
-    FixedState::default().hash_one(name) as u32
 }
 
 impl<T> Deref for NamedList<T> {

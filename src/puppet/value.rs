@@ -12,10 +12,10 @@
 use std::hash::{DefaultHasher, Hash as StdHash, Hasher};
 use std::sync::Arc;
 
-use indexmap::{Equivalent, IndexMap};
+use indexmap::Equivalent;
 
 use super::rich::Rich;
-use crate::text::Span;
+use crate::text::{SmallMap, Span};
 
 mod provenance;
 
@@ -28,18 +28,40 @@ pub struct Value {
     /// Where this part was written; `None` for values that no file holds (facts, defaults given on
     /// the command line).
     pub origin: Option<Span>,
-    /// Whether a string in it, a key included, contains `%{`: all others need no interpolation.
-    live: bool,
-    /// Whether it is data in Puppet's sense: no symbol in it, and only strings and numbers as keys.
-    legal: bool,
-    /// The maximum nesting of collections.
-    depth: u16,
     /// How many parts it has, itself included.
     weight: u32,
-    /// The marks of the value as a whole; each of its parts and keys has them, too.
-    whole: Secrecy,
-    /// The marks of the value and of all of its parts.
-    within: Secrecy,
+    /// The maximum nesting of collections.
+    depth: u16,
+    marks: Marks,
+}
+
+/// Properties of a value with all of its parts, in one byte: a fleet has many values.
+#[derive(Clone, Copy, Debug)]
+struct Marks(u8);
+
+impl Marks {
+    /// Returns the marks of a value of which the secrecy is that of the value as a whole, which each
+    /// of its parts and keys has, too, and that of the value and all of its parts.
+    fn new(is_live: bool, is_legal: bool, whole: Secrecy, within: Secrecy) -> Marks {
+        let secrecy = whole.bits() << 2 | within.bits() << 4;
+        Marks(u8::from(is_live) | u8::from(is_legal) << 1 | secrecy)
+    }
+
+    fn is_live(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    fn is_legal(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    fn whole(self) -> Secrecy {
+        Secrecy::from_bits(self.0 >> 2)
+    }
+
+    fn within(self) -> Secrecy {
+        Secrecy::from_bits(self.0 >> 4)
+    }
 }
 
 /// The types that a value can have. Types that YAML cannot express come from `convert_to` or from
@@ -74,7 +96,7 @@ pub enum Data {
 }
 
 /// A hash in Ruby's order: an overwritten key keeps its place.
-pub type Hash = IndexMap<Key, Member, foldhash::fast::RandomState>;
+pub type Hash = SmallMap<Key, Member>;
 
 /// A key of a hash: any value, though only strings and numbers are legal in a value that is looked
 /// up. It carries marks as a [`Value`] does.
@@ -105,11 +127,11 @@ impl Value {
         let mut within = Secrecy::NONE;
         let mut whole = from.secrecy();
         let mut add = |part: &Value| {
-            live |= part.live;
-            legal &= part.legal;
+            live |= part.is_live();
+            legal &= part.is_legal();
             inner_depth = inner_depth.max(part.depth);
             weight = weight.saturating_add(part.weight);
-            within = within.union(part.within);
+            within = within.union(part.secrecy_of_parts());
         };
         match &data {
             Data::Array(items) => items.iter().for_each(&mut add),
@@ -125,7 +147,7 @@ impl Value {
             Data::Sensitive(inner) => {
                 inner_depth = inner.depth;
                 weight = weight.saturating_add(inner.weight);
-                within = inner.within;
+                within = inner.secrecy_of_parts();
             }
             Data::String(text) => {
                 is_collection = false;
@@ -138,9 +160,8 @@ impl Value {
             }
         }
         let depth = if is_collection { inner_depth.saturating_add(1) } else { 0 };
-        let none = Secrecy::NONE;
-        let origin = from.origin();
-        let value = Value { data, origin, live, legal, depth, weight, whole: none, within };
+        let marks = Marks::new(live, legal, Secrecy::NONE, within);
+        let value = Value { data, origin: from.origin(), weight, depth, marks };
         if whole.is_any() { value.into_secret(whole) } else { value }
     }
 
@@ -195,18 +216,18 @@ impl Value {
     /// provenance of a list with only some secret elements is not secret: the elements carry their
     /// own marks.
     pub fn provenance(&self) -> Provenance {
-        Provenance::new(self.origin, self.whole)
+        Provenance::new(self.origin, self.secrecy())
     }
 
     /// Returns the provenance for a value that is made of all that this one holds, as its text is:
     /// with the marks of all parts.
     pub fn provenance_of_parts(&self) -> Provenance {
-        Provenance::new(self.origin, self.within)
+        Provenance::new(self.origin, self.secrecy_of_parts())
     }
 
-    /// Whether interpolation could change it.
+    /// Whether interpolation could change it: a string in it, a key included, contains `%{`.
     pub fn is_live(&self) -> bool {
-        self.live
+        self.marks.is_live()
     }
 
     /// Whether it may be looked up: symbols but `:default` and `:undef`, and hashes with keys that
@@ -214,7 +235,7 @@ impl Value {
     ///
     /// Source: semantics 3.4.
     pub fn is_legal(&self) -> bool {
-        self.legal
+        self.marks.is_legal()
     }
 
     /// Returns the maximum nesting of collections; recursion over the value needs a stack for that
@@ -232,12 +253,12 @@ impl Value {
 
     /// Returns the value with these marks on itself and on all of its parts.
     pub fn into_secret(mut self, marks: Secrecy) -> Value {
-        let whole = self.whole.union(marks);
-        if self.whole == whole {
+        let whole = self.secrecy().union(marks);
+        if self.secrecy() == whole {
             return self;
         }
-        self.whole = whole;
-        self.within = self.within.union(marks);
+        let within = self.secrecy_of_parts().union(marks);
+        self.marks = Marks::new(self.is_live(), self.is_legal(), whole, within);
         match &mut self.data {
             Data::Array(items) => {
                 Arc::make_mut(items).iter_mut().for_each(|item| item.mark_secret(marks));
@@ -263,22 +284,22 @@ impl Value {
 
     /// Returns the reason why all of it must not be shown.
     pub fn secrecy(&self) -> Secrecy {
-        self.whole
+        self.marks.whole()
     }
 
     /// Returns the reason why it, or some part of it, must not be shown.
     pub fn secrecy_of_parts(&self) -> Secrecy {
-        self.within
+        self.marks.within()
     }
 
     /// Whether all of it must not be shown.
     pub fn is_secret(&self) -> bool {
-        self.whole.is_any()
+        self.secrecy().is_any()
     }
 
     /// Whether it or some part of it must not be shown.
     pub fn holds_secret(&self) -> bool {
-        self.within.is_any()
+        self.secrecy_of_parts().is_any()
     }
 
     /// Returns the string, if it is one.
@@ -502,7 +523,7 @@ fn is_literal(symbol: &str) -> bool {
 /// The value as a key, with its marks.
 impl From<Value> for Key {
     fn from(value: Value) -> Key {
-        Key { secrecy: value.within, data: value.data }
+        Key { secrecy: value.secrecy_of_parts(), data: value.data }
     }
 }
 
@@ -543,6 +564,11 @@ mod tests {
 
     fn secret() -> Value {
         Value::from("x").into_secret(Secrecy::DECRYPTED)
+    }
+
+    #[test]
+    fn a_value_is_small() {
+        assert!(size_of::<Value>() <= 48 && size_of::<Member>() <= 64);
     }
 
     #[test]

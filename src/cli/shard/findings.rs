@@ -169,7 +169,7 @@ impl RecordedFiles<'_> {
             message: record.message.clone(),
             related: related.collect::<Option<_>>()?,
             fix: match &record.fix {
-                Some(fix) => Some(self.fix(fix)?),
+                Some(fix) => Some(Box::new(self.fix(fix)?)),
                 None => None,
             },
             cause: record.cause.clone(),

@@ -206,7 +206,7 @@ fn find_entries(snapshot: &Snapshot, rules: &[&str], settings: &RulesConfig) -> 
     };
     let mut findings = check_all(snapshot, &config);
     findings.retain(|finding| {
-        finding.fix.as_ref().is_some_and(Fix::only_removes) && finding.cause.is_none()
+        finding.fix.as_deref().is_some_and(Fix::only_removes) && finding.cause.is_none()
     });
     findings
 }

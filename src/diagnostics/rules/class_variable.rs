@@ -27,6 +27,6 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let message = format!(
             "the variable '{variable}' of the class '{class}' is empty in lookups before the class is evaluated: the value depends on the order of the code"
         );
-        findings.push(Finding::new(&RULE, token.name_span, message));
+        findings.push(Finding::new(&RULE, token.name_span(), message));
     }
 }

@@ -45,7 +45,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let message =
         format!("Puppet 8 does not send the fact '{written}', which is in 'facts.{new}'{others}");
     findings.push(
-        Finding::new(&RULE, first.name_span, message).fix(Fix {
+        Finding::new(&RULE, first.name_span(), message).fix(Fix {
             title: match facts.len() {
                 1 => format!("Use 'facts.{new}'"),
                 count => format!("Use structured facts for all {count} legacy ones of this file"),
@@ -53,7 +53,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
             edits: facts
                 .iter()
                 .map(|(token, written, new)| FixEdit::Replace {
-                    span: token.name_span,
+                    span: token.name_span(),
                     wrong: written.clone(),
                     right: format!("facts.{new}"),
                 })
@@ -66,7 +66,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
 /// Returns the legacy fact that a token names, as written, and the structured one.
 fn legacy_fact(context: &FileContext<'_>, token: &TokenUse) -> Option<(String, &'static str)> {
     let Reference::Variable(_) = &token.reference else { return None };
-    let range = context.snapshot.span_bytes(token.name_span);
+    let range = context.snapshot.span_bytes(token.name_span());
     let written = context.file.text()?.slice(range).into_owned();
     let (_, new) = written_legacy_fact(&written)?;
     Some((written, new))

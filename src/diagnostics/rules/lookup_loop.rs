@@ -76,7 +76,7 @@ fn check_within(context: &DataContext<'_>, max_keys: usize, findings: &mut Vec<F
     let cut_short = of_other_scopes(context, max_keys, others, &mut tokens, findings);
     if let Some(token) = cut_short.or(first) {
         let message = "tokens lead on from here to so many keys that not all were followed in search of a circle";
-        let mut finding = Finding::new(&limit_reached::RULE, token.span, message);
+        let mut finding = Finding::new(&limit_reached::RULE, token.span(), message);
         finding.severity = Severity::Hint;
         findings.push(finding);
     }
@@ -200,7 +200,7 @@ fn long_finding(token: &TokenUse, way: &[&Hop], comes_back: bool) -> Finding {
     if !comes_back {
         names.push_str(&format!(" -> ... -> {root}"));
     }
-    let mut finding = Finding::new(&RULE, token.span, cycle_message(&names));
+    let mut finding = Finding::new(&RULE, token.span(), cycle_message(&names));
     let mut from = root;
     let shown = if comes_back { way.len() } else { MAX_SHOWN };
     for hop in way.iter().take(shown) {
@@ -218,7 +218,7 @@ fn cycle_message(names: &str) -> String {
 fn cycle_finding(context: &DataContext<'_>, token: &TokenUse, circle: &LookupCycle) -> Finding {
     let frames: Vec<&LookupFrame> = circle.frames.iter().chain([&circle.again]).collect();
     let names: Vec<&str> = frames.iter().map(|frame| &*frame.text).collect();
-    let mut finding = Finding::new(&RULE, token.span, cycle_message(&names.join(" -> ")));
+    let mut finding = Finding::new(&RULE, token.span(), cycle_message(&names.join(" -> ")));
     for hop in frames.windows(2) {
         let Some(span) = hop[1].asked_by.map(|string| token_in(context, string, &hop[1].text))
         else {
@@ -240,7 +240,7 @@ fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
                 matches!(&token.reference, Reference::Key { key, .. } if &*key.text == asked)
                     && snapshot.is_same_place(token.string_span, string)
             })
-            .map(|token| token.span)
+            .map(|token| token.span())
     })
     .unwrap_or(string)
 }

@@ -91,7 +91,7 @@ fn undefined_finding(context: &EntryContext<'_>, token: &TokenUse, key: &LookupK
     };
     let meant = context.file.snapshot.keys().nearest_key(&root);
     let mut finding =
-        Finding::new(&RULE, token.name_span, message).suggest(&root, meant.as_deref());
+        Finding::new(&RULE, token.name_span(), message).suggest(&root, meant.as_deref());
     if elsewhere.is_some() || !levels.is_empty() && !are_public {
         finding.severity = Severity::Hint; // Files that are not here may define it.
     }
@@ -187,7 +187,7 @@ fn without_end(token: &TokenUse, key: &LookupKey, dead_end: DeadEnd, first: &Mem
         ),
     };
     let place = first.key_origin.or(first.value.origin);
-    let finding = Finding::new(&RULE, token.name_span, message)
+    let finding = Finding::new(&RULE, token.name_span(), message)
         .with_related(place, format!("'{root}' is set here"));
     Finding { severity, ..finding }
 }

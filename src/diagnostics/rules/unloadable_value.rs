@@ -42,7 +42,7 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
 /// Whether a message about the entry may quote its value: other data and any code decide whether the
 /// value is a secret.
 fn may_quote_value(_: &ManifestIndex, entry: &EntryData) -> bool {
-    entry.problems.iter().any(|problem| match &problem.kind {
+    entry.problems().iter().any(|problem| match &problem.kind {
         ProblemKind::Unloadable(refusal) => refusal.may_quote_value(),
         _ => false,
     })

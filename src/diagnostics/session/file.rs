@@ -236,7 +236,7 @@ impl FileFindings {
             let own = part.data.members.iter().filter_map(|(key, _)| key.as_arc());
             let tokens = part.data.tokens.iter();
             let written = tokens.filter_map(|token| Some(token.reference.key()?.root_text()));
-            let borrowed = part.data.borrowed.iter().flat_map(|of| of.asks.iter().cloned());
+            let borrowed = part.data.borrowed().iter().flat_map(|of| of.asks.iter().cloned());
             let asked = written.chain(borrowed);
             if asked.clone().next().is_none() && !own.clone().any(|key| index.has_question(key)) {
                 continue; // as with most

@@ -202,10 +202,10 @@ fn legacy_facts_of_data(side: ComparedSide<'_>, path: &FilePath) -> Vec<Edit> {
     let mut of_keys: BTreeMap<Arc<str>, (Span, WrittenFacts)> = BTreeMap::new();
     for token in data.tokens() {
         let (Reference::Variable(_), Some(text)) = (&token.reference, &text) else { continue };
-        let written = text.slice(side.snapshot.span_bytes(token.name_span)).into_owned();
+        let written = text.slice(side.snapshot.span_bytes(token.name_span())).into_owned();
         if let Some((_, new)) = written_legacy_fact(&written) {
             let (_, facts) =
-                of_keys.entry(token.root.clone()).or_insert((token.name_span, Vec::new()));
+                of_keys.entry(token.root.clone()).or_insert((token.name_span(), Vec::new()));
             facts.push((written, new));
         }
     }
@@ -304,7 +304,7 @@ fn place_of_error(side: ComparedSide<'_>, error: &LookupError) -> (FilePath, Opt
     let data = side.snapshot.view(side.environment).data_of(path).unwrap_or_default();
     let at = side.snapshot.span_bytes(span);
     let is_there = |place: Span| side.snapshot.span_bytes(place).contains_range(at);
-    let token = data.tokens().find(|token| is_there(token.string_span) || is_there(token.span));
+    let token = data.tokens().find(|token| is_there(token.string_span) || is_there(token.span()));
     (path.clone(), token.map(|token| token.root.clone()))
 }
 

@@ -372,8 +372,10 @@ fn read_backends(hash: &Hash) -> Vec<Backend> {
 }
 
 fn read_locations(hash: &Hash, key: Option<&str>) -> Locations {
-    let Some(key) = key else { return Locations::None };
-    let value = &hash[key].value;
+    let Some((key, member)) = key.and_then(|key| Some((key, hash.get(key)?))) else {
+        return Locations::None;
+    };
+    let value = &member.value;
     let templates: Vec<Template> = match value.data() {
         Data::Array(items) => items.iter().filter_map(read_template).collect(),
         _ => read_template(value).into_iter().collect(),

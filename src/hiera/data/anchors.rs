@@ -101,7 +101,7 @@ enum NameUse {
 
 /// Returns the names in a part's anchors and aliases.
 fn anchor_names(part: &Part) -> impl Iterator<Item = (&Arc<str>, NameUse)> {
-    part.data.anchors.iter().flat_map(|anchors| {
+    part.data.rare().anchors.iter().flat_map(|anchors| {
         let defined = anchors.defined.keys().map(|name| (name, NameUse::Defined));
         let aliased = anchors.aliased.iter().map(|name| (name, NameUse::Aliased));
         let used = anchors.used.iter().map(|name| (name, NameUse::Used));
@@ -130,7 +130,8 @@ impl Anchors {
     ) -> impl Iterator<Item = (&'a str, Vec<Span>)> {
         self.without_alias.iter().filter_map(|name| {
             let parts = self.names.get(name)?.defined_in.iter().filter_map(|id| parts.get(*id));
-            let anchors = parts.filter_map(|part| part.data.anchors.as_ref()?.defined.get(name));
+            let anchors =
+                parts.filter_map(|part| part.data.rare().anchors.as_ref()?.defined.get(name));
             Some((&**name, anchors.map(|anchor| anchor.span).collect()))
         })
     }
@@ -259,6 +260,6 @@ fn has_same_anchor(
 type Definitions<'p> = BTreeMap<&'p Arc<str>, &'p Anchored>;
 
 fn last_definitions<'p>(parts: impl Iterator<Item = &'p Part>) -> Definitions<'p> {
-    let anchors = parts.filter_map(|part| part.data.anchors.as_ref());
+    let anchors = parts.filter_map(|part| part.data.rare().anchors.as_ref());
     anchors.flat_map(|anchors| &anchors.defined).collect()
 }

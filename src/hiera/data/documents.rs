@@ -1,6 +1,6 @@
 //! The documents behind the first one of a YAML file: Puppet ignores them.
 
-use super::{EntryData, Problem, ProblemKind};
+use super::{EntryData, Problem, ProblemKind, RareData};
 use crate::text::{FileId, PartId, Span, TextRange};
 use crate::yaml::{self, Tree};
 
@@ -13,15 +13,15 @@ const MAX_IGNORED_BYTES: usize = 64 << 10;
 /// own: without data, and with a problem if the text has keys or values. Source: semantics 4.1,
 /// Psych reads one document.
 pub(super) fn read_ignored(tree: &Tree, text: &str, (file, part): (FileId, PartId)) -> EntryData {
-    let mut data = EntryData { is_behind_document: true, ..EntryData::default() };
     let found =
         tree.second_document.and_then(|marker| Some((marker, ignored_problem(text, marker)?)));
-    data.problems.extend(found.map(|(range, kind)| Problem {
+    let problem = found.map(|(range, kind)| Problem {
         kind,
         span: Span { file, part, range },
         related: None,
-    }));
-    data
+    });
+    let rare = RareData::of_problems(problem.into_iter().collect());
+    EntryData { is_behind_document: true, rare: rare.into_box(), ..EntryData::default() }
 }
 
 /// Returns the problem of documents that follow the first one; `marker` is that of the second one.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::anchors::{Anchored, changed_names};
 use super::parts::PartOffset;
-use super::roots::Roots;
 use super::{
     DataFile, DataFormat, EntryData, FileRefusal, Part, Parts, added_parts, documents,
     first_other_root, first_refused, load, message,
@@ -321,7 +320,6 @@ impl DataFile {
             let users = self.anchors.find_users(&name, parts, last);
             affected.extend(users.into_iter().map(|place| parts.part(place).id));
         }
-        let roots = self.roots.replace_parts(&old, &new);
         let added_parts = (self.added_parts + added_parts(new.iter()))
             .saturating_sub(added_parts(old.iter().copied()));
         let refused = first_refused(new.iter());
@@ -332,7 +330,7 @@ impl DataFile {
             Some(_) => first_refused(parts.iter()),
         };
         broken.sort_by_key(|(id, _)| parts.start(*id));
-        let roots = roots.unwrap_or_else(|| Arc::new(Roots::new(&parts)));
+        let roots = self.roots.replace_parts(&old, &new, &parts);
         let syntax = self.syntax;
         let other_root = match self.other_root {
             None => first_other_root(new.iter()),
@@ -356,7 +354,7 @@ impl DataFile {
     /// place of its part; `None` where no part above has one.
     fn definition_above(&self, name: &str, before: PartOffset) -> Option<(PartOffset, &Anchored)> {
         let place = self.anchors.find_definition(name, &self.parts, before)?;
-        let anchors = self.parts.part(place).data.anchors.as_ref()?;
+        let anchors = self.parts.part(place).data.rare().anchors.as_ref()?;
         Some((place, anchors.defined.get(name)?))
     }
 
@@ -387,7 +385,7 @@ impl DataFile {
                 (file, old.id),
                 &|name: &str| {
                     let (place, as_before) = self.definition_above(name, place)?;
-                    let now = || read.get(&place)?.data.anchors.as_ref()?.defined.get(name);
+                    let now = || read.get(&place)?.data.rare().anchors.as_ref()?.defined.get(name);
                     Some(now().unwrap_or(as_before).clone())
                 },
                 budget,
@@ -395,18 +393,18 @@ impl DataFile {
             for name in changed_names([old].into_iter(), [&new].into_iter()) {
                 open.extend(self.anchors.find_users(&name, parts, place));
             }
-            added_parts = (added_parts + new.data.added_parts).saturating_sub(old.data.added_parts);
+            added_parts = (added_parts + new.data.rare().added_parts)
+                .saturating_sub(old.data.rare().added_parts);
             read.insert(place, new);
         }
         let old: Vec<&Part> = read.keys().map(|place| parts.part(*place)).collect();
         let new: Vec<Part> = read.values().cloned().collect();
         // A key may be a hash, with an alias in it.
-        let roots = self.roots.replace_parts(&old, &new);
-        let parts = parts.with_data(read);
-        let roots = roots.unwrap_or_else(|| Arc::new(Roots::new(&parts)));
-        let refused = first_refused(parts.iter());
-        let other_root = first_other_root(parts.iter());
-        Some(DataFile { parts, roots, refused, other_root, added_parts, ..self })
+        let settled = parts.with_data(read);
+        let roots = self.roots.replace_parts(&old, &new, &settled);
+        let refused = first_refused(settled.iter());
+        let other_root = first_other_root(settled.iter());
+        Some(DataFile { parts: settled, roots, refused, other_root, added_parts, ..self })
     }
 
     /// Returns the place of the anchor that an alias of this name in a part stands for, if the
@@ -496,7 +494,7 @@ fn read_part(
 type Defined = HashMap<Arc<str>, Anchored>;
 
 fn anchor_definitions(part: &Part) -> impl Iterator<Item = (Arc<str>, Anchored)> {
-    let defined = part.data.anchors.iter().flat_map(|anchors| &anchors.defined);
+    let defined = part.data.rare().anchors.iter().flat_map(|anchors| &anchors.defined);
     defined.map(|(name, found)| (name.clone(), found.clone()))
 }
 

@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use super::anchors::Anchored;
 use super::{
-    Borrowed, DataFormat, EntryData, FileRefusal, Problem, ProblemKind, documents, message,
+    Borrowed, DataFormat, EntryData, FileRefusal, Problem, ProblemKind, RareData, TokenUse,
+    documents, message,
 };
 use crate::hiera::shared::share;
-use crate::puppet::value::{Data, Hash, Member, Provenance, Value};
+use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::work::{Work, count_work};
 use crate::text::{Budget, FileId, Limit, PartId, Span, TextRange};
 use crate::yaml::psych::{TagMeaning, tag_meaning};
@@ -48,7 +49,11 @@ pub(super) fn load_entry(
         file,
         part,
         format,
-        out: EntryData { may_be_encrypted, ..EntryData::default() },
+        members: Vec::new(),
+        tokens: Vec::new(),
+        rare: RareData::EMPTY,
+        may_be_encrypted,
+        has_hash: false,
         aliases: Aliases::new(above),
         budget,
         is_bounded: false,
@@ -58,19 +63,7 @@ pub(super) fn load_entry(
     load.ignored_documents();
     load.load_file();
     load.keep_anchors();
-    tidy(&mut load.out);
-    load.out
-}
-
-/// Sorts problems and tokens by their places, and shrinks all lists to their lengths: data is kept
-/// for long, and most lists are short.
-fn tidy(data: &mut EntryData) {
-    data.members.shrink_to_fit();
-    data.tokens.shrink_to_fit();
-    data.borrowed.shrink_to_fit();
-    data.problems.shrink_to_fit();
-    data.problems.sort_by_key(|problem| (problem.span.range.start, problem.span.range.end));
-    data.tokens.sort_by_key(|token| (token.span.range.start, token.span.range.end));
+    load.into_data()
 }
 
 struct EntryLoader<'a> {
@@ -79,7 +72,11 @@ struct EntryLoader<'a> {
     file: FileId,
     part: PartId,
     format: DataFormat,
-    out: EntryData,
+    members: Vec<(Key, Member)>,
+    tokens: Vec<TokenUse>,
+    rare: RareData,
+    may_be_encrypted: bool,
+    has_hash: bool,
     aliases: Aliases<'a>,
     /// The budget that is left to the file's aliases and merge keys.
     budget: &'a Budget,
@@ -90,6 +87,21 @@ struct EntryLoader<'a> {
 }
 
 impl EntryLoader<'_> {
+    /// Returns all that was read, with problems and tokens in the order of their places, and without
+    /// memory for more: data is kept for long.
+    fn into_data(mut self) -> EntryData {
+        self.rare.problems.sort_by_key(|problem| problem.span.range);
+        self.tokens.sort_by_key(|token| token.range);
+        EntryData {
+            members: self.members.into(),
+            tokens: self.tokens.into(),
+            rare: self.rare.into_box(),
+            may_be_encrypted: self.may_be_encrypted,
+            has_hash: self.has_hash,
+            is_behind_document: false,
+        }
+    }
+
     fn syntax_problems(&mut self) {
         for problem in &self.tree.problems {
             let kind = ProblemKind::Syntax {
@@ -106,7 +118,7 @@ impl EntryLoader<'_> {
         let verdict = self.tree.verdict.as_ref().or(self.tree.problems.first());
         if let Some(error) = verdict.filter(|_| self.tree.lone_scalar.is_none()) {
             let message = message::refusal_message(self.text, error, self.format);
-            self.out.refused = Some(Box::new(FileRefusal::Syntax(message)));
+            self.rare.refused = Some(FileRefusal::Syntax(message));
         }
     }
 
@@ -126,12 +138,12 @@ impl EntryLoader<'_> {
             self.add_problem(kind, range, None);
         }
         if let Some(hash) = found.as_ref().and_then(Value::as_hash) {
-            self.out.has_hash = true;
+            self.has_hash = true;
             // The hash is empty where `mapping` has pushed the members one by one.
-            self.out.members.extend(hash.iter().map(|(key, member)| (key.clone(), member.clone())));
+            self.members.extend(hash.iter().map(|(key, member)| (key.clone(), member.clone())));
             return;
         }
-        self.out.other_root = found.clone().map(Box::new);
+        self.rare.other_root = found.clone();
         if self.tree.lone_scalar.is_some() || !self.tree.problems.is_empty() && found.is_none() {
             return;
         }
@@ -143,7 +155,7 @@ impl EntryLoader<'_> {
             root.filter(|_| !empty).map_or(TextRange::new_empty(0), |id| self.tree.node(id).span);
         if self.tree.problems.is_empty() {
             let is_followed = self
-                .out
+                .rare
                 .problems
                 .iter()
                 .any(|problem| matches!(problem.kind, ProblemKind::IgnoredDocuments { .. }));
@@ -158,18 +170,18 @@ impl EntryLoader<'_> {
 
     fn add_problem(&mut self, kind: ProblemKind, range: TextRange, related: Option<Span>) {
         let span = self.new_span(range);
-        self.out.problems.push(Problem { kind, span, related });
+        self.rare.problems.push(Problem { kind, span, related });
     }
 
     fn refuse(&mut self, refusal: FileRefusal, range: TextRange) {
-        self.out.refused.get_or_insert_with(|| Box::new(refusal.clone()));
+        self.rare.refused.get_or_insert_with(|| refusal.clone());
         self.add_problem(ProblemKind::Unloadable(refusal), range, None);
     }
 
     /// Takes the parts that an alias or a merge key adds to the file from the budget; `false` if
     /// the budget does not suffice. The file gets a problem for the first one only.
     fn pay_parts(&mut self, parts: u64, range: TextRange) -> bool {
-        self.out.added_parts = self.out.added_parts.saturating_add(parts);
+        self.rare.added_parts = self.rare.added_parts.saturating_add(parts);
         match self.budget.pay_parts(parts) {
             Ok(()) => true,
             Err(limit) => {
@@ -204,14 +216,14 @@ impl EntryLoader<'_> {
         origin: Option<Span>,
         is_root: bool,
     ) -> Value {
-        let before = (self.out.tokens.len(), self.out.borrowed.len());
+        let before = (self.tokens.len(), self.rare.borrowed.len());
         self.aliases.begin_node(id);
         let value = self.plain_value(id, origin, is_root);
         let anchored = Anchored {
             span: self.new_span(anchor),
             value: Some(value.clone()),
-            asks: aliases::asked_keys(&self.out.tokens[before.0..], &self.out.borrowed[before.1..]),
-            may_be_encrypted: self.out.may_be_encrypted,
+            asks: aliases::asked_keys(&self.tokens[before.0..], &self.rare.borrowed[before.1..]),
+            may_be_encrypted: self.may_be_encrypted,
         };
         self.aliases.end_node(anchored);
         value
@@ -220,7 +232,7 @@ impl EntryLoader<'_> {
     /// Stores the anchors of the part, and those that it uses.
     fn keep_anchors(&mut self) {
         let (file, part) = (self.file, self.part);
-        self.out.anchors = self.aliases.take(self.tree, |range| Span { file, part, range });
+        self.rare.anchors = self.aliases.take(self.tree, |range| Span { file, part, range });
     }
 
     fn load_alias(&mut self, id: NodeId, name: &str, target: Option<NodeId>) -> Value {
@@ -229,7 +241,7 @@ impl EntryLoader<'_> {
             self.refuse(refusal, range);
             None
         });
-        self.out.may_be_encrypted |= found.as_ref().is_some_and(|found| found.may_be_encrypted);
+        self.may_be_encrypted |= found.as_ref().is_some_and(|found| found.may_be_encrypted);
         let Some(Anchored { value: Some(value), asks, .. }) = found else {
             return Value::new_null(Some(self.new_span(range)));
         };
@@ -241,7 +253,7 @@ impl EntryLoader<'_> {
             return Value::new_null(Some(self.new_span(range)));
         }
         if !asks.is_empty() {
-            self.out.borrowed.push(Borrowed { root: self.root_key.clone(), asks });
+            self.rare.borrowed.push(Borrowed { root: self.root_key.clone(), asks });
         }
         value
     }
@@ -273,7 +285,7 @@ impl EntryLoader<'_> {
             NodeKind::Mapping { entries, .. } => {
                 let hash = self.load_mapping(entries, is_root);
                 if matches!(tag, Some(TagMeaning::Text)) {
-                    let root: Hash = self.out.members.iter().filter(|_| is_root).cloned().collect();
+                    let root: Hash = self.members.iter().filter(|_| is_root).cloned().collect();
                     return self.text_of_mapping(id, if root.is_empty() { &hash } else { &root });
                 }
                 Value::hash(hash, Provenance::from_source(origin))
@@ -284,7 +296,7 @@ impl EntryLoader<'_> {
 
     fn ordered_hash(&mut self, id: NodeId, items: &[Value]) -> Value {
         let range = self.tree.node(id).span;
-        let mut hash = Hash::with_capacity_and_hasher(items.len(), Default::default());
+        let mut hash = Hash::with_capacity(items.len());
         for item in items {
             match tagged::member_of_omap(item) {
                 Some((key, member)) => drop(hash.insert(key, member)),
@@ -333,7 +345,7 @@ impl EntryLoader<'_> {
     fn load_tokens(&mut self, node: &Node, value: &str) {
         let (text, root) = (self.text, &self.root_key);
         let string = WrittenString { value, text, node, span: self.new_span(node.span), root };
-        for (kind, range) in tokens::collect(&string, &mut self.out.tokens) {
+        for (kind, range) in tokens::collect(&string, &mut self.tokens) {
             self.add_problem(kind, range, None);
         }
     }
@@ -362,7 +374,7 @@ impl EntryLoader<'_> {
             }
             let member = Member { key_origin: Some(self.new_span(key_node.span)), value };
             if as_written {
-                self.out.members.push((key, member));
+                self.members.push((key, member));
             } else if let Some((kind, first)) = members.add(key, member) {
                 self.add_problem(kind, key_node.span, first);
             }
@@ -372,13 +384,13 @@ impl EntryLoader<'_> {
 
     /// Reads a root key. Puppet never replaces tokens in it, so none are recorded.
     fn root_key(&mut self, id: NodeId) -> Value {
-        let before = (self.out.tokens.len(), self.out.problems.len());
-        let borrowed = self.out.borrowed.len();
+        let before = (self.tokens.len(), self.rare.problems.len());
+        let borrowed = self.rare.borrowed.len();
         let value = self.load_value(id, false);
-        self.out.tokens.truncate(before.0);
-        self.out.borrowed.truncate(borrowed);
-        let added = self.out.problems.split_off(before.1);
-        self.out.problems.extend(added.into_iter().filter(|one| !tokens::is_problem(&one.kind)));
+        self.tokens.truncate(before.0);
+        self.rare.borrowed.truncate(borrowed);
+        let added = self.rare.problems.split_off(before.1);
+        self.rare.problems.extend(added.into_iter().filter(|one| !tokens::is_problem(&one.kind)));
         self.root_key = members::key_text(&value);
         value
     }

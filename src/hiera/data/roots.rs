@@ -1,52 +1,114 @@
 //! The root keys of a data file: which of its parts each one counts in.
 
+use std::collections::HashSet;
+use std::hash::Hash;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use indexmap::{Equivalent, IndexMap};
 
 use super::{Part, Parts, Problem, ProblemKind};
 use crate::puppet::Member;
 use crate::puppet::value::Key;
-use crate::text::PartId;
+use crate::text::{PartId, short_hash};
 
-/// The root keys of all parts together.
-#[derive(Clone, Debug, Default)]
+/// The root keys of all parts together. The parts have the keys themselves.
+#[derive(Debug, Default)]
 pub(super) struct Roots {
-    /// In which part a key counts, and which of its members it is: the last one, in the place of
-    /// the first.
-    pub(super) members: IndexMap<Key, (PartId, u32), foldhash::fast::RandomState>,
-    /// Keys that stand twice.
-    repeated: Vec<Repeated>,
-    /// Whether some do, in a format that knows their places or not.
-    pub(super) has_repeated: bool,
+    /// Each key once, in the order of their hashes. A search reads a key only where the hashes are
+    /// equal: keys lie scattered in memory.
+    by_hash: Box<[Root]>,
+    /// `None` where no key stands twice: then the keys are in the order of the parts.
+    repeats: Option<Box<Repeats>>,
+}
+
+/// A root key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Root {
+    hash: u32,
+    place: MemberPlace,
+}
+
+/// A part, and the number of one of its members.
+type MemberPlace = (PartId, u32);
+
+/// The root keys of a file in which some stand twice, in a format that knows their places or not.
+#[derive(Debug, Default)]
+struct Repeats {
+    /// Where each key counts: the last of its members, in the place of the first.
+    order: Box<[MemberPlace]>,
+    /// The members whose keys earlier ones have, too.
+    later: Vec<Repeated>,
 }
 
 /// A member whose key an earlier one has, too. Their values may change while they stay.
 #[derive(Clone, Debug)]
 struct Repeated {
-    first: (PartId, u32),
-    member: (PartId, u32),
+    first: MemberPlace,
+    member: MemberPlace,
 }
 
 impl Roots {
     pub(super) fn new(parts: &Parts) -> Roots {
-        let mut roots = Roots::default();
-        roots.members.reserve(parts.iter().map(|part| part.data.members.len()).sum());
+        let by_hash = parts.iter().flat_map(hash_members).collect();
+        Roots::of_unique(by_hash, parts).unwrap_or_else(|| Roots::with_repeats(parts))
+    }
+
+    /// Returns these root keys of all parts; `None` where one stands twice.
+    fn of_unique(mut by_hash: Vec<Root>, parts: &Parts) -> Option<Roots> {
+        by_hash.sort(); // Stable, as this sort is quick where most are in order.
+        let mut groups = by_hash.chunk_by(|one, next| one.hash == next.hash);
+        let are_unique = groups.all(|group| group.len() == 1 || has_unique_keys(group, parts));
+        are_unique.then(|| Roots { by_hash: by_hash.into(), repeats: None })
+    }
+
+    fn with_repeats(parts: &Parts) -> Roots {
+        let mut members: IndexMap<&Key, MemberPlace> = IndexMap::new();
+        let mut later = Vec::new();
         for part in parts.iter() {
-            for (index, (key, member)) in part.data.members.iter().enumerate() {
-                let Some((earlier, at)) =
-                    roots.members.insert(key.clone(), (part.id, index as u32))
-                else {
-                    continue;
-                };
-                roots.has_repeated = true;
-                if member.key_origin.is_some() {
-                    let (first, member) = ((earlier, at), (part.id, index as u32));
-                    roots.repeated.push(Repeated { first, member });
+            for ((key, member), index) in part.data.members.iter().zip(0..) {
+                let place = (part.id, index);
+                if let Some(first) = members.insert(key, place)
+                    && member.key_origin.is_some()
+                {
+                    later.push(Repeated { first, member: place });
                 }
             }
         }
-        roots
+        let roots =
+            members.iter().map(|(key, place)| Root { hash: short_hash(key), place: *place });
+        let mut by_hash: Box<[Root]> = roots.collect();
+        by_hash.sort();
+        let order = members.into_values().collect();
+        Roots { by_hash, repeats: Some(Box::new(Repeats { order, later })) }
+    }
+
+    /// Returns whether some keys stand twice.
+    pub(super) fn has_repeated(&self) -> bool {
+        self.repeats.is_some()
+    }
+
+    /// Returns the part in which a key counts, and the number of the member there.
+    pub(super) fn find<K>(&self, key: &K, parts: &Parts) -> Option<MemberPlace>
+    where
+        K: ?Sized + Hash + Equivalent<Key>,
+    {
+        let hash = short_hash(key);
+        let at = self.by_hash.partition_point(|root| root.hash < hash);
+        let same = self.by_hash[at..].iter().take_while(|root| root.hash == hash);
+        let mut places = same.map(|root| root.place);
+        places.find(|place| member_at(*place, parts).is_some_and(|(own, _)| key.equivalent(own)))
+    }
+
+    /// Returns the root keys and their members, in order, each key once.
+    pub(super) fn members<'a>(
+        &'a self,
+        parts: &'a Parts,
+    ) -> impl Iterator<Item = &'a (Key, Member)> {
+        let repeats = self.repeats.as_deref();
+        let places = repeats.into_iter().flat_map(|repeats| &repeats.order);
+        let in_order = places.filter_map(|place| member_at(*place, parts));
+        let all = parts.iter().filter(move |_| repeats.is_none());
+        all.flat_map(|part| &part.data.members).chain(in_order)
     }
 
     /// Returns the problems of keys that stand twice in these parts, in the order of the second
@@ -55,7 +117,8 @@ impl Roots {
         &'a self,
         parts: &'a Parts,
     ) -> impl Iterator<Item = Problem> + 'a {
-        self.repeated.iter().filter_map(move |repeated| {
+        let later = self.repeats.iter().flat_map(|repeats| &repeats.later);
+        later.filter_map(move |repeated| {
             let ((_, first), (key, member)) =
                 (member_at(repeated.first, parts)?, member_at(repeated.member, parts)?);
             let key = key.to_text().into_owned();
@@ -64,68 +127,46 @@ impl Roots {
         })
     }
 
-    /// Returns the root keys after some parts were read again; `None` when all must be collected
-    /// again.
+    /// Returns the root keys after some parts were read again; `parts` are those of the file now.
     pub(super) fn replace_parts(
         self: &Arc<Roots>,
         old: &[&Part],
         new: &[Part],
-    ) -> Option<Arc<Roots>> {
-        if old.len() != new.len() || !old.iter().zip(new).all(has_as_many_members) {
-            return self.remove_members(old, new).map(Arc::new);
+        parts: &Parts,
+    ) -> Arc<Roots> {
+        if old.len() == new.len() && old.iter().zip(new).all(has_same_keys) {
+            return self.clone();
         }
-        let mut renamed = Vec::new();
-        let (old, new) = (
-            old.iter().flat_map(|part| &part.data.members),
-            new.iter().flat_map(|part| &part.data.members),
-        );
-        for ((old_key, old), (new_key, new)) in old.zip(new) {
-            if old_key != new_key {
-                renamed.push((old_key, new_key));
-            } else if old.key_origin != new.key_origin && self.has_repeated {
-                return None;
-            }
+        if self.has_repeated() {
+            return Arc::new(Roots::new(parts)); // A repeated one may be one of these that went.
         }
-        if renamed.is_empty() {
-            return Some(self.clone());
-        }
-        if self.has_repeated {
-            return None; // It may be one of these that went.
-        }
-        let mut roots = Roots::clone(self);
-        for (old, new) in renamed {
-            let place = roots.members.get_index_of(old)?;
-            roots.members.replace_index(place, new.clone()).ok()?;
-        }
-        Some(Arc::new(roots))
-    }
-
-    /// Returns the root keys after some members were removed from the old parts and the others stayed
-    /// in their order; `None` for any other change.
-    fn remove_members(&self, old: &[&Part], new: &[Part]) -> Option<Roots> {
-        if self.has_repeated {
-            return None;
-        }
-        let places = new.iter().flat_map(|part| {
-            let members = part.data.members.iter().enumerate();
-            members.map(|(index, (key, _))| (key, (part.id, index as u32)))
-        });
-        let mut stay = places.peekable();
-        let mut roots = self.clone();
-        for (key, _) in old.iter().flat_map(|part| &part.data.members) {
-            match stay.next_if(|(name, _)| *name == key) {
-                Some((_, place)) => *roots.members.get_mut(key)? = place,
-                None => drop(roots.members.shift_remove(key)?),
-            }
-        }
-        stay.next().is_none().then_some(roots)
+        let mut gone: Vec<PartId> = old.iter().map(|part| part.id).collect();
+        gone.sort_unstable();
+        let stay = self.by_hash.iter().filter(|root| gone.binary_search(&root.place.0).is_err());
+        let by_hash = stay.copied().chain(new.iter().flat_map(hash_members)).collect();
+        let roots = Roots::of_unique(by_hash, parts).unwrap_or_else(|| Roots::with_repeats(parts));
+        Arc::new(roots)
     }
 }
 
-fn member_at((part, index): (PartId, u32), parts: &Parts) -> Option<&(Key, Member)> {
-    parts.get(part).and_then(|part| part.data.members.get(index as usize))
+fn hash_members(part: &Part) -> impl Iterator<Item = Root> {
+    let members = part.data.members.iter().zip(0..);
+    members.map(|((key, _), index)| Root { hash: short_hash(key), place: (part.id, index) })
 }
 
-fn has_as_many_members((old, new): (&&Part, &Part)) -> bool {
-    old.id == new.id && old.data.members.len() == new.data.members.len()
+/// Returns the member at a place; `None` for a place in a part that these parts do not have.
+pub(super) fn member_at((part, member): MemberPlace, parts: &Parts) -> Option<&(Key, Member)> {
+    parts.get(part)?.data.members.get(member as usize)
+}
+
+fn has_unique_keys(group: &[Root], parts: &Parts) -> bool {
+    let keys = group.iter().filter_map(|root| Some(&member_at(root.place, parts)?.0));
+    keys.collect::<HashSet<_>>().len() == group.len()
+}
+
+/// Returns whether a part has the same keys in both versions.
+fn has_same_keys((old, new): (&&Part, &Part)) -> bool {
+    let (old_members, new_members) = (&old.data.members, &new.data.members);
+    let old_keys = old_members.iter().map(|(key, _)| key);
+    old.id == new.id && old_keys.eq(new_members.iter().map(|(key, _)| key))
 }

@@ -73,7 +73,7 @@ impl Resolver<'_> {
                 Ok(Value::new_array(items?, value.provenance()))
             }
             Data::Hash(hash) => {
-                let mut out = Hash::with_capacity_and_hasher(hash.len(), Default::default());
+                let mut out = Hash::with_capacity(hash.len());
                 for (key, member) in hash.iter() {
                     let key = if key.is_live() {
                         Key::from(self.interpolate(inv, &key.to_value(member.key_origin))?)

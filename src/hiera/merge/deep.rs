@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::strategy::DeepOptions;
 use super::{MergeError, new_member, order};
 use crate::puppet::ruby::regex::RubyRegex;
-use crate::puppet::value::{Data, Hash, Provenance, Value};
+use crate::puppet::value::{Data, Hash, Member, Provenance, Value};
 use crate::text::CancelToken;
 
 /// Merges two values with strategy `deep`: hashes by key and recursively, lists as `lower` followed
@@ -161,12 +161,14 @@ impl<'m> DeepMerge<'m> {
                     return Err(MergeError::Cancelled);
                 }
                 let mut changed: Option<Hash> = None;
-                for (n, member) in hash.values().enumerate() {
+                for (key, member) in &**hash {
                     if is_falsy(&member.value) {
                         continue;
                     }
                     if let Some(new) = self.changed_by_itself(&member.value)? {
-                        changed.get_or_insert_with(|| (**hash).clone())[n].value = new;
+                        let member = Member { key_origin: member.key_origin, value: new };
+                        let changed = changed.get_or_insert_with(|| (**hash).clone());
+                        changed.insert(key.clone(), member);
                     }
                 }
                 Ok(changed.map(|hash| Value::hash(hash, from)))
@@ -236,7 +238,7 @@ impl<'m> DeepMerge<'m> {
     // Ruby makes the higher hash the target at its first entry and goes on: all further entries
     // meet themselves in it.
     fn replacing_hash(&self, mut higher: Hash) -> Result<Hash, MergeError> {
-        for member in higher.values_mut().skip(1) {
+        for (_, member) in higher.iter_mut().skip(1) {
             self.update_with_itself(&mut member.value)?;
         }
         Ok(higher)

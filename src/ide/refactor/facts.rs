@@ -55,7 +55,7 @@ pub(super) fn draft_facts(context: &RefactorContext<'_>, drafts: &mut Vec<Draft>
 impl RefactorContext<'_> {
     fn token_fact(&self, token: &TokenUse) -> Option<Legacy> {
         let Reference::Variable(_) = &token.reference else { return None };
-        let range = self.snapshot.span_bytes(token.name_span);
+        let range = self.snapshot.span_bytes(token.name_span());
         let written = self.document.text.get(range.as_usize())?;
         legacy_fact(written, range, token.root.clone())
     }

@@ -74,7 +74,7 @@ pub(super) fn segment_place(
     key: &LookupKey,
     number: usize,
 ) -> TextRange {
-    let range = snapshot.span_bytes(token.name_span);
+    let range = snapshot.span_bytes(token.name_span());
     segment_within(snapshot, path, range, key, number).unwrap_or(range)
 }
 

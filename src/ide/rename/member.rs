@@ -48,7 +48,7 @@ impl Renaming<'_> {
                     asked.is_some_and(|asked| asked.is_within(&self.part.root, &key.subkeys))
                 });
                 if let Some(token) = asking {
-                    let place = self.place_name(path, self.snapshot.span_bytes(token.name_span));
+                    let place = self.place_name(path, self.snapshot.span_bytes(token.name_span()));
                     return Err(RenameError::Taken(new.to_owned(), place));
                 }
             }
@@ -78,7 +78,7 @@ impl Renaming<'_> {
                 let is_around = key.subkeys.len() < self.part.subkeys.len()
                     && self.part.subkeys.starts_with(&key.subkeys);
                 if is_around {
-                    let range = self.snapshot.span_bytes(token.name_span);
+                    let range = self.snapshot.span_bytes(token.name_span());
                     return Err(RenameError::Whole(self.place_name(path, range)));
                 }
             }

@@ -30,6 +30,16 @@ impl Secrecy {
         }
     }
 
+    /// Returns the two marks as the two lowest bits of a number.
+    pub(super) fn bits(self) -> u8 {
+        u8::from(self.decrypted) | u8::from(self.sensitive) << 1
+    }
+
+    /// Returns the marks that are the two lowest bits of a number.
+    pub(super) fn from_bits(bits: u8) -> Secrecy {
+        Secrecy { decrypted: bits & 1 != 0, sensitive: bits & 2 != 0 }
+    }
+
     /// Whether there is any mark.
     pub fn is_any(self) -> bool {
         self != Secrecy::NONE

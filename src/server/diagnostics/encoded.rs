@@ -90,7 +90,8 @@ impl DiagnosticCache {
                 }
             };
             all.push(written.json.clone());
-            now.entry(place).or_default().push(written);
+            // Seldom two have one key, and a vector that grows by itself starts with room for four.
+            now.entry(place).or_insert_with(|| Vec::with_capacity(1)).push(written);
         }
         if !now.is_empty() {
             self.files.insert(path.clone(), now);

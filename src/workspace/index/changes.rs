@@ -11,7 +11,7 @@ pub(super) fn asked_keys(data: &EntryData) -> impl Iterator<Item = (&Arc<str>, A
         Reference::Key { key, .. } => Some((&token.root, key.root_text())),
         Reference::Variable(_) => None,
     });
-    let borrowed = data.borrowed.iter();
+    let borrowed = data.borrowed().iter();
     written.chain(borrowed.flat_map(|of| of.asks.iter().map(|key| (&of.root, key.clone()))))
 }
 

@@ -10,8 +10,8 @@ use super::parts::{Facts, Parts, Sourced};
 use super::source::{SaidAs, VariableSource};
 use super::values::without_nulls;
 use crate::hiera::scope::{DeriveRule, Scope, Variable};
-use crate::hiera::shared::share;
-use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
+use crate::hiera::shared::{share, share_value};
+use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
 use crate::puppet::{LegacyFacts, PuppetVersion};
 use crate::text::FilePath;
 
@@ -54,7 +54,8 @@ impl Parts {
         inferred: Vec<Inferred>,
         around: &NodeSurroundings<'_>,
     ) -> Node {
-        let mut making = NodeBuilder { scope: Scope::open_node(&self.name), told: Vec::new() };
+        let mut making =
+            NodeBuilder { scope: Scope::open_node(self.name.clone()), told: Vec::new() };
         match &self.whole {
             Some(said) => {
                 let hash = said.value.as_hash().cloned().unwrap_or_default();
@@ -112,8 +113,7 @@ impl NodeBuilder {
     fn set_all_unknown(&mut self, inferred: Vec<Inferred>) {
         for (path, text, source) in inferred {
             if self.scope.get_path(&path) == Variable::Unknown {
-                let value = Value::new(Data::String(share(&text)), Provenance::from_source(None));
-                self.scope.set_path(&path, value);
+                self.scope.set_path(&path, share_value(&text));
                 self.told.push((share(&path), source));
             }
         }
@@ -121,7 +121,7 @@ impl NodeBuilder {
 
     fn add_parts(&mut self, parts: &Parts, around: &NodeSurroundings<'_>) {
         if parts.is_closed() {
-            self.scope = Scope::new_closed(&parts.name, []);
+            self.scope = Scope::new_closed(parts.name.clone(), []);
         }
         let certificate = parts.stated_trusted();
         if let Some(said) = &parts.parameters {
@@ -144,7 +144,7 @@ impl NodeBuilder {
         self.add_trusted(parts, certificate);
         let environment =
             parts.environment.as_ref().map_or(around.environment, |said| &*said.value);
-        self.scope.set_variable("environment", Value::from_argument(environment));
+        self.scope.set_variable("environment", share_value(environment));
         if let Some(said) = &parts.environment {
             let source = VariableSource::Said(SaidAs::Environment, said.by.clone());
             self.told.push(("environment".into(), source));
@@ -244,15 +244,13 @@ fn made_of_certname(name: &str) -> Hash {
         None => (name, None),
     };
     [
-        (Key::new_string("authenticated"), new_member("remote".into())),
-        (Key::new_string("certname"), new_member(Value::from_argument(name))),
-        (Key::new_string("hostname"), new_member(Value::from_argument(hostname))),
-        (
-            Key::new_string("domain"),
-            new_member(domain.map_or_else(|| Value::new_null(None), Value::from_argument)),
-        ),
+        ("authenticated", share_value("remote")),
+        ("certname", share_value(name)),
+        ("hostname", share_value(hostname)),
+        ("domain", domain.map_or_else(|| Value::new_null(None), share_value)),
     ]
     .into_iter()
+    .map(|(key, value)| (Key::from(share_value(key)), new_member(value)))
     .collect()
 }
 
@@ -314,8 +312,8 @@ fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str, puppet
     for (name, value) in [
         ("facts", Value::hash(Hash::default(), Provenance::from_source(None))),
         ("server_facts", Value::hash(server_facts, Provenance::from_source(None))),
-        ("environment", Value::from_argument(environment)),
-        ("module_name", Value::from("")),
+        ("environment", share_value(environment)),
+        ("module_name", share_value("")),
     ] {
         if !matches!(scope.get(name), Variable::Known(_)) {
             scope.set_variable(name, value);

@@ -4,7 +4,7 @@
 //! variables of its path are known with it. [`positions`](super::positions) adds those that the
 //! names themselves contain.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -14,7 +14,7 @@ use super::node::Node;
 use super::parts::{Included, Parts};
 use super::pattern_blocks::PatternBlocks;
 use super::positions::{KnownValues, Positions, StatedValue};
-use super::source::{SaidAs, VariableSource};
+use super::source::{SaidAs, VariableSource, VariableSources};
 use super::steps::InferStep;
 use crate::hiera::config::Layer;
 use crate::hiera::interpolation::{TokenKind, parse_tokens};
@@ -100,7 +100,7 @@ pub(super) fn infer(
         puppet: config.puppet,
         rules: &config.nodes.derive,
     };
-    named
+    let mut nodes: Vec<Node> = named
         .into_iter()
         .map(|(name, found): (String, NodeKnowledge<'_>)| {
             let mut inferred = found.infer_variables(&name);
@@ -114,7 +114,20 @@ pub(super) fn infer(
             let parts = found.parts.unwrap_or_else(|| Arc::new(Parts::of_name(&name, source)));
             Node { is_stated, ..parts.build_node(inferred, &around) }
         })
-        .collect()
+        .collect();
+    share_sources(&mut nodes);
+    nodes
+}
+
+/// Lets nodes whose variables have the same sources share the list of these: a fleet has many nodes.
+fn share_sources(nodes: &mut [Node]) {
+    let mut known: HashSet<VariableSources> = HashSet::new();
+    for node in nodes {
+        match known.get(&node.told) {
+            Some(same) => node.told = same.clone(),
+            None => drop(known.insert(node.told.clone())),
+        }
+    }
 }
 
 /// A location whose files are one node each.

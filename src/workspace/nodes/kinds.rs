@@ -217,7 +217,7 @@ fn new_kind(environment: &Environment, values: &Values, variables: &[String]) ->
     let own = variables.iter().filter_map(|name| Some((name, values.get(name)?)));
     let texts: Vec<String> = own.clone().map(|(name, value)| format!("{name} = {value}")).collect();
     let name: Arc<str> = texts.join(", ").into();
-    let mut scope = Scope::open(&name);
+    let mut scope = Scope::open(name.clone());
     let mut told = Vec::new();
     for (name, value) in own {
         scope.set_path(name, Value::from_argument(value));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::hiera::shared::share;
 use crate::puppet::value::Value;
 use crate::text::FilePath;
 
@@ -81,7 +82,7 @@ impl Parts {
     /// Creates a node with some name that a file states.
     pub(in crate::workspace) fn of_name(name: &str, by: &FilePath) -> Parts {
         Parts {
-            name: name.into(),
+            name: share(name),
             is_certname: false,
             named_by: by.clone(),
             facts: None,

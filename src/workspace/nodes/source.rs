@@ -11,7 +11,7 @@ use crate::text::FilePath;
 pub type VariableSources = Arc<[(Arc<str>, VariableSource)]>;
 
 /// The source of a node's variable.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum VariableSource {
     /// A file states it.
     Said(SaidAs, FilePath),
@@ -30,7 +30,7 @@ pub enum VariableSource {
 }
 
 /// The role in which a file states a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SaidAs {
     /// A fact.
     Fact,

@@ -230,8 +230,8 @@ fn all_places(snapshot: &Snapshot) -> Vec<Place> {
         }
         for token in data.tokens() {
             let Some(key) = token.reference.key() else { continue };
-            let name = snapshot.span_bytes(token.name_span);
-            let mut found = place(snapshot.span_bytes(token.span), key.clone(), true);
+            let name = snapshot.span_bytes(token.name_span());
+            let mut found = place(snapshot.span_bytes(token.span()), key.clone(), true);
             found.position.offset = name.start;
             all.push(found);
         }

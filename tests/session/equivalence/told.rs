@@ -117,7 +117,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, data: &DataFile) {
             Reference::Key { key, alias } => format!("key {} {alias}", key.text),
         };
         let places =
-            [token.span, token.name_span, token.string_span].map(|span| place(snapshot, span));
+            [token.span(), token.name_span(), token.string_span].map(|span| place(snapshot, span));
         let _ = writeln!(out, "  token {what} in {} {places:?}", token.root);
     }
     let mut problems: Vec<String> = data
@@ -180,7 +180,7 @@ fn index(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
                 edges.insert((token.root.to_string(), key.root_text().to_string()));
             }
         }
-        for Borrowed { root, asks } in data.parts().iter().flat_map(|part| &part.data.borrowed) {
+        for Borrowed { root, asks } in data.parts().iter().flat_map(|part| part.data.borrowed()) {
             edges.extend(asks.iter().map(|key| (root.to_string(), key.to_string())));
         }
     }

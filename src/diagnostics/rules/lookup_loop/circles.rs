@@ -103,7 +103,7 @@ impl<'a> CycleGraph<'a> {
                 }
                 open.extend(self.add(target.clone()));
                 let to = self.numbers[&target];
-                hops.push(Hop { text: key.text.clone(), span: token.span, to });
+                hops.push(Hop { text: key.text.clone(), span: token.span(), to });
             }
         }
         self.nodes[number].hops = hops;
@@ -159,7 +159,7 @@ impl<'a> CycleGraph<'a> {
     pub(super) fn closes_cycle(&self, token: &TokenUse) -> bool {
         let Some(node) = self.find_node(&token.root) else { return false };
         let (Some(circle), Some(hop)) =
-            (node.circle, node.hops.iter().find(|hop| hop.span == token.span))
+            (node.circle, node.hops.iter().find(|hop| hop.span == token.span()))
         else {
             return false;
         };
@@ -175,7 +175,7 @@ impl<'a> CycleGraph<'a> {
     /// does not lead back to the token's key.
     pub(super) fn way_round(&self, token: &TokenUse, most: usize) -> Vec<&Hop> {
         let Some(start) = self.numbers.get(&token.root) else { return Vec::new() };
-        let own = self.nodes[*start].hops.iter().find(|hop| hop.span == token.span);
+        let own = self.nodes[*start].hops.iter().find(|hop| hop.span == token.span());
         let Some(own) = own else { return Vec::new() };
         // Breadth first, from the token on.
         let mut came_by: HashMap<usize, (usize, &Hop)> = HashMap::new();

@@ -175,11 +175,12 @@ fn told(data: &DataFile) -> String {
             Reference::Variable(key) => key.text.clone(),
             Reference::Key { key, .. } => key.text.clone(),
         };
-        let places = [token.span, token.name_span, token.string_span].map(|span| place(Some(span)));
+        let places =
+            [token.span(), token.name_span(), token.string_span].map(|span| place(Some(span)));
         let _ = writeln!(out, "token {what} in {} at {places:?}", token.root);
     }
     for part in data.parts().iter() {
-        for Borrowed { root, asks } in &part.data.borrowed {
+        for Borrowed { root, asks } in part.data.borrowed() {
             let _ = writeln!(out, "{root} asks for {asks:?} by an alias");
         }
     }

@@ -69,7 +69,7 @@ impl<'a> Aliases<'a> {
         &mut self,
         tree: &Tree,
         span: impl Fn(TextRange) -> Span,
-    ) -> Option<Box<PartAnchors>> {
+    ) -> Option<PartAnchors> {
         let mut defined = IndexMap::default();
         let mut aliased = BTreeSet::new();
         for (node, id) in tree.nodes.iter().zip(0..) {
@@ -87,7 +87,7 @@ impl<'a> Aliases<'a> {
         }
         let is_used = !defined.is_empty() || !self.used.is_empty();
         let used = std::mem::take(&mut self.used);
-        is_used.then(|| Box::new(PartAnchors { defined, aliased, used }))
+        is_used.then_some(PartAnchors { defined, aliased, used })
     }
 }
 

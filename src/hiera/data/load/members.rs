@@ -19,7 +19,7 @@ impl MappingMembers {
     /// Returns an empty collection with room for `count` members.
     pub(super) fn with_capacity(count: usize) -> MappingMembers {
         MappingMembers {
-            hash: Hash::with_capacity_and_hasher(count, Default::default()),
+            hash: Hash::with_capacity(count),
             written: HashMap::with_capacity_and_hasher(count, Default::default()),
         }
     }

@@ -12,7 +12,8 @@ use crate::puppet::value::{Data, Hash, Key, Member, Value};
 pub(super) fn member_of_omap(item: &Value) -> Option<(Key, Member)> {
     match item.data() {
         Data::Hash(members) => {
-            let ((key, first), (_, last)) = members.first().zip(members.last())?;
+            let (key, first) = members.iter().next()?;
+            let (_, last) = members.iter().next_back()?;
             let member = Member { key_origin: first.key_origin, value: last.value.clone() };
             Some((key.clone(), member))
         }

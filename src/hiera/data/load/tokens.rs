@@ -36,10 +36,10 @@ pub(super) fn collect(string: &WrittenString, found: &mut Vec<TokenUse>) -> Vec<
         if let Some((name, reference)) = reading.token_reference(token, range) {
             found.push(TokenUse {
                 root: string.root.clone(),
-                span: Span { range, ..string.span },
-                name_span: Span { range: name, ..string.span },
                 reference,
                 string_span: string.span,
+                range,
+                name_range: name,
             });
         }
     }

@@ -13,6 +13,7 @@ use super::sources::Sources;
 use crate::puppet::ruby::glob::exceeded_limit;
 use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::puppet::{PuppetVersion, Strict};
+use crate::text::work::{Work, count_work};
 use crate::text::{FilePath, Limit};
 
 mod decisive;
@@ -71,6 +72,7 @@ pub fn locate_levels(
         strict.is_some_and(|puppet| puppet.major == 7 || config.version < ConfigVersion::V5);
     let in_paths = Variables { undefined_fails: paths_fail, ..variables };
     let level = |(index, level): (usize, &Arc<Level>)| {
+        count_work(Work::Locate);
         let locate = || {
             let datadir = OnceCell::new();
             let locating = LevelLocator { config, level, sources, variables, in_paths, datadir };

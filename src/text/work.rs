@@ -17,6 +17,8 @@ pub(crate) enum Work {
     Write,
     /// A key was looked up in levels.
     Lookup,
+    /// A level was located in a scope, or its known locations were found.
+    Locate,
     /// The environments of a workspace were discovered.
     Layout,
     /// A step of a search whose cost must stay in proportion to its input.
@@ -39,6 +41,8 @@ pub(crate) struct Counts {
     pub(crate) written: usize,
     /// Keys looked up, those that tokens ask for included.
     pub(crate) lookups: usize,
+    /// Levels located.
+    pub(crate) located: usize,
     /// How often environments were discovered.
     pub(crate) layouts: usize,
     /// Steps of searches.
@@ -56,6 +60,7 @@ thread_local! {
             checked: 0,
             written: 0,
             lookups: 0,
+            located: 0,
             layouts: 0,
             steps: 0,
             matches: 0,
@@ -79,6 +84,7 @@ pub(crate) fn count_work(work: Work) {
             Work::Check => now.checked += 1,
             Work::Write => now.written += 1,
             Work::Lookup => now.lookups += 1,
+            Work::Locate => now.located += 1,
             Work::Layout => now.layouts += 1,
             Work::Step => now.steps += 1,
             Work::Match => now.matches += 1,

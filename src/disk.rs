@@ -426,6 +426,20 @@ fn folder_of_variable(name: &str) -> Option<FilePath> {
     Path::new(&text).is_absolute().then(|| FilePath::new(&text))
 }
 
+/// Whether a file's mode lets users read it that are not its owner. Unknown modes do not.
+pub fn is_readable_by_others(path: &FilePath) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::metadata(path.as_str()).is_ok_and(|file| file.permissions().mode() & 0o044 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
 /// A file that the user alone may read, in a folder likewise. It takes its place when it is
 /// complete; before that it has another name, and is removed when it is dropped.
 #[derive(Debug)]

@@ -4,6 +4,7 @@
 //! The answer is a file of JSON lines in the user's cache folder, which is read as any other file of
 //! nodes. A request fills it anew; a request that fails leaves the previous answer in its place.
 
+mod age;
 mod client;
 mod fields;
 mod kept;
@@ -12,7 +13,9 @@ use std::time::Duration;
 
 use crate::disk;
 use crate::text::{FilePath, count_phrase};
+use age::AgeFilter;
 
+pub use age::{OldNodes, parse_age};
 pub use fields::fields_for;
 pub use kept::{AnswerState, KeptAnswer, KeptState};
 
@@ -30,6 +33,12 @@ pub struct PuppetdbConfig {
     pub cert: Option<FilePath>,
     /// The private key of that certificate, a PEM file.
     pub key: Option<FilePath>,
+    /// A file with a token that names the client; `None` sends none.
+    pub token_file: Option<FilePath>,
+    /// A condition that the nodes must meet, in PQL or as a list in JSON; `None` for all active nodes.
+    pub query: Option<String>,
+    /// The age that the facts of a node may have; `None` for any.
+    pub max_age: Option<Duration>,
     /// How long it may send nothing; `None` for the usual time.
     pub timeout: Option<Duration>,
 }
@@ -43,12 +52,14 @@ pub struct Puppetdb {
 }
 
 /// The effect of a request on the kept answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refreshed {
     /// The number of nodes in the answer.
     pub nodes: usize,
     /// Whether the answer is another one than before.
     pub is_other: bool,
+    /// Sentences about what the user should know of the answer: the nodes that it lacks.
+    pub notes: Vec<String>,
 }
 
 impl PuppetdbConfig {
@@ -61,7 +72,7 @@ impl PuppetdbConfig {
         let Some(cache) = disk::cache_folder() else {
             return Some(Err("there is no folder for its answer: the user has no home".into()));
         };
-        let kept = KeptAnswer::new(&cache, &url, folders);
+        let kept = KeptAnswer::new(&cache, &url, self, folders);
         Some(Ok(Puppetdb { url, config: self.clone(), kept }))
     }
 
@@ -90,13 +101,20 @@ impl Puppetdb {
             let mut writer = self.kept.begin_writing().map_err(|error| {
                 format!("its answer cannot be kept in {}: {error}", self.kept.folder())
             })?;
-            let query = fields::query_for(fields);
-            client::ask(&self.url, &self.config, &query, max_size, &mut |row| {
-                writer.write_row(row)?;
+            let query = fields::query_for(fields, &self.config)?;
+            let mut ages = self.config.max_age.map(AgeFilter::new);
+            let token_note = client::ask(&self.url, &self.config, &query, max_size, &mut |row| {
+                match &mut ages {
+                    None => writer.write_row(row)?,
+                    Some(ages) => ages.take(row)?.map_or(Ok(()), |row| writer.write_row(&row))?,
+                }
                 progress(writer.count());
                 Ok(())
             })?;
-            writer.finish(&self.url, fields)
+            let old = ages.map(|ages| ages.old).unwrap_or_default();
+            let notes = token_note.into_iter().chain(self.kept.old_sentence(&old)).collect();
+            let (nodes, is_other) = writer.finish(&self.url, fields, old)?;
+            Ok(Refreshed { nodes, is_other, notes })
         })();
         asked.map_err(|reason: String| {
             self.kept.record_failure(&reason);
@@ -104,20 +122,29 @@ impl Puppetdb {
         })
     }
 
+    /// Returns the condition that its nodes must meet; `None` for all active nodes.
+    pub fn query(&self) -> Option<&str> {
+        self.config.query.as_deref()
+    }
+
     /// Returns its address.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Returns its state as a page, for people: the address, the answer that is kept with its age, its
-    /// nodes and the facts that were asked for, and the last failure.
+    /// Returns its state as a page, for people: the address, the condition, the answer that is kept
+    /// with its age, its nodes, those left out, the facts that were asked for, and the last failure.
     pub fn page(&self) -> String {
         let KeptState { answer, failure } = self.kept.state();
         let mut lines = vec![format!("PuppetDB at {}", self.url)];
+        lines.extend(
+            self.config.query.iter().map(|query| format!("  asked for nodes with {query}")),
+        );
         match answer {
-            Some(AnswerState { age, nodes, fields }) => {
+            Some(AnswerState { age, nodes, old, fields }) => {
                 let nodes = count_phrase(nodes, "node");
                 lines.push(format!("  its answer of {age} ago has {nodes}"));
+                lines.extend(self.kept.old_sentence(&old).map(|old| format!("  {old}")));
                 lines.push(format!("  with the fields {}", fields.join(", ")));
             }
             None => lines.push("  no answer of it is kept".to_owned()),

@@ -39,10 +39,16 @@ pub(super) fn run(arguments: &ConfigArguments, out: &mut dyn Write) -> Result<St
 /// Returns the state of a PuppetDB as scripts read it.
 fn puppetdb_as_json(source: &Puppetdb) -> serde_json::Value {
     let KeptState { answer, failure } = source.kept().state();
-    let answer = answer
-        .map(|answer| json!({"age": answer.age, "nodes": answer.nodes, "fields": answer.fields}));
+    let answer = answer.map(|answer| {
+        json!({
+            "age": answer.age, "nodes": answer.nodes, "leftOut": answer.old.count,
+            "fields": answer.fields,
+        })
+    });
     let failure = failure.map(|(age, reason)| json!({"age": age, "reason": reason}));
-    json!({"url": source.url(), "answer": answer, "failure": failure})
+    json!({
+        "url": source.url(), "query": source.query(), "answer": answer, "failure": failure,
+    })
 }
 
 /// Returns the facts of an environment as scripts read them.

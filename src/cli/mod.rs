@@ -189,6 +189,15 @@ pub struct RootArguments {
     /// The private key of that certificate: private_keys/NAME.pem there.
     #[arg(long, value_name = "FILE", requires = "puppetdb", help_heading = "PuppetDB")]
     puppetdb_key: Option<String>,
+    /// A file with a token of Puppet Enterprise, such as ~/.puppetlabs/token.
+    #[arg(long, value_name = "FILE", requires = "puppetdb", help_heading = "PuppetDB")]
+    puppetdb_token_file: Option<String>,
+    /// Ask for the nodes with this condition alone: `facts.os.family = "Debian"`.
+    #[arg(long, value_name = "PQL", requires = "puppetdb", help_heading = "PuppetDB")]
+    puppetdb_query: Option<String>,
+    /// Leave out nodes whose facts are older: `7d`, `12h`.
+    #[arg(long, value_name = "AGE", requires = "puppetdb", help_heading = "PuppetDB")]
+    puppetdb_max_age: Option<String>,
     /// How many seconds PuppetDB may send nothing.
     #[arg(long, value_name = "SECONDS", requires = "puppetdb", default_value = "30", value_parser = clap::value_parser!(u64).range(1..=3600), help_heading = "PuppetDB")]
     puppetdb_timeout: u64,
@@ -612,10 +621,15 @@ fn command_settings(
         let mut puppetdb = serde_json::Map::new();
         puppetdb.insert("url".into(), url.as_str().into());
         puppetdb.insert("timeout".into(), arguments.puppetdb_timeout.into());
+        let texts = [("query", &arguments.puppetdb_query), ("maxAge", &arguments.puppetdb_max_age)];
+        for (name, text) in texts {
+            puppetdb.extend(text.as_deref().map(|text| (name.to_owned(), text.into())));
+        }
         let files = [
             ("ca", &arguments.puppetdb_ca),
             ("cert", &arguments.puppetdb_cert),
             ("key", &arguments.puppetdb_key),
+            ("tokenFile", &arguments.puppetdb_token_file),
         ];
         for (name, file) in files {
             if let Some(file) = file {

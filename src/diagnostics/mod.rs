@@ -26,6 +26,7 @@ pub use identity::FindingIdentity;
 pub use ignores::IgnoredPaths;
 pub use rule::{Finding, Needs, Related, Rule, RuleGroup, Severity, Tag};
 pub(crate) use rules::unknown_key::describe_absent_files;
+pub(crate) use session::{CODE, changes_between};
 pub use session::{Findings, ReportedFindings};
 pub use shares::{FileFindings, check_share, join_shares};
 

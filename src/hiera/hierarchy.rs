@@ -13,6 +13,7 @@ use super::sources::Sources;
 use crate::puppet::ruby::glob::exceeded_limit;
 use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::puppet::{PuppetVersion, Strict};
+use crate::text::work::{Work, count_work};
 use crate::text::{FilePath, Limit};
 
 mod decisive;
@@ -74,6 +75,7 @@ pub fn locate_levels(
         .iter()
         .enumerate()
         .map(|(index, level): (usize, &Arc<Level>)| {
+            count_work(Work::Locate);
             let locate = || {
                 let datadir = OnceCell::new();
                 let locating =

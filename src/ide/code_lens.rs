@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use overrides::{KnownNews, SharedReaders};
+
 use super::phrases::PlaceNames;
 use super::readers::{ReaderKind, readers_of};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
@@ -85,13 +87,29 @@ pub struct LensText {
     pub places: Vec<Span>,
 }
 
-/// Returns the lenses of the data file at `path`, in the order of the text.
-pub fn code_lenses(snapshot: &Snapshot, path: &FilePath, config: LensConfig) -> Vec<Lens> {
+/// The lenses of a file without their texts.
+#[derive(Debug, Default)]
+pub struct FileLenses {
+    /// The lenses in the order of the text.
+    pub lenses: Vec<Lens>,
+    /// The results of lookups, for the next version of the file; `None` for a file that is no data.
+    known: Option<KnownNews>,
+}
+
+/// Returns the lenses of the data file at `path`; `before` are those of an earlier version of the
+/// file, whose lookups are not made again where nothing that they read has changed.
+pub fn code_lenses(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    config: LensConfig,
+    before: Option<&FileLenses>,
+) -> FileLenses {
     let environment =
         snapshot.environments().governing_environments(path).find(|it| it.reaches_file(path));
-    let Some(environment) = environment else { return Vec::new() };
-    let Some(data) = snapshot.view(environment).data_of(path) else { return Vec::new() };
-    let mut shared = overrides::SharedReaders::new(snapshot, environment, path);
+    let Some(environment) = environment else { return FileLenses::default() };
+    let Some(data) = snapshot.view(environment).data_of(path) else { return FileLenses::default() };
+    let known = before.and_then(|before| before.known.as_ref());
+    let mut shared = SharedReaders::new(snapshot, environment, path, known);
     let mut all = Vec::new();
     if config.nodes && !snapshot.nodes_of(environment).is_empty() {
         all.push(Lens { range: TextRange::new_empty(0), key: "".into(), kind: LensKind::Nodes });
@@ -117,7 +135,7 @@ pub fn code_lenses(snapshot: &Snapshot, path: &FilePath, config: LensConfig) -> 
         }
     }
     all.sort_by_key(|lens| lens.range);
-    all
+    FileLenses { lenses: all, known: Some(shared.into_known()) }
 }
 
 /// Returns the text of a lens of the file at `path`; `None` where the file or the key is no more.

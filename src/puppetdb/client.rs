@@ -11,11 +11,12 @@ use rustls::{AlertDescription, CertificateError};
 use serde::Deserialize as _;
 use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use ureq::http::HeaderValue;
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Timeout};
 
 use super::PuppetdbConfig;
-use crate::disk::{FileSystem as _, OsFs};
+use crate::disk::{self, FileSystem as _, OsFs};
 use crate::text::FilePath;
 
 /// How long a connection may take to be made.
@@ -26,13 +27,14 @@ const CONNECT: Duration = Duration::from_secs(5);
 pub(super) const ATTEMPTS: usize = 4;
 /// The path of queries.
 const PATH: &str = "/pdb/query/v4";
-/// The longest file of a certificate or a key that is read, in bytes.
+/// The longest file of a certificate, a key or a token that is read, in bytes.
 const MAX_PEM: u64 = 1 << 20;
 /// The longest text of a refusal that is quoted, in bytes.
 const MAX_QUOTE: u64 = 300;
 
 /// Asks a query, and calls `each` with each row of the answer, a JSON text. The answer has
-/// `max_size` bytes at most.
+/// `max_size` bytes at most. Returns a sentence about the file of the token where other users can
+/// read it.
 ///
 /// Errors: why there is no complete answer.
 pub(super) fn ask(
@@ -41,15 +43,16 @@ pub(super) fn ask(
     query: &str,
     max_size: u64,
     each: &mut dyn FnMut(&str) -> Result<(), String>,
-) -> Result<(), String> {
+) -> Result<Option<String>, String> {
     let agent = agent(url, config)?;
+    let token = config.token_file.as_ref().map(|path| read_token(url, path)).transpose()?;
     let connection = Connection { url, config };
-    let mut sent = send_query(&agent, url, query);
+    let mut sent = send_query(&agent, url, token.as_ref(), query);
     for _ in 1..ATTEMPTS {
         if !matches!(&sent, Err(ureq::Error::Io(error)) if is_closed(error)) {
             break;
         }
-        sent = send_query(&agent, url, query);
+        sent = send_query(&agent, url, token.as_ref(), query);
     }
     let mut answer = sent.map_err(|error| connection.failure(error, None))?;
     let status = answer.status().as_u16();
@@ -66,7 +69,7 @@ pub(super) fn ask(
     let mut rows = Rows { each, count: 0, refusal: None };
     let mut json = serde_json::Deserializer::from_reader(BufReader::new(&mut size));
     let read = (&mut rows).deserialize(&mut json).and_then(|()| json.end());
-    let Err(error) = read else { return Ok(()) };
+    let Err(error) = read else { return Ok(config.token_file.as_ref().and_then(mode_note)) };
     let count = rows.count;
     Err(match rows.refusal {
         Some(refusal) => refusal,
@@ -84,10 +87,43 @@ pub(super) fn ask(
 fn send_query(
     agent: &Agent,
     url: &str,
+    token: Option<&HeaderValue>,
     query: &str,
 ) -> Result<ureq::http::Response<ureq::Body>, ureq::Error> {
-    let request = agent.post(format!("{url}{PATH}")).content_type("application/json");
+    let mut request = agent.post(format!("{url}{PATH}")).content_type("application/json");
+    if let Some(token) = token {
+        request = request.header("X-Authentication", token);
+    }
     request.header("Accept", "application/json").send(query)
+}
+
+/// Reads the token in a file. No message quotes it, and no log has it.
+///
+/// Errors: the file cannot be read or has no token, or everybody on the way could read it.
+fn read_token(url: &str, path: &FilePath) -> Result<HeaderValue, String> {
+    if !url.starts_with("https:") && !is_this_machine(url) {
+        return Err(format!("the token in {path} is sent over https alone"));
+    }
+    let text =
+        OsFs.read(path, MAX_PEM).map_err(|error| format!("{path} cannot be read: {error}"))?;
+    let token = HeaderValue::from_bytes(text.trim_ascii()).ok().filter(|token| !token.is_empty());
+    let mut token = token.ok_or_else(|| format!("{path} is no file of a token"))?;
+    token.set_sensitive(true);
+    Ok(token)
+}
+
+/// Whether the host of an address is this machine by its name.
+pub(super) fn is_this_machine(url: &str) -> bool {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or_default();
+    let host =
+        if host.starts_with('[') { host } else { host.split(':').next().unwrap_or_default() };
+    host == "localhost" || host == "127.0.0.1" || host.split(']').next() == Some("[::1")
+}
+
+fn mode_note(path: &FilePath) -> Option<String> {
+    disk::is_readable_by_others(path)
+        .then(|| format!("other users can read the token in {path}: `chmod 600` hides it"))
 }
 
 /// Returns the agent of a request. It asks no proxy, as PuppetDB trusts certificates and not
@@ -247,6 +283,16 @@ impl Connection<'_> {
                 let place = place.unwrap_or("another address");
                 format!("there is no PuppetDB at {url}: it sends the reader on to {place}")
             }
+            400 if self.config.query.is_some() => {
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                // Before the condition there is a line of the query's own.
+                let place = if text.starts_with("PQL") { ", whose first line is 2" } else { "" };
+                format!("{url} refuses the condition of `nodes.puppetdb.query`{place}: {text}")
+            }
+            401 => match &self.config.token_file {
+                Some(path) => format!("{url} does not accept the token in {path}: {text}"),
+                None => format!("{url} wants a token (`nodes.puppetdb.tokenFile`): {text}"),
+            },
             403 => format!("{url} refuses this client: {text}"),
             404 => format!("there is no PuppetDB at {url}: it does not know {PATH}"),
             500 if text.contains("Connection refused") => {

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::PuppetdbConfig;
+use super::age::TIME;
+
 /// The members of `$trusted` that follow from the certname.
 const OF_CERTNAME: [&str; 3] = ["certname", "hostname", "domain"];
 /// Variables that are no facts: the server, the certificate or the lookup sets them.
@@ -44,17 +47,52 @@ fn field(path: &[String]) -> String {
         .join(".")
 }
 
-/// Returns the body of the request: active nodes, in the order of their names.
-pub(super) fn query_for(fields: &[String]) -> String {
-    let wanted: Vec<&str> =
-        ["certname", "environment"].into_iter().chain(fields.iter().map(String::as_str)).collect();
-    let query = serde_json::json!([
+/// Returns the body of the request: the active nodes that the settings choose, in the order of their
+/// names.
+///
+/// Errors: the condition in the settings begins as JSON and is none.
+pub(super) fn query_for(fields: &[String], config: &PuppetdbConfig) -> Result<String, String> {
+    let wanted: Vec<&str> = ["certname", "environment"]
+        .into_iter()
+        .chain(config.max_age.map(|_| TIME))
+        .chain(fields.iter().map(String::as_str))
+        .collect();
+    let condition = config.query.as_ref().map(|text| text.trim());
+    let query = match condition {
+        Some(condition) if !condition.starts_with("[\"") => pql_query(&wanted, condition).into(),
+        _ => {
+            let condition = condition.map(serde_json::from_str::<serde_json::Value>);
+            let condition = condition.transpose().map_err(|error| {
+                format!("`nodes.puppetdb.query` begins as a condition in JSON, but {error}")
+            })?;
+            ast_query(&wanted, condition)
+        }
+    };
+    Ok(serde_json::json!({ "query": query }).to_string())
+}
+
+/// Returns a query whose condition is a list: `["=", "environment", "production"]`.
+fn ast_query(fields: &[&str], condition: Option<serde_json::Value>) -> serde_json::Value {
+    let active = serde_json::json!(["=", "node_state", "active"]);
+    let condition = match condition {
+        Some(condition) => serde_json::json!(["and", active, condition]),
+        None => active,
+    };
+    serde_json::json!([
         "from",
         "inventory",
-        ["extract", wanted, ["=", "node_state", "active"]],
+        ["extract", fields, condition],
         ["order_by", ["certname"]]
-    ]);
-    serde_json::json!({ "query": query }).to_string()
+    ])
+}
+
+/// Returns a query whose condition is a text: `environment = "production"`. PuppetDB quotes the line
+/// of a mistake, so that the condition begins one. A name in quotes ends with white space.
+fn pql_query(fields: &[&str], condition: &str) -> String {
+    let fields = fields.join(" , ");
+    format!(
+        "inventory[{fields} ] {{ node_state = \"active\" and (\n{condition}\n) order by certname }}"
+    )
 }
 
 #[cfg(test)]
@@ -99,6 +137,28 @@ mod tests {
     #[test]
     fn a_query_without_facts_asks_for_the_names() {
         let expected = r#"{"query":["from","inventory",["extract",["certname","environment"],["=","node_state","active"]],["order_by",["certname"]]]}"#;
-        assert_eq!(query_for(&fields(&["trusted/certname"])), expected);
+        let query = query_for(&fields(&["trusted/certname"]), &PuppetdbConfig::default());
+        assert_eq!(query.as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn a_condition_narrows_the_active_nodes() {
+        let query = |condition: &str| {
+            let query = Some(condition.to_owned());
+            query_for(&fields(&["facts/a.b"]), &PuppetdbConfig { query, ..Default::default() })
+        };
+        let of_text = r#"{"query":"inventory[certname , environment , facts.\"a.b\" ] { node_state = \"active\" and (\nfacts.x = 1 or facts.y = 2\n) order by certname }"}"#;
+        let of_list = r#"{"query":["from","inventory",["extract",["certname","environment","facts.\"a.b\""],["and",["=","node_state","active"],["=","environment","test"]]],["order_by",["certname"]]]}"#;
+        assert_eq!(query(" facts.x = 1 or facts.y = 2\n").as_deref(), Ok(of_text));
+        assert_eq!(query(r#" ["=", "environment", "test"]"#).as_deref(), Ok(of_list));
+        // A list of names is a condition in PQL.
+        assert!(
+            query("[certname] in nodes[certname] {}").is_ok_and(|it| it.contains("inventory["))
+        );
+        let told = query(r#"["=", "environment""#).expect_err("the list has no end");
+        assert!(
+            told.starts_with("`nodes.puppetdb.query` begins as a condition in JSON, but EOF"),
+            "{told}"
+        );
     }
 }

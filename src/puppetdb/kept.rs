@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::Refreshed;
+use super::PuppetdbConfig;
+use super::age::{OldNodes, age_words};
 use crate::disk::{FileSystem as _, OsFs, PrivateFile};
 use crate::text::{FilePath, count_phrase, hex_digits};
 
@@ -20,6 +21,8 @@ pub struct KeptAnswer {
     folder: FilePath,
     /// The name of both files without their extensions.
     name: String,
+    /// The age that facts may have.
+    max_age: Option<Duration>,
 }
 
 /// The statement beside an answer: the question and the rows.
@@ -31,6 +34,9 @@ struct Statement {
     fields: Vec<String>,
     /// The number of nodes.
     nodes: usize,
+    /// The nodes that were left out for the age of their facts.
+    #[serde(default)]
+    old: OldNodes,
     /// When it was asked, in seconds since 1970.
     time: u64,
     /// The SHA-256 of the rows.
@@ -62,15 +68,26 @@ pub struct AnswerState {
     pub age: String,
     /// The number of its nodes.
     pub nodes: usize,
+    /// The nodes that it lacks because their facts were too old.
+    pub old: OldNodes,
     /// The fields that were asked for.
     pub fields: Vec<String>,
 }
 
 impl KeptAnswer {
-    /// Names the files for a PuppetDB and the folders whose data its facts are asked for.
-    pub(super) fn new(cache: &FilePath, url: &str, folders: &[FilePath]) -> KeptAnswer {
+    /// Names the files for the nodes of a PuppetDB that these settings choose, and the folders whose
+    /// data their facts are asked for.
+    pub(super) fn new(
+        cache: &FilePath,
+        url: &str,
+        config: &PuppetdbConfig,
+        folders: &[FilePath],
+    ) -> KeptAnswer {
         let mut digest = Sha256::new();
         digest.update(url);
+        if config.query.is_some() || config.max_age.is_some() {
+            digest.update(format!("\n{:?}", (&config.query, config.max_age)));
+        }
         for folder in folders {
             digest.update("\n");
             digest.update(folder.as_str());
@@ -82,7 +99,11 @@ impl KeptAnswer {
             .collect();
         let host = host.trim_matches('-').get(..60).unwrap_or(host.trim_matches('-')).to_owned();
         let number = &hex_digits(&digest.finalize())[..12];
-        KeptAnswer { folder: cache.join("hiera-ls/puppetdb"), name: format!("{host}-{number}") }
+        KeptAnswer {
+            folder: cache.join("hiera-ls/puppetdb"),
+            name: format!("{host}-{number}"),
+            max_age: config.max_age,
+        }
     }
 
     /// Returns the folder of the files.
@@ -127,6 +148,7 @@ impl KeptAnswer {
         let answer = known.map(|known| AnswerState {
             age: age_words(age_of(known.time)),
             nodes: known.nodes,
+            old: known.old,
             fields: known.fields,
         });
         KeptState { answer, failure }
@@ -152,7 +174,13 @@ impl KeptAnswer {
             return "no earlier answer of it is kept, so that no nodes come from it".to_owned();
         };
         let nodes = count_phrase(known.nodes, "node");
-        format!("its answer of {} ago is used, {nodes}", age_words(age_of(known.time)))
+        let old = self.old_sentence(&known.old).map_or_else(String::new, |old| format!("; {old}"));
+        format!("its answer of {} ago is used, {nodes}{old}", age_words(age_of(known.time)))
+    }
+
+    /// Returns a sentence about the nodes that an answer lacks; `None` where it lacks none.
+    pub fn old_sentence(&self, old: &OldNodes) -> Option<String> {
+        old.sentence(self.max_age?)
     }
 
     /// Begins to write other rows beside the kept ones.
@@ -186,8 +214,15 @@ impl RowWriter<'_> {
     }
 
     /// Puts the rows in the place of the kept ones, unless they are the same, and states what they
-    /// are about. Errors: the disk's.
-    pub(super) fn finish(self, url: &str, fields: &[String]) -> Result<Refreshed, String> {
+    /// are about. Returns the number of rows, and whether they are other rows.
+    ///
+    /// Errors: the disk's.
+    pub(super) fn finish(
+        self,
+        url: &str,
+        fields: &[String],
+        old: OldNodes,
+    ) -> Result<(usize, bool), String> {
         let digest = hex_digits(&self.digest.finalize());
         let known = self.kept.statement();
         let is_other = known.is_none_or(|known| known.digest != digest);
@@ -198,6 +233,7 @@ impl RowWriter<'_> {
             puppetdb: url.to_owned(),
             fields: fields.to_vec(),
             nodes: self.count,
+            old,
             time: seconds_now(),
             digest,
         };
@@ -207,7 +243,7 @@ impl RowWriter<'_> {
         if OsFs.entry(&self.kept.failure_path()).is_some() {
             self.kept.write_private(&self.kept.failure_path(), b"null")?;
         }
-        Ok(Refreshed { nodes: self.count, is_other })
+        Ok((self.count, is_other))
     }
 }
 
@@ -227,38 +263,32 @@ fn age_of(time: u64) -> Duration {
     Duration::from_secs(seconds_now().saturating_sub(time))
 }
 
-/// Returns an age in its largest unit: `12 s`, `3 h`.
-fn age_words(age: Duration) -> String {
-    match age.as_secs() {
-        seconds @ ..60 => format!("{seconds} s"),
-        seconds @ 60..3600 => format!("{} min", seconds / 60),
-        seconds @ 3600..86_400 => format!("{} h", seconds / 3600),
-        seconds => format!("{} d", seconds / 86_400),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_age_is_told_in_its_largest_unit() {
-        let words = [0, 59, 60, 7199, 86_399, 400_000].map(|it| age_words(Duration::from_secs(it)));
-        assert_eq!(words, ["0 s", "59 s", "1 min", "1 h", "23 h", "4 d"]);
-    }
-
-    #[test]
     fn rows_are_kept_once_they_are_complete() {
         let cache = std::env::temp_dir().join(format!("hiera-ls-kept-{}", std::process::id()));
         let cache = FilePath::new(cache.to_str().expect("it is UTF-8"));
-        let kept = KeptAnswer::new(&cache, "https://puppetdb:8081", &[FilePath::new("/repo")]);
-        let other = KeptAnswer::new(&cache, "https://puppetdb:8081", &[FilePath::new("/other")]);
-        assert_ne!(kept.rows(), other.rows(), "each folder has its own fields");
+        let new = |config: &PuppetdbConfig, folder: &str| {
+            KeptAnswer::new(&cache, "https://puppetdb:8081", config, &[FilePath::new(folder)])
+        };
+        let all = PuppetdbConfig::default();
+        let kept = new(&all, "/repo");
+        assert_ne!(kept.rows(), new(&all, "/other").rows(), "each folder has its own fields");
+        let some = PuppetdbConfig { query: Some("q".into()), ..all.clone() };
+        let young = PuppetdbConfig { max_age: Some(Duration::from_secs(60)), ..all };
+        let names = [&kept, &new(&some, "/repo"), &new(&young, "/repo")].map(KeptAnswer::rows);
+        assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), 3, "other nodes");
         let fields = ["facts.os".to_owned()];
         let write = |rows: &[&str], is_finished: bool| {
             let mut writer = kept.begin_writing().expect("the folder can be made");
             rows.iter().for_each(|row| writer.write_row(row).expect("the disk has room"));
-            is_finished.then(|| writer.finish("https://puppetdb:8081", &fields).expect("it has"))
+            is_finished.then(|| {
+                let old = OldNodes::default();
+                writer.finish("https://puppetdb:8081", &fields, old).expect("it has")
+            })
         };
         write(&["{}"], false);
         let none = kept.describe();
@@ -285,8 +315,8 @@ mod tests {
         };
         std::fs::remove_dir_all(cache.as_str()).expect("it is there");
         assert!(none.starts_with("no earlier answer"), "{none}");
-        assert_eq!(first, Some(Refreshed { nodes: 2, is_other: true }));
-        assert_eq!(same, Some(Refreshed { nodes: 2, is_other: false }));
+        assert_eq!(first, Some((2, true)));
+        assert_eq!(same, Some((2, false)));
         assert!(untouched, "the same rows are not written again");
         assert_eq!(text, Ok(b"{\"a\": 1}\n{}\n".to_vec()));
         assert!(told.ends_with("is used, 2 nodes"), "{told}");

@@ -9,13 +9,14 @@ use crate::disk::{FileSystem as _, OsFs};
 
 const ROW: &str = r#"{"certname":"a.example.net","environment":"production"}"#;
 
-/// Reads a request, and returns its body.
-fn request_body(client: &TcpStream) -> String {
+/// Reads a request, and returns its head and its body.
+fn read_request(client: &TcpStream) -> (String, String) {
     let mut reader = BufReader::new(client);
-    let mut length = 0;
+    let (mut head, mut length) = (String::new(), 0);
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).expect("it is a request");
+        head.push_str(&line);
         match line.trim().to_ascii_lowercase().split_once(": ") {
             Some(("content-length", text)) => length = text.parse().expect("a number"),
             None if line.trim().is_empty() => break,
@@ -24,7 +25,7 @@ fn request_body(client: &TcpStream) -> String {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).expect("it has a body");
-    String::from_utf8(body).expect("it is JSON")
+    (head, String::from_utf8(body).expect("it is JSON"))
 }
 
 /// Asks a server that answers one request with these bytes, and keeps the connection open after them
@@ -47,20 +48,20 @@ fn ask_closing_server(
         std::env::temp_dir().join(format!("hiera-ls-asked-{}-{number}", std::process::id()));
     let cache = FilePath::new(cache.to_str().expect("it is UTF-8"));
     let source = Puppetdb {
-        kept: KeptAnswer::new(&cache, &url, &[]),
+        kept: KeptAnswer::new(&cache, &url, &PuppetdbConfig::default(), &[]),
         config: PuppetdbConfig { timeout: Some(Duration::from_secs(1)), ..Default::default() },
         url: url.clone(),
     };
     let result = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
             for _ in 0..closed {
-                request_body(&server.accept().expect("it is asked").0);
+                read_request(&server.accept().expect("it is asked").0);
             }
             if closed == client::ATTEMPTS {
                 return;
             }
             let (mut client, _) = server.accept().expect("it is asked");
-            let body = request_body(&client);
+            let (_, body) = read_request(&client);
             assert!(body.contains(r#""facts.os.family""#), "{body}");
             client.write_all(answer).expect("it reads");
             if stalls {
@@ -97,6 +98,11 @@ fn chunked(body: &str, ends: bool) -> Vec<u8> {
         .into_bytes()
 }
 
+/// The effect of an answer of so many nodes that is another one than before.
+fn complete(nodes: usize) -> Refreshed {
+    Refreshed { nodes, is_other: true, notes: Vec::new() }
+}
+
 const ENOUGH: u64 = 1 << 20;
 
 #[test]
@@ -104,7 +110,7 @@ fn a_complete_answer_is_kept() {
     for bytes in
         [answer("200 OK", &format!("[{ROW},\n{ROW}]\n")), chunked(&format!("[{ROW},{ROW}]"), true)]
     {
-        assert_eq!(ask_server(&bytes, false, ENOUGH), Ok(Refreshed { nodes: 2, is_other: true }));
+        assert_eq!(ask_server(&bytes, false, ENOUGH), Ok(complete(2)));
     }
 }
 
@@ -112,7 +118,7 @@ fn a_complete_answer_is_kept() {
 fn a_request_whose_connection_is_closed_is_sent_again() {
     let bytes = answer("200 OK", &format!("[{ROW}]"));
     let found = ask_closing_server(client::ATTEMPTS - 1, &bytes, false, ENOUGH);
-    assert_eq!(found, Ok(Refreshed { nodes: 1, is_other: true }));
+    assert_eq!(found, Ok(complete(1)));
 }
 
 #[test]
@@ -200,9 +206,9 @@ fn files_for_tls_that_are_wrong_are_told_without_their_text() {
     let cache = FilePath::new(folder.to_str().expect("it is UTF-8"));
     let told = |ca: Option<&FilePath>, cert: Option<&FilePath>| {
         let url = "https://localhost:1".to_owned();
-        let kept = KeptAnswer::new(&cache, &url, &[]);
         let (ca, cert) = (ca.cloned(), cert.cloned());
         let config = PuppetdbConfig { ca, cert, ..PuppetdbConfig::default() };
+        let kept = KeptAnswer::new(&cache, &url, &config, &[]);
         let source = Puppetdb { url, config, kept };
         let reason = source.refresh(&[], ENOUGH, &|_| {}).expect_err("nothing serves there");
         let reason = reason.split("; ").next().unwrap_or_default();
@@ -227,14 +233,92 @@ fn files_for_tls_that_are_wrong_are_told_without_their_text() {
     assert_eq!(found, expected);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_token_is_sent_to_this_machine_or_over_tls_and_never_quoted() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = std::env::temp_dir().join(format!("hiera-ls-token-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a scratch folder");
+    let folder = FilePath::new(folder.to_str().expect("it is UTF-8"));
+    let write = |name: &str, text: &str, mode: u32| {
+        let path = folder.join(name);
+        std::fs::write(path.as_str(), text).expect("a scratch file");
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(path.as_str(), mode).expect("it is ours");
+        path
+    };
+    let ask = |url: &str, token: &FilePath| {
+        let token_file = Some(token.clone());
+        let config = PuppetdbConfig { token_file, ..PuppetdbConfig::default() };
+        let kept = KeptAnswer::new(&folder, url, &config, &[]);
+        let source = Puppetdb { url: url.to_owned(), config, kept };
+        source.refresh(&[], ENOUGH, &|_| {}).map_err(|reason| {
+            let reason = reason.split("; ").next().unwrap_or_default();
+            reason.replace(folder.as_str(), "DIR").replace(url, "URL")
+        })
+    };
+    let serve = |status: &str, token: &FilePath| {
+        let server = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let url = format!("http://{}", server.local_addr().expect("it has an address"));
+        std::thread::scope(|scope| {
+            let serving = scope.spawn(|| {
+                let (mut client, _) = server.accept().expect("it is asked");
+                let (head, _) = read_request(&client);
+                let body = if status == "200 OK" { format!("[{ROW}]") } else { "no".to_owned() };
+                client.write_all(&answer(status, &body)).expect("it reads");
+                head
+            });
+            let result = ask(&url, token);
+            (result, serving.join().expect("the request is as expected"))
+        })
+    };
+    let (private, shared) = (write("t", "word-1\n", 0o600), write("shared", "word-2", 0o640));
+    let wrong = [write("two", "word\nword", 0o600), write("none", " \n", 0o600), folder.join("x")];
+    let (first, head) = serve("200 OK", &private);
+    let (second, _) = serve("200 OK", &shared);
+    let (refused, _) = serve("401 Unauthorized", &private);
+    let far = ask("http://puppetdb.example.net:8080", &private);
+    let unread = wrong.map(|path| ask("http://localhost:1", &path));
+    std::fs::remove_dir_all(folder.as_str()).expect("it is there");
+    assert!(head.to_ascii_lowercase().contains("\r\nx-authentication: word-1\r\n"), "{head}");
+    assert_eq!(first, Ok(complete(1)));
+    let notes = second.expect("it has an answer").notes.join("\n");
+    assert_eq!(
+        notes.replace(folder.as_str(), "DIR"),
+        "other users can read the token in DIR/shared: `chmod 600` hides it"
+    );
+    let [two, none, missing] = unread.map(|result| result.expect_err("there is no token"));
+    assert_eq!(refused, Err("URL does not accept the token in DIR/t: no".to_owned()));
+    assert_eq!(far, Err("the token in DIR/t is sent over https alone".to_owned()));
+    assert_eq!(
+        [two, none],
+        ["two", "none"].map(|name| format!("DIR/{name} is no file of a token"))
+    );
+    assert!(missing.starts_with("DIR/x cannot be read"), "{missing}");
+}
+
+#[test]
+fn this_machine_is_named_in_three_ways() {
+    for (url, is_this) in [
+        ("http://localhost:8080", true),
+        ("http://127.0.0.1", true),
+        ("http://[::1]:8080/x", true),
+        ("http://localhost.example.net", false),
+        ("http://puppetdb:8080/localhost", false),
+        ("http://[::2]", false),
+    ] {
+        assert_eq!(client::is_this_machine(url), is_this, "{url}");
+    }
+}
+
 #[test]
 fn a_statement_beyond_the_limit_is_none() {
     let cache = std::env::temp_dir().join(format!("hiera-ls-statement-{}", std::process::id()));
     let cache = FilePath::new(cache.to_str().expect("it is UTF-8"));
-    let kept = KeptAnswer::new(&cache, "http://localhost", &[]);
+    let kept = KeptAnswer::new(&cache, "http://localhost", &PuppetdbConfig::default(), &[]);
     let mut writer = kept.begin_writing().expect("the folder can be made");
     writer.write_row(ROW).expect("the disk has room");
-    writer.finish("http://localhost", &[]).expect("the disk has room");
+    writer.finish("http://localhost", &[], OldNodes::default()).expect("the disk has room");
     let rows = kept.rows();
     let path = rows.as_str().strip_suffix('l').expect("the statement is a `.json`");
     let text = std::fs::read_to_string(path).expect("it is written");

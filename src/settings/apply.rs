@@ -192,6 +192,7 @@ mod tests {
                 }
                 SettingType::Text => serde_json::json!("/outside"),
                 SettingType::Seconds => 5.into(),
+                SettingType::Age => serde_json::json!("7d"),
                 SettingType::Texts => serde_json::json!(["/outside"]),
                 SettingType::Flag => true.into(),
                 SettingType::Bytes => 5.into(),

@@ -134,7 +134,7 @@ fn leads_out(folder: &FilePath, fs: &dyn FileSystem) -> Option<SettingProblem> {
     })
 }
 
-/// Returns the problem that no nodes, or old ones, come from PuppetDB.
+/// Returns the problem that no nodes, old ones or not all come from PuppetDB.
 pub(crate) fn of_puppetdb(message: String) -> SettingProblem {
     SettingProblem {
         file: None,
@@ -229,15 +229,17 @@ impl Settings {
 
 impl Opened {
     /// Asks PuppetDB for its nodes with these fields, and reads its answer. Where it gives none, that
-    /// is a problem of the settings, and an earlier answer counts.
+    /// is a problem of the settings, and an earlier answer counts. So are the notes on an answer.
     fn ask(&mut self, source: &Puppetdb, fields: &[String], fs: &dyn FileSystem) {
         let max_size = self.settings.workspace.max_file_size;
         match source.refresh(fields, max_size, &|_| {}) {
-            Ok(refreshed) if refreshed.is_other => {
-                let scanned = scan::scan(&self.workspace.scan_request(), fs, &|_| {});
-                self.workspace.apply(Change::Scanned(Box::new(scanned)));
+            Ok(refreshed) => {
+                if refreshed.is_other {
+                    let scanned = scan::scan(&self.workspace.scan_request(), fs, &|_| {});
+                    self.workspace.apply(Change::Scanned(Box::new(scanned)));
+                }
+                self.problems.extend(refreshed.notes.into_iter().map(of_puppetdb));
             }
-            Ok(_) => {}
             Err(reason) => self.problems.push(of_puppetdb(reason)),
         }
     }

@@ -38,6 +38,8 @@ pub enum SettingType {
     Bytes,
     /// A number of seconds, at least one.
     Seconds,
+    /// An age: a number with the unit `d`, `h`, `m` or `s`.
+    Age,
     /// One of some numbers.
     Numbers(&'static [u8]),
     /// One of some words.
@@ -218,6 +220,33 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: None,
         meaning: "the private key of that certificate, likewise: Puppet's `ssl/private_keys/NAME.pem`",
+        who: Who::User,
+        per_environment: false,
+    },
+    Setting {
+        name: "nodes.puppetdb.tokenFile",
+        kind: SettingType::Text,
+        default: "null",
+        otherwise: None,
+        meaning: "a file with a token of Puppet Enterprise, likewise, which is sent in the header `X-Authentication`: `~/.puppetlabs/token`",
+        who: Who::User,
+        per_environment: false,
+    },
+    Setting {
+        name: "nodes.puppetdb.query",
+        kind: SettingType::Text,
+        default: "null",
+        otherwise: None,
+        meaning: "a condition for the nodes that are asked for, besides that they are active: in PQL, `facts.os.family = \"Debian\"`, or as a list in JSON, `[\"=\", \"environment\", \"production\"]`",
+        who: Who::User,
+        per_environment: false,
+    },
+    Setting {
+        name: "nodes.puppetdb.maxAge",
+        kind: SettingType::Age,
+        default: "null",
+        otherwise: None,
+        meaning: "how old the facts of a node may be when PuppetDB is asked: `7d`, `12h`, `30m` or `90s`; nodes with older facts are left out, and counted",
         who: Who::User,
         per_environment: false,
     },

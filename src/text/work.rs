@@ -19,6 +19,8 @@ pub(crate) enum Work {
     Write,
     /// A key was looked up in levels.
     Lookup,
+    /// A level was located in a scope, or its known locations were found.
+    Locate,
     /// The environments of a workspace were discovered.
     Layout,
     /// A step of a search whose cost must stay in proportion to its input.
@@ -43,6 +45,8 @@ pub(crate) struct Counts {
     pub(crate) written: usize,
     /// Keys looked up, those that tokens ask for included.
     pub(crate) lookups: usize,
+    /// Levels located.
+    pub(crate) located: usize,
     /// How often environments were discovered.
     pub(crate) layouts: usize,
     /// Steps of searches.
@@ -61,6 +65,7 @@ thread_local! {
             checked: 0,
             written: 0,
             lookups: 0,
+            located: 0,
             layouts: 0,
             steps: 0,
             matches: 0,
@@ -85,6 +90,7 @@ pub(crate) fn count_work(work: Work) {
             Work::Check => now.checked += 1,
             Work::Write => now.written += 1,
             Work::Lookup => now.lookups += 1,
+            Work::Locate => now.located += 1,
             Work::Layout => now.layouts += 1,
             Work::Step => now.steps += 1,
             Work::Match => now.matches += 1,

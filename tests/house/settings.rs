@@ -129,6 +129,7 @@ fn json_schema(setting: &Setting) -> Value {
         SettingType::Flag => json!({"type": "boolean"}),
         SettingType::Bytes => json!({"type": "integer", "minimum": 0}),
         SettingType::Seconds => json!({"type": "integer", "minimum": 1}),
+        SettingType::Age => json!({"type": or_null("string"), "pattern": "^[1-9][0-9]*[dhms]$"}),
         SettingType::Numbers(numbers) => json!({"type": "integer", "enum": numbers}),
         SettingType::Words(words) => {
             let words = words

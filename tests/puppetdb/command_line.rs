@@ -159,6 +159,118 @@ fn the_last_answer_serves_while_the_server_is_down_slow_or_breaks_off() {
 }
 
 #[test]
+fn a_condition_narrows_the_active_nodes() {
+    let Some(server) = filled_server() else { return };
+    let root = repository("puppetdb-query");
+    let ask = |query: &str| {
+        let mut asking = asking(server, &server.url(), "ca.pem", Some("client"));
+        asking.extend(["--puppetdb-query".to_owned(), query.to_owned()]);
+        nodes(&root, &asking)
+    };
+    let names = |text: &[&str]| text.iter().map(|name| format!("{name}.example.net")).collect();
+    let ten: Vec<String> =
+        (0..10).map(|number| format!("web-00{number}.made.example.net")).collect();
+    let expected: [(&str, Vec<String>); 5] = [
+        (r#"certname ~ "^web-00" and facts.os.family = "Debian""#, ten.clone()),
+        (r#"["and", ["~", "certname", "^web-00"], ["=", "facts.os.family", "Debian"]]"#, ten),
+        // The condition is one, whatever stands in it.
+        (
+            "certname = 'gone.example.net' or certname = 'web-001.made.example.net'",
+            names(&["web-001.made"]),
+        ),
+        ("resources { type = 'Class' }", Vec::new()),
+        (r#"["in", "certname", ["array", ["db-01.oslo.example.net"]]]"#, names(&["db-01.oslo"])),
+    ];
+    for (query, nodes) in expected {
+        assert_eq!(ask(query), (nodes, String::new()), "{query}");
+    }
+    let mut told = Vec::new();
+    for query in [
+        "facts.os.family == 'Debian'",
+        "nodes[certname] { }",
+        "colour = 'red'",
+        r#"["=", "colour", "red"]"#,
+        r#"["=", "certname""#,
+    ] {
+        let (found, stderr) = ask(query);
+        assert_eq!(found, [""; 0], "{query}");
+        told.push(reason(&stderr, server, &server.url()).0);
+    }
+    expect_test::expect![[r##"
+        URL refuses the condition of `nodes.puppetdb.query`, whose first line is 2: PQL parse error at line 2, column 18: facts.os.family == 'Debian' ^ Expected one of: [ false true #"[0-9]+" - ' " #"\s+"
+        URL refuses the condition of `nodes.puppetdb.query`, whose first line is 2: PQL parse error at line 2, column 6: nodes[certname] { } ^ Expected one of: { #"\s+" is not null is null in !~ != = > < <= >= ~> ~
+        URL refuses the condition of `nodes.puppetdb.query`: 'colour' is not a queryable object for inventory. Known queryable objects are 'certname', 'environment', 'facts', 'timestamp', and 'trusted'
+        URL refuses the condition of `nodes.puppetdb.query`: 'colour' is not a queryable object for inventory. Known queryable objects are 'certname', 'environment', 'facts', 'timestamp', and 'trusted'
+        `nodes.puppetdb.query` begins as a condition in JSON, but EOF while parsing a list at line 1 column 16
+    "##]]
+    .assert_eq(&(told.join("\n") + "\n"));
+}
+
+#[test]
+fn nodes_with_old_facts_are_left_out_and_counted() {
+    let Some(server) = filled_server() else { return };
+    let root = repository("puppetdb-age");
+    let old = ["web-198.made.example.net", "web-199.made.example.net"];
+    let ask = |age: &str| {
+        let mut asking = asking(server, &server.url(), "ca.pem", Some("client"));
+        asking.extend(["--puppetdb-max-age".to_owned(), age.to_owned()]);
+        let config: Vec<&str> =
+            std::iter::once("config").chain(asking.iter().map(String::as_str)).collect();
+        let (names, stderr) = nodes(&root, &asking);
+        (names, stderr, run(&mut program(&root, &config), "").stdout)
+    };
+    let (week, told, page) = ask("7d");
+    assert_eq!(week.len(), 201);
+    assert!(!old.iter().any(|name| week.iter().any(|known| known == name)), "{week:?}");
+    let sentence =
+        format!("left out as their facts are older than 7 d: 2 nodes ({}, {})\n", old[0], old[1]);
+    assert_eq!(told, format!("hiera-ls: setting 'nodes.puppetdb': {sentence}"));
+    assert!(page.contains(&format!(" has 201 nodes\n  {sentence}")), "{page}");
+    // The times of facts change with each run of an agent: none is kept.
+    let rows = fs::read_dir(cache_of(&root).join("hiera-ls/puppetdb")).expect("it is there");
+    for file in
+        rows.flatten().filter(|file| file.path().extension().is_some_and(|it| it == "jsonl"))
+    {
+        let text = fs::read_to_string(file.path()).expect("it can be read");
+        assert!(text.lines().count() == 201 && !text.contains("timestamp"), "{text}");
+    }
+    let (year, told, _) = ask("365d");
+    assert_eq!(year.len(), 202);
+    assert!(told.contains(&format!(": 1 node ({})", old[1])), "{told}");
+    let (all, told, page) = ask("1000d");
+    assert_eq!((all.len(), told.as_str()), (203, ""));
+    assert!(!page.contains("left out"), "{page}");
+}
+
+#[test]
+fn a_token_is_in_no_output_and_no_file() {
+    let Some(server) = filled_server() else { return };
+    let root = repository("puppetdb-token");
+    let token = root.with_file_name("token");
+    fs::write(&token, "t0ken-of-the-user\n").expect("it can be written");
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).expect("it is ours");
+    let mut arguments = asking(server, &server.url(), "ca.pem", Some("client"));
+    let path = token.to_str().expect("it is UTF-8").to_owned();
+    arguments.extend(["--puppetdb-token-file".to_owned(), path.clone()]);
+    let (names, stderr) = nodes(&root, &arguments);
+    assert_eq!(names.len(), 203, "{stderr}");
+    let expected = format!("other users can read the token in {path}: `chmod 600` hides it\n");
+    assert_eq!(stderr, format!("hiera-ls: setting 'nodes.puppetdb': {expected}"));
+    let logging: Vec<&str> = ["check", "--log", "trace"]
+        .into_iter()
+        .chain(arguments.iter().map(String::as_str))
+        .collect();
+    let logged = run(&mut program(&root, &logging), "");
+    assert!(!logged.stderr.is_empty());
+    let files = fs::read_dir(cache_of(&root).join("hiera-ls/puppetdb")).expect("it is there");
+    let files =
+        files.flatten().map(|file| fs::read_to_string(file.path()).expect("it can be read"));
+    for text in [logged.stdout, logged.stderr].into_iter().chain(files) {
+        assert!(!text.contains("t0ken"), "{text}");
+    }
+}
+
+#[test]
 fn no_file_of_a_repository_makes_a_connection() {
     let root = repository("puppetdb-of-repository");
     let proxy = Proxy::start(1);

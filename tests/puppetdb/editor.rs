@@ -20,12 +20,25 @@ struct Session {
 
 impl Session {
     fn start(root: &Path, puppetdb: &PuppetDb, url: &str, timeout: u64) -> Session {
+        Session::start_with(root, puppetdb, (url, timeout), &json!({}))
+    }
+
+    /// Starts a session with more settings of `nodes.puppetdb`.
+    fn start_with(
+        root: &Path,
+        puppetdb: &PuppetDb,
+        (url, timeout): (&str, u64),
+        more: &Value,
+    ) -> Session {
         let server = Server::spawn(&mut program(root, &["server"]));
         let mut session = Session { server, shown: Vec::new(), progress: Vec::new(), count: 0 };
-        let puppetdb = json!({
+        let mut puppetdb = json!({
             "url": url, "timeout": timeout, "ca": puppetdb.pem("ca.pem"),
             "cert": puppetdb.pem("client.pem"), "key": puppetdb.pem("client.key"),
         });
+        for (name, value) in more.as_object().into_iter().flatten() {
+            puppetdb[name] = value.clone();
+        }
         let params = json!({
             "processId": null, "rootUri": format!("file://{}", root.display()),
             "capabilities": {"window": {"workDoneProgress": true}},
@@ -162,4 +175,17 @@ fn the_last_answer_serves_a_session_while_puppetdb_is_down() {
     );
     assert!(text.starts_with(&start) && text.ends_with(" ago is used, 203 nodes"), "{text}");
     assert_eq!(second.node_count(), 203);
+}
+
+#[test]
+fn nodes_that_are_left_out_are_told_once() {
+    let Some(puppetdb) = filled_server() else { return };
+    let root = repository("puppetdb-editor-age");
+    let settings = json!({"query": "certname ~ 'web-1'", "maxAge": "100d"});
+    let mut session = Session::start_with(&root, puppetdb, (&puppetdb.url(), 60), &settings);
+    session.open(&root);
+    wait_until("its nodes are there", || session.node_count() == 99);
+    let sentence =
+        "left out as their facts are older than 100 d: 1 node (web-199.made.example.net)";
+    assert_eq!(session.shown, [format!("hiera-ls: PuppetDB: {sentence}")]);
 }

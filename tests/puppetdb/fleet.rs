@@ -12,8 +12,8 @@ use crate::support::{copy, hiera_ls, in_package, scratch};
 /// How many nodes are stored besides those of the sample repository.
 const MADE_UP: usize = 200;
 
-/// The server with the nodes of `tests/control-repo`, and others whose names end in `made.example.net`;
-/// `None` without the packages.
+/// The server with the nodes of `tests/control-repo`, and others whose names end in `made.example.net`:
+/// the facts of the last two of these are 8 and 400 days old. `None` without the packages.
 pub fn filled_server() -> Option<&'static PuppetDb> {
     static FILLED: OnceLock<()> = OnceLock::new();
     let server = server()?;
@@ -29,6 +29,8 @@ pub fn filled_server() -> Option<&'static PuppetDb> {
         nodes.push((gone.clone(), json!({"kernel": "Linux"})));
         server.store(&nodes);
         server.deactivate(&gone);
+        server.make_old("web-198.made.example.net", 8);
+        server.make_old("web-199.made.example.net", 400);
     });
     Some(server)
 }

@@ -32,6 +32,8 @@ pub struct PuppetDb {
     pub plain: u16,
     /// The port with TLS, for clients with a certificate.
     pub tls: u16,
+    /// The port of its PostgreSQL.
+    database: u16,
 }
 
 /// The server of all tests; `None` without the packages.
@@ -117,7 +119,7 @@ impl PuppetDb {
         let folder = parent.join(format!("{PREFIX}{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder can be made");
         let [database, plain, tls] = free_ports();
-        let server = PuppetDb { folder, plain, tls };
+        let server = PuppetDb { folder, plain, tls, database };
         make_certificates(&server.folder);
         // The servers end with the thread that starts them. Those of the tests end before others.
         let (sender, started) = std::sync::mpsc::channel();
@@ -192,6 +194,14 @@ impl PuppetDb {
         wait_until(certname, || self.knows(certname, true));
     }
 
+    /// Gives the facts of a node an age in days: PuppetDB itself stamps them when they come.
+    pub fn make_old(&self, certname: &str, days: u32) {
+        let text = format!(
+            "UPDATE factsets SET timestamp = now() - interval '{days} days' WHERE certname = '{certname}'"
+        );
+        assert!(ask_postgres(self.database, "puppetdb", &text));
+    }
+
     /// Whether a node is stored, and deactivated or not.
     fn knows(&self, certname: &str, is_deactivated: bool) -> bool {
         let node = self.get(&format!("/pdb/query/v4/nodes/{certname}"));
@@ -218,24 +228,19 @@ fn start_postgres(folder: &Path, port: u16) -> Child {
     }
     let errors = log.try_clone().expect("it can be shared");
     let server = server.current_dir(folder).stdout(log).stderr(errors).spawn().expect("it starts");
-    let psql = |database: &str, text: &str| {
-        let mut command = Command::new(programs.join("psql"));
-        command.args([
-            "-h",
-            "127.0.0.1",
-            "-p",
-            &port.to_string(),
-            "-U",
-            "puppetdb",
-            "-qd",
-            database,
-        ]);
-        support::run(command.args(["-c", text]), "").status == Some(0)
-    };
-    wait_until("PostgreSQL answers", || psql("postgres", "SELECT 1"));
-    assert!(psql("postgres", "CREATE DATABASE puppetdb"));
-    assert!(psql("puppetdb", "CREATE EXTENSION pg_trgm"));
+    wait_until("PostgreSQL answers", || ask_postgres(port, "postgres", "SELECT 1"));
+    assert!(ask_postgres(port, "postgres", "CREATE DATABASE puppetdb"));
+    assert!(ask_postgres(port, "puppetdb", "CREATE EXTENSION pg_trgm"));
     server
+}
+
+/// Runs a statement in a database. Returns whether that worked.
+fn ask_postgres(port: u16, database: &str, text: &str) -> bool {
+    let psql = postgres().expect("it is there").join("psql");
+    let mut command = Command::new(psql);
+    let port = port.to_string();
+    command.args(["-h", "127.0.0.1", "-p", &port, "-U", "puppetdb", "-qd", database, "-c", text]);
+    support::run(&mut command, "").status == Some(0)
 }
 
 fn start_puppetdb(folder: &Path, [database, plain, tls]: [u16; 3]) -> Child {

@@ -63,12 +63,8 @@ impl Findings {
     /// When the snapshot is cancelled, the parts not checked by then are left to the next call. So
     /// are slow parts of unedited files, where there are findings of other files to publish.
     pub fn update(&mut self, snapshot: &Snapshot, rules: &RulesConfig) -> Vec<ReportedFindings> {
-        let changes = match &self.seen {
-            Some((before, same)) if same == rules && is_same_world(before, snapshot) => {
-                Some(key_changes(before, snapshot))
-            }
-            _ => None,
-        };
+        let same_rules = self.seen.as_ref().filter(|(_, same)| same == rules);
+        let changes = same_rules.and_then(|(before, _)| changes_between(before, snapshot));
         if changes.as_ref().is_some_and(KeyChanges::is_any) {
             self.track_dependencies(&|| true);
         }
@@ -334,10 +330,14 @@ impl Findings {
 }
 
 /// A name that stands for all code where changes are recorded. No key is called like it.
-const CODE: &str = "\u{1}code";
+pub(crate) const CODE: &str = "\u{1}code";
 
-/// Returns the changes from a snapshot to a later one, in data and in the code that reads it.
-fn key_changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
+/// Returns the changes from a snapshot to a later one, in data and in the code that reads it; `None`
+/// where more than these may differ: files, configs, settings, nodes.
+pub(crate) fn changes_between(before: &Snapshot, now: &Snapshot) -> Option<KeyChanges> {
+    if !is_same_world(before, now) {
+        return None;
+    }
     let mut changes = before.keys().changes_to(now.keys());
     for environment in &now.environments().all {
         let Some(known) = before.known_manifests(environment) else { continue };
@@ -347,7 +347,7 @@ fn key_changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
             changes.keys.insert(CODE.into()); // Some findings depend on any code.
         }
     }
-    changes
+    Some(changes)
 }
 
 /// Returns the root keys of data that a change of code concerns.

@@ -19,6 +19,7 @@ use crate::fleet::ways::ReadWay;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::resolution::Resolution;
 use crate::text::FilePath;
+use crate::text::work::{Work, count_work};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::Node;
@@ -292,7 +293,6 @@ impl ChangeTracing<'_, '_> {
     /// Looks the keys up, then those that ask for a key that changes, and so on. `None` when
     /// cancelled.
     fn trace(&mut self, mut waiting: BTreeMap<Arc<str>, Stake>) -> Option<()> {
-        let parameters = self.keys_by_parameter();
         while !waiting.is_empty() {
             let mut next: BTreeMap<Arc<str>, Stake> = BTreeMap::new();
             for (key, mut stake) in waiting {
@@ -306,7 +306,7 @@ impl ChangeTracing<'_, '_> {
                 if changed.is_empty() {
                     continue;
                 }
-                for asker in self.askers_of(&key, &parameters) {
+                for asker in self.askers_of(&key) {
                     let known = next.entry(asker).or_default();
                     known.nodes.extend(&changed);
                     known.causes.extend(stake.causes.iter().cloned());
@@ -319,15 +319,11 @@ impl ChangeTracing<'_, '_> {
 
     /// Returns the keys whose tokens, or whose callers' strategies, depend on a key; all keys where
     /// `lookup_options` do.
-    fn askers_of(
-        &self,
-        key: &str,
-        parameters: &HashMap<String, BTreeSet<Arc<str>>>,
-    ) -> BTreeSet<Arc<str>> {
+    fn askers_of(&self, key: &str) -> BTreeSet<Arc<str>> {
         let sides = [self.before, self.after].map(|side| side.snapshot.keys());
         let mut askers: BTreeSet<Arc<str>> =
             sides.iter().flat_map(|index| index.asked_by(key)).cloned().collect();
-        askers.extend(parameters.get(key).into_iter().flatten().cloned());
+        askers.extend(self.keys_merged_by(key));
         if askers.remove(LOOKUP_OPTIONS) {
             askers.extend(sides.iter().flat_map(|index| index.keys()).cloned());
             askers.remove(LOOKUP_OPTIONS);
@@ -335,19 +331,18 @@ impl ChangeTracing<'_, '_> {
         askers
     }
 
-    /// Returns the keys that calls read with a strategy that a class parameter decides, by the key
-    /// of the parameter.
-    fn keys_by_parameter(&self) -> HashMap<String, BTreeSet<Arc<str>>> {
-        let mut found: HashMap<String, BTreeSet<Arc<str>>> = HashMap::new();
+    /// Returns the keys that calls read with a strategy that the class parameter of a key decides.
+    fn keys_merged_by(&self, key: &str) -> Vec<Arc<str>> {
         let ComparedSide { snapshot, environment, .. } = self.after;
-        for key in snapshot.keys().keys() {
-            for way in ReadWay::ways_of_key(snapshot, environment, key) {
-                if let Some(parameter) = way.deciding_parameter() {
-                    found.entry(parameter.to_owned()).or_default().insert(key.clone());
-                }
-            }
+        if !snapshot.manifests(environment).decides_merges(key) {
+            return Vec::new(); // as with most
         }
-        found
+        let is_merged_by = |one: &&Arc<str>| {
+            count_work(Work::Step);
+            let ways = ReadWay::ways_of_key(snapshot, environment, one);
+            ways.iter().any(|way| way.deciding_parameter() == Some(key))
+        };
+        snapshot.keys().keys().filter(is_merged_by).cloned().collect()
     }
 
     /// Adds causes to the changes of a key that are known already, and leaves the nodes for which the

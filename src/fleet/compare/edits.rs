@@ -1,8 +1,8 @@
 //! The entries that differ between two revisions of files, regardless of their effect.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::keys::keys_with_other_data;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
@@ -97,11 +97,8 @@ pub fn find_edits(
         if old.refusal().is_some() || new.refusal().is_some() {
             continue;
         }
-        let keys: BTreeSet<Arc<str>> =
-            old.keys().chain(new.keys()).filter_map(|key| key.as_arc().cloned()).collect();
-        for key in keys {
+        for key in keys_with_other_data(&old, &new) {
             let kind = match (old.get(&key), new.get(&key)) {
-                (Some(one), Some(other)) if one.value == other.value => continue,
                 (Some(_), Some(_)) if *key == *LOOKUP_OPTIONS => EditKind::Options,
                 (Some(_), Some(_)) => EditKind::Edited,
                 (None, Some(_)) => EditKind::Added,

@@ -10,6 +10,7 @@ use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::Value;
 use crate::text::FilePath;
+use crate::text::work::{Work, count_work};
 use crate::workspace::environments::Environment;
 use crate::workspace::index::KeyIndex;
 
@@ -128,19 +129,25 @@ fn keys_of_file(
     if old.refusal().is_some() != new.refusal().is_some() {
         return all_keys(&old).chain(all_keys(&new)).collect();
     }
-    // The versions of a file share the parts that are the same: a file of thousands of keys is
-    // compared for each of its entries.
-    let (gone, come) = old.parts().changes_to(new.parts());
-    let members = gone.into_iter().chain(come).flat_map(|part| &part.data.members);
-    let mut keys: BTreeSet<Arc<str>> = members
-        .filter_map(|(key, _)| key.as_arc())
-        .filter(|key| old.get(key).map(|it| &it.value) != new.get(key).map(|it| &it.value))
-        .cloned()
-        .collect();
+    let mut keys = keys_with_other_data(&old, &new);
     if keys.contains(LOOKUP_OPTIONS) {
         keys.extend(keys_of_options((before, after), path, &old, &new));
     }
     keys
+}
+
+/// Returns the keys whose data differ in two versions of a file, in the order of their bytes.
+pub(super) fn keys_with_other_data(old: &DataFile, new: &DataFile) -> BTreeSet<Arc<str>> {
+    // The versions of a file share the parts that are the same: a file of thousands of keys is
+    // compared for each of its entries.
+    let (gone, come) = old.parts().changes_to(new.parts());
+    let members = gone.into_iter().chain(come).flat_map(|part| &part.data.members);
+    members
+        .filter_map(|(key, _)| key.as_arc())
+        .inspect(|_| count_work(Work::Step))
+        .filter(|key| old.get(key).map(|it| &it.value) != new.get(key).map(|it| &it.value))
+        .cloned()
+        .collect()
 }
 
 /// Returns the keys for which `lookup_options` of a file say something else. Options that Puppet

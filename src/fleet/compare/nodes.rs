@@ -87,8 +87,8 @@ pub(super) fn rank_nodes(nodes: &BTreeSet<usize>) -> (Reverse<usize>, Option<usi
 pub(super) struct ComparedNodes<'a> {
     pub(super) nodes: &'a [Arc<Node>],
     pub(super) are_kinds: bool,
-    /// The later numbers of nodes, by name.
-    pub(super) numbers: HashMap<&'a str, usize>,
+    /// The later numbers of nodes, by name; `None` where both sides have the same nodes.
+    later_numbers: Option<HashMap<&'a str, usize>>,
     /// The numbers of those that are compared, before.
     pub(super) compared: Vec<usize>,
     pub(super) added: Vec<Arc<str>>,
@@ -104,36 +104,37 @@ impl<'a> ComparedNodes<'a> {
     ) -> ComparedNodes<'a> {
         let (nodes, are_kinds) = NodeValues::all_nodes(before, environment);
         let (later, _) = NodeValues::all_nodes(after, environment_after);
+        // Edits of data leave the nodes as they are.
+        let are_same = std::ptr::eq(nodes, later);
         let numbers: HashMap<&str, usize> =
-            later.iter().enumerate().map(|(number, node)| (&*node.name, number)).collect();
-        let known: BTreeSet<&str> = nodes.iter().map(|node| &*node.name).collect();
-        let both = nodes.iter().enumerate();
-        let both = both.filter(|(_, node)| numbers.contains_key(&*node.name) && is_chosen(node));
-        let mut compared: Vec<usize> = both.map(|(number, _)| number).collect();
-        // Nodes with similar names are mostly nodes with the same answers, which cost one lookup.
-        compared.sort_by_key(|number| &nodes[*number].name);
-        compared = compared[share.range_of(compared.len())].to_vec();
-        compared.sort_unstable();
-        ComparedNodes {
-            compared,
-            added: later
-                .iter()
-                .filter(|node| !known.contains(&*node.name) && is_chosen(node))
-                .map(|node| node.name.clone())
-                .collect(),
-            removed: nodes
-                .iter()
-                .filter(|node| !numbers.contains_key(&*node.name) && is_chosen(node))
-                .map(|node| node.name.clone())
-                .collect(),
-            nodes,
-            are_kinds,
-            numbers,
+            if are_same { HashMap::new() } else { numbers_by_name(later) };
+        let is_later = |node: &Node| are_same || numbers.contains_key(&*node.name);
+        let all = 0..nodes.len();
+        let mut compared: Vec<usize> =
+            all.filter(|number| is_later(&nodes[*number]) && is_chosen(&nodes[*number])).collect();
+        if *share != Share::WHOLE {
+            // Nodes with similar names are mostly nodes with the same answers, which cost one lookup.
+            compared.sort_by_key(|number| &nodes[*number].name);
+            compared = compared[share.range_of(compared.len())].to_vec();
+            compared.sort_unstable();
         }
+        let chosen_names = |nodes: &[Arc<Node>], is_other: &dyn Fn(&Node) -> bool| {
+            let others = nodes.iter().filter(|node| is_other(node) && is_chosen(node));
+            others.map(|node| node.name.clone()).collect::<Vec<_>>()
+        };
+        let removed = chosen_names(nodes, &|node| !is_later(node));
+        let earlier = if are_same { HashMap::new() } else { numbers_by_name(nodes) };
+        let added = chosen_names(later, &|node| !are_same && !earlier.contains_key(&*node.name));
+        let later_numbers = (!are_same).then_some(numbers);
+        ComparedNodes { nodes, are_kinds, later_numbers, compared, added, removed }
     }
 
     /// Returns the number after of a node that is compared.
     pub(super) fn later_number(&self, node: usize) -> usize {
-        self.numbers[&*self.nodes[node].name]
+        self.later_numbers.as_ref().map_or(node, |numbers| numbers[&*self.nodes[node].name])
     }
+}
+
+fn numbers_by_name(nodes: &[Arc<Node>]) -> HashMap<&str, usize> {
+    nodes.iter().enumerate().map(|(number, node)| (&*node.name, number)).collect()
 }

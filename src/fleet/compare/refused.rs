@@ -11,6 +11,7 @@ use super::ComparedSide;
 use super::nodes::ComparedNodes;
 use crate::hiera::config::Layer;
 use crate::text::FilePath;
+use crate::text::work::{Work, count_work};
 
 /// A file that Puppet refuses in one revision, with the nodes that read it there.
 #[derive(Clone, Debug)]
@@ -47,8 +48,9 @@ pub(super) fn refused_files(
         let view = snapshot.view(environment);
         let (known, _) = side.compared_nodes();
         let number = |node: usize| if is_after { nodes.later_number(node) } else { node };
-        for file in snapshot.files().filter(|file| environment.reaches_file(&file.path)) {
-            let path = &file.path;
+        let files = snapshot.keys().refused_files();
+        for path in files.filter(|path| environment.reaches_file(path)) {
+            count_work(Work::Step);
             let is_refused = view.data_of(path).is_some_and(|data| data.refusal().is_some());
             if !is_refused || environment.is_read_by_functions(path) {
                 continue;

@@ -5,15 +5,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{LensText, MAX_LOOKUPS, list_or_count};
+use crate::diagnostics::{CODE, changes_between};
 use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::fleet::groups::Groups;
 use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::resolution::Resolution;
 use crate::ide::phrases::PlaceNames;
 use crate::ide::value_part::{ValuePart, is_redundant, value_part};
 use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
+use crate::workspace::manifests::CalledMerge;
 
 /// The limits of the lookups for a lens.
 const LIMITS: ValueLimits = ValueLimits::OF_KEY;
@@ -23,22 +26,66 @@ pub(super) struct SharedReaders<'a> {
     audience: FileAudience<'a>,
     /// Whether a file has readers in common, for files that were asked about.
     known: HashMap<&'a FilePath, bool>,
-    /// The number of lookups that were made.
+    /// The number of lookups that were made, or would have been without the known answers.
     lookups: usize,
+    /// Which definitions are news.
+    news: HashMap<Arc<str>, Arc<News>>,
+}
+
+/// Whether the definition of a key has a part that is news.
+#[derive(Debug)]
+pub(super) struct News {
+    is_news: bool,
+    /// The number of lookups that it took to find that out.
+    lookups: usize,
+    /// The root keys that these lookups may have read; `None` for any.
+    reads: Option<Box<[Arc<str>]>>,
+}
+
+/// The definitions of a file that are news, in a snapshot.
+#[derive(Debug)]
+pub(super) struct KnownNews {
+    snapshot: Snapshot,
+    news: HashMap<Arc<str>, Arc<News>>,
+}
+
+impl KnownNews {
+    /// Returns the answers that are the same in a later snapshot.
+    fn answers_in(&self, later: &Snapshot) -> HashMap<Arc<str>, Arc<News>> {
+        let changes = changes_between(&self.snapshot, later);
+        let Some(changes) = changes.filter(|changes| !changes.keys.contains(CODE)) else {
+            return HashMap::new();
+        };
+        let is_same = |news: &News| {
+            let mut reads = news.reads.iter().flatten();
+            !changes.is_any()
+                || news.reads.is_some() && !reads.any(|key| changes.keys.contains(key))
+        };
+        let same = self.news.iter().filter(|(_, news)| is_same(news));
+        same.map(|(key, news)| (key.clone(), news.clone())).collect()
+    }
 }
 
 impl<'a> SharedReaders<'a> {
-    /// Returns the files that share readers with the file at `path`.
+    /// Returns the files that share readers with the file at `path`; `before` are answers about an
+    /// earlier version of the file.
     pub(super) fn new(
         snapshot: &'a Snapshot,
         environment: &'a Environment,
         path: &'a FilePath,
+        before: Option<&KnownNews>,
     ) -> SharedReaders<'a> {
         SharedReaders {
             audience: FileAudience::new(snapshot, environment, path),
             known: HashMap::new(),
             lookups: 0,
+            news: before.map(|before| before.answers_in(snapshot)).unwrap_or_default(),
         }
+    }
+
+    /// Returns the answers for the next version of the file.
+    pub(super) fn into_known(self) -> KnownNews {
+        KnownNews { snapshot: self.audience.snapshot.clone(), news: self.news }
     }
 
     /// Whether another file defines a key for readers of the file.
@@ -50,13 +97,33 @@ impl<'a> SharedReaders<'a> {
 
     /// Whether the definition of a key in the file has a part that is news. `true` where too many
     /// lookups were made to find that out.
-    pub(super) fn may_have_news(&mut self, key: &str) -> bool {
+    pub(super) fn may_have_news(&mut self, key: &Arc<str>) -> bool {
         if self.lookups >= MAX_LOOKUPS {
             return true;
         }
+        let news = match self.news.get(key) {
+            Some(known) => known.clone(),
+            None => {
+                let found = Arc::new(self.find_news(key));
+                self.news.insert(key.clone(), found.clone());
+                found
+            }
+        };
+        self.lookups += news.lookups;
+        news.is_news
+    }
+
+    fn find_news(&self, key: &Arc<str>) -> News {
         let value = self.audience.effective_value(&LookupKey::of_root(key), LIMITS, false);
-        self.lookups += value.groups.iter().map(|group| 1 + group.cases.len()).sum::<usize>();
-        Overrides::find(&self.audience, &value, key).is_news()
+        let lookups = value.groups.iter().map(|group| 1 + group.cases.len()).sum();
+        let is_news = Overrides::find(&self.audience, &value, key).is_news();
+        let FileAudience { snapshot, environment, .. } = self.audience;
+        // Tokens in options ask for keys, too, and a class parameter may decide the strategy.
+        let mut read = vec![key.clone(), Arc::from(LOOKUP_OPTIONS)];
+        if let CalledMerge::One(call) = snapshot.manifests(environment).called_merge(key) {
+            read.extend(call.parameter_key().map(Arc::from));
+        }
+        News { is_news, lookups, reads: snapshot.keys().reach_of(read.into_iter()) }
     }
 
     fn has_readers_of(&mut self, file: &'a FilePath) -> bool {

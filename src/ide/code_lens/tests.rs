@@ -1,10 +1,14 @@
 //! The lenses of small files, a line for each.
 
+use std::collections::HashMap;
+
 use expect_test::{Expect, expect};
 
-use super::{LensConfig, code_lenses, lens_text};
+use super::{FileLenses, LensConfig, code_lenses, lens_text};
 use crate::fixture::Fixture;
-use crate::text::{FilePath, Span};
+use crate::tests::edits::{self, Random};
+use crate::text::{FilePath, Span, TextRange};
+use crate::workspace::Change;
 
 const ALL: LensConfig =
     LensConfig { overrides: true, all_overrides: true, readers: true, nodes: true, reach: true };
@@ -18,7 +22,7 @@ fn check(text: &str, path: &str, config: LensConfig, expected: Expect) {
     let path = FilePath::new(path);
     let file = fixture.snapshot.file(&path).expect("the file is there");
     let mut shown = String::new();
-    for lens in code_lenses(&fixture.snapshot, &path, config) {
+    for lens in code_lenses(&fixture.snapshot, &path, config, None).lenses {
         let text = lens_text(&fixture.snapshot, &path, &lens.key, lens.kind).expect("it is there");
         let above = fixture.text_at(Span::in_file(file.id, lens.range));
         shown.push_str(&format!("{above}: {} [{}]\n", text.title, text.places.len()));
@@ -152,7 +156,7 @@ fn behind_many_lookups_each_key_has_a_lens() {
     );
     let fixture = Fixture::new(&text);
     let path = FilePath::new("/data/roles/web.yaml");
-    let found = code_lenses(&fixture.snapshot, &path, LensConfig::default());
+    let found = code_lenses(&fixture.snapshot, &path, LensConfig::default(), None).lenses;
     let keys: Vec<&str> = found.iter().map(|lens| &*lens.key).collect();
     assert_eq!(keys, [format!("k{}", super::MAX_LOOKUPS)]);
 }
@@ -353,4 +357,133 @@ net::mtu: 9000
         net::mtu: overrides data/common.yaml [2]
     "#]],
     );
+}
+
+#[test]
+fn an_edit_looks_up_the_keys_that_read_it() {
+    let keys: String = (0..50).map(|n| format!("k{n}: {n}\n")).collect();
+    let text = format!(
+        "#- node web01 role=web\n#- node db01 role=db\n#- levels Role Common\n#- /data/roles/web.yaml\n{keys}a: 1\nb: 1\n#- /data/common.yaml\n{keys}a: x\nb: \"%{{lookup('a')}}\"\nd: 1\n"
+    );
+    let mut fixture = Fixture::new(&text);
+    let path = FilePath::new("/data/common.yaml");
+    let text = fixture.snapshot.file(&path).and_then(|file| file.text()).expect("it is there");
+    let text = text.to_str().into_owned();
+    fixture.workspace.apply(Change::Open(path.clone(), text.clone()));
+    let before = code_lenses(&fixture.workspace.snapshot(), &path, LensConfig::default(), None);
+    let value_of = |entry: &str| {
+        let start = text.find(entry).expect("it is there") + "k: ".len();
+        TextRange::new_empty(start as u32)
+    };
+    let mut lookups = |range: TextRange| {
+        fixture.workspace.apply(Change::Edit(path.clone(), vec![(range, "y".to_owned())]));
+        let snapshot = fixture.workspace.snapshot();
+        snapshot.keys();
+        crate::text::work::take();
+        let after = code_lenses(&snapshot, &path, LensConfig::default(), Some(&before));
+        let counts = crate::text::work::take();
+        assert_eq!(after.lenses, code_lenses(&snapshot, &path, LensConfig::default(), None).lenses);
+        counts.lookups
+    };
+    let of_none = lookups(value_of("d: 1"));
+    let of_two = lookups(value_of("a: x"));
+    assert_eq!(of_none, 0);
+    assert!((1..20).contains(&of_two), "{of_two}");
+}
+
+/// The lookups that an edit cannot concern are not made again, and the lenses are the same.
+#[test]
+fn lenses_after_random_edits_are_those_of_a_new_look() {
+    const FILES: [&str; 4] = [
+        "/data/roles/web.yaml",
+        "/data/nodes/web01.yaml",
+        "/data/common.yaml",
+        "/modules/profile/manifests/init.pp",
+    ];
+    const REPOSITORY: &str = "
+#- node web01 trusted.certname=web01 role=web
+#- node web02 trusted.certname=web02 role=web
+#- node db01 trusted.certname=db01 role=db
+#- levels Node Role Common
+#- /data/nodes/web01.yaml
+a: 1
+list: [n]
+t: \"%{lookup('a')}\"
+#- /data/roles/web.yaml
+a: 1
+b: 2
+list: [r]
+profile::x: 1
+t: t
+#- /data/common.yaml
+lookup_options: {list: {merge: unique}}
+a: 1
+b: \"%{lookup('c')}\"
+c: 3
+list: [c]
+t: \"%{alias('b')}\"
+profile::x: 1
+#- /modules/profile/manifests/init.pp
+class profile($x, $how = 'first') { lookup('b', Array, 'unique') lookup('list', Data, $how) }
+";
+    const PIECES: &[&str] = &[
+        "\na: 2\n",
+        "\nb: 2\n",
+        "\nc: 3\n",
+        "\nt: t\n",
+        "\nprofile::x: 2\n",
+        "\nprofile::how: deep\n",
+        "\nprofile::how: first\n",
+        "\nlist: [r, c]\n",
+        "lookup_options: {list: {merge: first}}\n",
+        "lookup_options: {'^[ab]': {merge: \"%{lookup('c')}\"}}\n",
+        "\nc: unique\n",
+        "\nb: \"%{lookup('a')}\"\n",
+        "\na: \"%{lookup('b')}\"\n",
+        " lookup('list', Array, 'deep') ",
+        "$x, ",
+        "{",
+        "'",
+        "\n",
+        " ",
+        "#",
+        "x",
+        "1",
+    ];
+    let mut random = Random::new(20_261_127);
+    let mut changes = 0;
+    for _ in 0..edits::rounds(60) {
+        let mut fixture = Fixture::new(REPOSITORY);
+        let paths = FILES.map(FilePath::new);
+        for path in &paths {
+            let text = fixture.snapshot.file(path).unwrap().text().unwrap().to_str().into_owned();
+            fixture.workspace.apply(Change::Open(path.clone(), text));
+        }
+        let mut known: HashMap<FilePath, FileLenses> = HashMap::new();
+        for _ in 0..edits::STEPS {
+            let edited = random.pick(&paths);
+            let text = fixture.workspace.open_text(&edited).unwrap().to_str().into_owned();
+            let (range, insert) = edits::edit(&mut random, &text, PIECES);
+            fixture.workspace.apply(Change::Edit(edited.clone(), vec![(range, insert.to_owned())]));
+            let snapshot = fixture.workspace.snapshot();
+            for path in &paths {
+                // A client need not ask after each edit.
+                if random.one_in(3) {
+                    continue;
+                }
+                let lenses = |before| code_lenses(&snapshot, path, LensConfig::default(), before);
+                let (found, anew) = (lenses(known.get(path)), lenses(None));
+                assert_eq!(
+                    found.lenses, anew.lenses,
+                    "{path} after {range:?} {insert:?} in {edited}"
+                );
+                let keys = |it: &FileLenses| {
+                    it.lenses.iter().map(|lens| lens.key.clone()).collect::<Vec<_>>()
+                };
+                changes += usize::from(known.get(path).is_some_and(|it| keys(it) != keys(&found)));
+                known.insert(path.clone(), found);
+            }
+        }
+    }
+    assert!(changes > 100, "lenses changed only {changes} times");
 }

@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 use crate::fixture::Fixture;
 use crate::text::{CancelToken, SourceChange, TextEdit, TextRange, work};
+use crate::workspace::Change;
 
 const FLEET: &str = "#- levels Role Common\n#- node a role=web\n#- node b role=web\n#- node c role=db\n#- /data/roles/web.yaml\nk: 1\nsecret_key: x\n#- /data/roles/db.yaml\nx: 1\n#- /data/common.yaml\nasks: \"%{lookup('k')}\"\nk: 3\nother: 1\n";
 
@@ -233,6 +234,47 @@ fn the_next_keystroke_looks_up_what_follows_from_its_text_alone() {
     let no_room = &mut KnownAnswers::new(0);
     reach_with(&before, &first, no_room);
     assert_eq!(reach_with(&before, &first, no_room).1, lookups, "nothing is kept without room");
+}
+
+#[test]
+fn an_edit_visits_no_other_files_and_keys() {
+    let steps = |count: usize| {
+        let of_roles = |n: usize| format!("#- /data/roles/r{n}.yaml\nown{n}: 1\n");
+        let fleet = format!(
+            "#- levels Role Common\n#- node a role=web\n{}#- /data/roles/bad.yaml\nk: [\n#- /data/common.yaml\nk: 1\nm: 2\n{}#- /manifests/site.pp\nclass p($how = 'first') {{ lookup('k', Data, $how) }}\n",
+            (0..count).map(of_roles).collect::<String>(),
+            (0..count).map(|n| format!("k{n}: 1\n")).collect::<String>()
+        );
+        let mut fixture = Fixture::new(&fleet);
+        let path = FilePath::new("/data/common.yaml");
+        let text = fixture.snapshot.file(&path).and_then(|file| file.text()).expect("a text");
+        let text = text.to_str().into_owned();
+        let value = text.find("m: 2").expect("it is there") as u32 + 3;
+        fixture.workspace.apply(Change::Open(path.clone(), text));
+        let before = fixture.workspace.snapshot();
+        before.keys(); // An edit shares the entries that are parsed.
+        let edit = (TextRange::new(value, value + 1), "3".to_owned());
+        fixture.workspace.apply(Change::Edit(path, vec![edit]));
+        let after = fixture.workspace.snapshot();
+        work::take();
+        let revisions = Revisions { before: &before, after: &after };
+        let found = revisions.find_reach(&Reach::default(), &mut KnownAnswers::default());
+        let total = found.and_then(|reach| reach.total);
+        assert_eq!(total.as_deref(), Some("this edit changes 1 key on 1 of 1 node"));
+        work::take().steps
+    };
+    assert!(steps(20) > 0);
+    assert_eq!(steps(200), steps(20));
+}
+
+#[test]
+fn a_parameter_that_decides_a_strategy_changes_the_keys_that_are_read_with_it() {
+    let fleet = "#- levels Role Common\n#- node a role=web\n#- /data/roles/web.yaml\nk: [1]\n#- /data/common.yaml\nk: [2]\np::how: first\n#- /manifests/site.pp\nclass p($how = 'first') { lookup('k', Array, $how) }\n";
+    let before = Fixture::new(fleet).snapshot;
+    let texts = [("/data/common.yaml", "k: [2]\np::how: unique\n")];
+    let (found, _) = reach_with(&before, &texts, &mut KnownAnswers::default());
+    let total = found.and_then(|reach| reach.total);
+    assert_eq!(total.as_deref(), Some("this edit changes 2 keys on 1 of 1 node"));
 }
 
 #[test]

@@ -52,16 +52,25 @@ pub(in crate::server) fn code_lens(
     let uri = &params.text_document.uri;
     let Some(path) = from_lsp::path_of_uri(uri) else { return Ok(None) };
     let Some(text) = snapshot.file(&path).and_then(|file| file.text()) else { return Ok(None) };
-    let lenses = code_lenses(snapshot, &path, client.settings.lenses).into_iter();
-    let converted = lenses.map(|lens| {
+    let before = client.shared.with(|state| state.last_lenses.get(&path).cloned());
+    let found = code_lenses(snapshot, &path, client.settings.lenses, before.as_deref());
+    let lines = text.lines();
+    let converted = found.lenses.iter().map(|lens| {
         let data = LensData { uri: uri.clone(), key: lens.key.to_string(), kind: lens.kind };
         lsp::CodeLens {
-            range: to_lsp::range_in(text, lens.range, client.features.encoding),
+            range: to_lsp::range_in(&lines, lens.range, client.features.encoding),
             command: None,
             data: serde_json::to_value(data).ok(),
         }
     });
-    Ok(Some(reach_lenses(snapshot, client, (&path, text)).chain(converted).collect()))
+    let all = reach_lenses(snapshot, client, (&path, text)).chain(converted).collect();
+    client.shared.with(|state| {
+        // A cancelled computation may be incomplete.
+        if state.documents.is_open(&path) && !snapshot.cancel_token().is_cancelled() {
+            state.last_lenses.insert(path, Arc::new(found));
+        }
+    });
+    Ok(Some(all))
 }
 
 /// Returns the lenses of edits of a file. They have their texts at once.

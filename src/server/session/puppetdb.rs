@@ -59,23 +59,32 @@ pub(in crate::server) async fn run(client: Client, shared: Arc<Shared>) {
         match answer {
             Ok(None) => {}
             Ok(Some(refreshed)) => {
+                let is_first = last.is_none_or(|last| last.source != source);
                 last = Some(LastAsked { source, failed: None });
                 if refreshed.is_other {
                     shared.disk.ask_reading();
+                }
+                for note in refreshed.notes {
+                    tell(&client, lsp::MessageType::INFO, &note, is_first).await;
                 }
             }
             Err(reason) => {
                 let is_first = last.is_none_or(|last| last.failed.is_none());
                 last = Some(LastAsked { source, failed: Some(Instant::now()) });
                 checked = None;
-                let text = escape_notification(&format!("hiera-ls: PuppetDB: {reason}"));
-                if is_first {
-                    client.show_message(lsp::MessageType::WARNING, text).await
-                } else {
-                    client.log_message(lsp::MessageType::WARNING, text).await
-                }
+                tell(&client, lsp::MessageType::WARNING, &reason, is_first).await;
             }
         }
+    }
+}
+
+/// Shows a message about PuppetDB, or logs it where the user has seen one of its kind.
+async fn tell(client: &Client, kind: lsp::MessageType, text: &str, is_first: bool) {
+    let text = escape_notification(&format!("hiera-ls: PuppetDB: {text}"));
+    if is_first {
+        client.show_message(kind, text).await
+    } else {
+        client.log_message(kind, text).await
     }
 }
 

@@ -15,6 +15,7 @@ use super::folders::Folders;
 use super::pages::PageStore;
 use super::reach::{ReachQuestion, ReachStore};
 use super::status::ToldStatus;
+use crate::ide::code_lens::FileLenses;
 use crate::ide::document_symbols::FileSymbols;
 use crate::ide::reach::{Reach, ReachPage};
 use crate::server::capabilities::Features;
@@ -74,6 +75,8 @@ pub(in crate::server) struct ServerState {
     pub(in crate::server) last_tokens: LastTokens,
     /// The last symbols of open documents.
     pub(in crate::server) last_symbols: HashMap<FilePath, Arc<FileSymbols>>,
+    /// The last lenses of open documents.
+    pub(in crate::server) last_lenses: HashMap<FilePath, Arc<FileLenses>>,
     /// The problems of the settings when they were last put together.
     pub(in crate::server) settings_problems: Vec<SettingProblem>,
     /// Whether the settings have been put together.
@@ -99,6 +102,7 @@ impl Default for ServerState {
             documents: Documents::default(),
             last_tokens: LastTokens::default(),
             last_symbols: HashMap::new(),
+            last_lenses: HashMap::new(),
             settings_problems: Vec::new(),
             is_configured: false,
             last_request: None,
@@ -236,6 +240,7 @@ impl ServerState {
         if is_closed {
             self.last_tokens.forget(path);
             self.last_symbols.remove(path);
+            self.last_lenses.remove(path);
         }
         is_closed
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::puppetdb::PuppetdbConfig;
+use crate::puppetdb::{PuppetdbConfig, parse_age};
 use crate::settings::reader::{SettingsReader, set_if_read};
 
 /// The problem of the settings in a file of the repository.
@@ -24,6 +24,14 @@ pub(super) fn apply(reader: &mut SettingsReader, value: &Value, settings: &mut P
             "ca" => set_if_read(&mut settings.ca, reader.absolute_path(&name, value).map(Some)),
             "cert" => set_if_read(&mut settings.cert, reader.absolute_path(&name, value).map(Some)),
             "key" => set_if_read(&mut settings.key, reader.absolute_path(&name, value).map(Some)),
+            "tokenFile" => {
+                set_if_read(&mut settings.token_file, reader.absolute_path(&name, value).map(Some));
+            }
+            "query" => set_if_read(&mut settings.query, reader.read_text(&name, value).map(Some)),
+            "maxAge" => match value.as_str().and_then(parse_age) {
+                Some(age) => settings.max_age = Some(age),
+                None => reader.report(&name, "must be an age such as 7d, 12h, 30m or 90s"),
+            },
             "timeout" => match value.as_u64().filter(|seconds| *seconds > 0) {
                 Some(seconds) => settings.timeout = Some(Duration::from_secs(seconds)),
                 None => reader.report(&name, "must be a number of seconds, 1 or more"),
@@ -62,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_user_alone_names_a_puppetdb() {
-        let given = json!({"nodes": {"puppetdb": {"url": "https://puppetdb:8081/", "ca": "/ca.pem", "cert": "/c.pem", "key": "/k.pem", "timeout": 3}}});
+        let given = json!({"nodes": {"puppetdb": {"url": "https://puppetdb:8081/", "ca": "/ca.pem", "cert": "/c.pem", "key": "/k.pem", "tokenFile": "/token", "query": "a = 1", "maxAge": "2h", "timeout": 3}}});
         for origin in [Origin::Editor, Origin::Repository] {
             let mut settings = Settings::default();
             let keys: Vec<String> =
@@ -78,6 +86,9 @@ mod tests {
             ca: path("/ca.pem"),
             cert: path("/c.pem"),
             key: path("/k.pem"),
+            token_file: path("/token"),
+            query: Some("a = 1".into()),
+            max_age: Some(Duration::from_secs(7200)),
             timeout: Some(Duration::from_secs(3)),
         };
         assert_eq!(settings.puppetdb, expected);
@@ -94,11 +105,11 @@ mod tests {
             json!(1),
         ];
         for url in wrong {
-            let given = json!({"nodes": {"puppetdb": {"url": url, "ca": "ca.pem", "timeout": 0, "colour": 1}}});
+            let given = json!({"nodes": {"puppetdb": {"url": url, "ca": "ca.pem", "tokenFile": "t", "query": 1, "maxAge": "2w", "timeout": 0, "colour": 1}}});
             let mut settings = Settings::default();
             let keys: Vec<String> =
                 settings.apply(&given, Origin::User).into_iter().map(|one| one.key).collect();
-            let names = ["url", "ca", "timeout", "colour"];
+            let names = ["url", "ca", "tokenFile", "query", "maxAge", "timeout", "colour"];
             assert_eq!(keys, names.map(|name| format!("nodes.puppetdb.{name}")));
             assert_eq!(settings, Settings::default());
         }

@@ -21,8 +21,9 @@ pub struct KeyIndex {
     pub(super) keys: Keys,
     /// The data of each file, in each way in which some level reads it.
     pub(super) readings: imbl::OrdMap<FilePath, Readings>,
-    /// The files among them that could not be read.
-    unread: imbl::OrdSet<FilePath>,
+    /// The files among them that Puppet refuses or that could not be read, with whether the latter is
+    /// the reason.
+    refused: imbl::OrdMap<FilePath, bool>,
     /// Computed when a search for a cycle exceeds its bound; shared between revisions until a key
     /// asks for another one.
     pub(super) circles: Arc<OnceLock<HashMap<Arc<str>, usize>>>,
@@ -118,22 +119,28 @@ impl KeyIndex {
         self.readings.keys()
     }
 
+    /// Returns the files that some level reads and that Puppet refuses, or that could not be read, in
+    /// order.
+    pub fn refused_files(&self) -> impl Iterator<Item = &FilePath> {
+        self.refused.keys()
+    }
+
     /// Returns the files that some level reads and that could not be read, in order.
     pub fn unread_files(&self) -> impl Iterator<Item = &FilePath> {
-        self.unread.iter()
+        self.refused.iter().filter(|(_, is_unread)| **is_unread).map(|(path, _)| path)
     }
 
     /// Whether a file is one that some level reads and that could not be read.
     pub fn is_unread(&self, path: &FilePath) -> bool {
-        self.unread.contains(path)
+        self.refused.get(path).is_some_and(|is_unread| *is_unread)
     }
 
     /// Takes the data of a file, empty for a file that no level reads. Returns the data before.
     pub(super) fn put_readings(&mut self, path: &FilePath, readings: Readings) -> Readings {
-        if readings.0.iter().any(|data| data.refusal().is_some_and(FileRefusal::is_ours)) {
-            drop(self.unread.insert(path.clone()));
-        } else {
-            drop(self.unread.remove(path));
+        let refusals = readings.0.iter().filter_map(|data| data.refusal());
+        match refusals.map(FileRefusal::is_ours).reduce(|one, other| one || other) {
+            Some(is_unread) => drop(self.refused.insert(path.clone(), is_unread)),
+            None => drop(self.refused.remove(path)),
         }
         let before = if readings.0.is_empty() {
             self.readings.remove(path)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use super::index::ManifestIndex;
-use super::query::ReaderAt;
+use super::query::{DefinitionAt, ReaderAt, split_key};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::merge::{Strategy, parse_strategy};
@@ -191,6 +191,17 @@ impl ManifestIndex {
             }
         }
         all
+    }
+
+    /// Whether the parameter of a class that asks a key may decide the merge strategy of some call.
+    pub fn decides_merges(&self, key: &str) -> bool {
+        let Some((class, parameter)) = split_key(key) else { return false };
+        self.definitions(class).any(|DefinitionAt { file, .. }| {
+            file.manifest.readers.iter().any(|reader| {
+                let merge = reader.merge.as_ref().map(|merge| &merge.strategy);
+                matches!(merge, Some(AskedStrategy::Variable { name, .. }) if name == parameter)
+            })
+        })
     }
 
     fn asked_merge(&self, one: &ReaderAt<'_>) -> Option<CallStrategy> {

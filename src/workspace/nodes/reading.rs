@@ -162,6 +162,14 @@ impl NodeColumn {
         self.count
     }
 
+    /// Returns the first node of each value, in the order of the nodes.
+    pub(in crate::workspace) fn first_nodes(&self) -> Vec<usize> {
+        let mut seen = vec![false; self.count as usize];
+        let is_first =
+            |node: &usize| !std::mem::replace(&mut seen[self.numbers[*node] as usize], true);
+        (0..self.numbers.len()).filter(is_first).collect()
+    }
+
     /// Whether two nodes have other values.
     pub fn tells_nodes_apart(&self) -> bool {
         !self.are_equal

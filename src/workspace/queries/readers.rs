@@ -338,6 +338,18 @@ impl Snapshot {
         })
     }
 
+    /// Returns the first node of each class of an environment's nodes: nodes of one class have the same
+    /// locations of this level of a config of the environment.
+    pub fn first_of_classes(
+        &self,
+        environment: &Environment,
+        config: &HieraConfig,
+        level: &Arc<Level>,
+    ) -> Vec<usize> {
+        let Some(memo) = environment.cache.level_memo(config, level) else { return Vec::new() };
+        self.node_classes(environment, &memo).first_nodes()
+    }
+
     /// Returns the nodes whose hierarchy certainly includes the file.
     pub fn nodes_reading<'a>(
         &self,

@@ -20,12 +20,6 @@ const MAX_FILES: usize = 50;
 /// The most lookups for the values of all nodes.
 const MAX_ANSWERS: usize = 500;
 
-/// A file of a level, with the nodes that read it.
-struct LevelFile {
-    target: MoveTarget,
-    readers: Vec<usize>,
-}
-
 impl RefactorContext<'_> {
     pub(super) fn list_targets(&self, key: Arc<str>, filter: &str) -> OverrideList {
         let subjects = Subjects::of_context(self);
@@ -111,16 +105,16 @@ impl RefactorContext<'_> {
         answers: &Answers,
     ) -> (Vec<OverrideTarget>, usize) {
         let mut listed: Vec<(usize, OverrideTarget)> = Vec::new();
-        for (path, file) in self.level_files(subjects) {
+        for (path, target) in self.level_files(subjects) {
             let shown_path = self.short_path(&path).to_lowercase();
-            let level_name = file.target.level.name.to_lowercase();
+            let level_name = target.level.name.to_lowercase();
             if !shown_path.contains(filter) && !level_name.contains(filter) {
                 continue;
             }
             if self.snapshot.cancel_token().is_cancelled() {
                 break;
             }
-            let LevelFile { target, readers } = file;
+            let readers = subjects.readers_of(&path);
             let stated = self.definition_in(&path, key);
             let governed = match stated {
                 Some(_) => Vec::new(),
@@ -155,50 +149,35 @@ impl RefactorContext<'_> {
         self.snapshot.view(self.environment).data_of(path)?.definition_span(key)
     }
 
-    /// Returns the files that levels name for nodes, but for those of single nodes, which are listed
-    /// by their names.
-    fn level_files(&self, subjects: &Subjects<'_>) -> BTreeMap<FilePath, LevelFile> {
+    /// Returns the files that levels name for nodes as targets, but for those of single nodes, which
+    /// are listed by their names.
+    fn level_files(&self, subjects: &Subjects<'_>) -> Vec<(FilePath, MoveTarget)> {
         let of_nodes = self.node_locations();
-        let mut files: BTreeMap<FilePath, LevelFile> = BTreeMap::new();
-        let mut refused: BTreeSet<FilePath> = BTreeSet::new();
+        // Without a target where the file cannot take the entry.
+        let mut files: BTreeMap<FilePath, Option<MoveTarget>> = BTreeMap::new();
         for (_, config) in subjects.layers() {
-            let levels: Vec<_> = config
-                .hierarchy
-                .iter()
-                .filter(|level| {
-                    level.locations.templates().iter().any(|it| !of_nodes.contains(&*it.text))
-                })
-                .cloned()
-                .collect();
-            for (node, scope) in subjects.scopes.iter().enumerate() {
-                if self.snapshot.cancel_token().is_cancelled() {
-                    return files;
+            for level in &config.hierarchy {
+                let templates = level.locations.templates();
+                if self.snapshot.cancel_token().is_cancelled()
+                    || templates.iter().all(|it| of_nodes.contains(&*it.text))
+                {
+                    continue;
                 }
-                for level in self.located_levels(config, &levels, scope) {
-                    for location in level.locations.iter() {
+                for node in subjects.nodes_apart(config, level) {
+                    let scope = &subjects.scopes[node];
+                    let located = self.located_levels(config, std::slice::from_ref(level), scope);
+                    for location in located.iter().flat_map(|level| level.locations.iter()) {
                         let LevelTarget::File { path, .. } = &location.place else { continue };
                         let template = location.template.as_ref();
                         let is_of_node = template.is_some_and(|it| of_nodes.contains(&*it.text));
-                        if is_of_node || refused.contains(path) {
-                            continue;
-                        }
-                        if !files.contains_key(path) {
-                            let Some(target) = self.target_of(&level.level, location, scope) else {
-                                refused.insert(path.clone());
-                                continue;
-                            };
-                            let readers = Vec::new();
-                            files.insert(path.clone(), LevelFile { target, readers });
-                        }
-                        let readers = files.get_mut(path).map(|file| &mut file.readers);
-                        if let Some(readers) = readers.filter(|known| known.last() != Some(&node)) {
-                            readers.push(node);
+                        if !is_of_node && !files.contains_key(path) {
+                            files.insert(path.clone(), self.target_of(level, location, scope));
                         }
                     }
                 }
             }
         }
-        files
+        files.into_iter().filter_map(|(path, target)| Some((path, target?))).collect()
     }
 
     /// Returns the locations, as written, whose files are one node each.

@@ -8,11 +8,11 @@ use super::super::RefactorContext;
 use super::super::targets::MoveTarget;
 use crate::fleet::groups::{FleetQuestion, Group, group_by_answer};
 use crate::fleet::node_values::NodeValues;
-use crate::hiera::config::{HieraConfig, Layer};
+use crate::hiera::config::{HieraConfig, Layer, Level};
 use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
-use crate::hiera::resolution::{Outcome, Resolution};
+use crate::hiera::resolution::{LookupStep, Outcome, Resolution};
 use crate::hiera::scope::Scope;
 use crate::text::{FilePath, count_phrase};
 
@@ -51,6 +51,17 @@ impl Answers {
         groups.dedup();
         groups.iter().map(|group| &self.groups[*group].resolution).collect()
     }
+}
+
+/// Returns the first step of a lookup that gave a value or failed; `None` where no place has the key.
+fn winner_of(answer: &Resolution) -> Option<&LookupStep> {
+    let mut steps = answer.steps.iter();
+    steps.find(|step| {
+        matches!(
+            &step.outcome,
+            Outcome::Found { .. } | Outcome::Answered { .. } | Outcome::Failed(_)
+        )
+    })
 }
 
 impl<'c> Subjects<'c> {
@@ -154,12 +165,7 @@ impl<'c> Subjects<'c> {
 
     /// Passes each location above the first one that has the key on as a target.
     fn visit_above(&self, node: usize, answer: &Resolution, mut visit: impl FnMut(MoveTarget)) {
-        let winner = answer.steps.iter().find(|step| {
-            matches!(
-                &step.outcome,
-                Outcome::Found { .. } | Outcome::Answered { .. } | Outcome::Failed(_)
-            )
-        });
+        let winner = winner_of(answer);
         let scope = &self.scopes[node];
         for (layer, config) in self.layers() {
             for level in self.context.located_levels(config, &config.hierarchy, scope) {
@@ -199,10 +205,37 @@ impl<'c> Subjects<'c> {
             let Some(group) = answers.group_of(*node) else { return false };
             *known.entry(group).or_insert_with(|| {
                 let answer = &answers.groups[group].resolution;
-                self.open_targets(*node, answer).iter().any(|target| target.path == *path)
+                self.is_earlier(path, answer).unwrap_or_else(|| {
+                    self.open_targets(*node, answer).iter().any(|target| target.path == *path)
+                })
             })
         };
         readers.iter().copied().filter(|node| governs(node)).collect()
+    }
+
+    /// Whether lookups ask a target before the place that has the key. `None` where the locations that
+    /// lead to both do not settle it.
+    fn is_earlier(&self, path: &FilePath, answer: &Resolution) -> Option<bool> {
+        let only_location = |path: &FilePath| {
+            let RefactorContext { snapshot, environment, .. } = self.context;
+            let turn = snapshot.readers_of(environment, path).turn;
+            turn.location.filter(|_| turn.may_end_lookup)
+        };
+        let own = only_location(path)?;
+        let Some(winner) = winner_of(answer) else { return Some(true) };
+        let (Outcome::Found { path: found, .. } | Outcome::Failed(found)) = &winner.outcome else {
+            return None;
+        };
+        let other = only_location(found)?;
+        (own != other).then_some(own < other)
+    }
+
+    /// Returns nodes that have, together, all locations of a level: one for each list of locations.
+    pub(super) fn nodes_apart(&self, config: &HieraConfig, level: &Arc<Level>) -> Vec<usize> {
+        if self.are_kinds || self.is_file_alone {
+            return (0..self.scopes.len()).collect();
+        }
+        self.context.snapshot.first_of_classes(self.context.environment, config, level)
     }
 
     /// Returns a file as a target, by the first location that names it for a node.

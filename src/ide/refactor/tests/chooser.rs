@@ -367,6 +367,48 @@ fn at_most_fifty_files_and_fifty_nodes_are_listed_and_the_others_counted() {
 }
 
 #[test]
+fn what_is_typed_locates_levels_as_often_for_any_number_of_nodes() {
+    let work = |nodes: usize, filter: &str| {
+        let fixture = large(nodes, 20);
+        let first = listed(&fixture, "");
+        crate::text::work::take();
+        let next = listed(&fixture, filter);
+        let counts = crate::text::work::take();
+        assert_ne!(first, next);
+        (counts.located, counts.lookups)
+    };
+    for filter in ["r00", "n1", "n59", "zz"] {
+        let few = work(60, filter);
+        let many = work(600, filter);
+        // At most fifty nodes are listed, each with its levels.
+        let listed = if filter.starts_with('n') { 50 * 4 } else { 0 };
+        assert!(many.0 <= few.0 + listed, "{filter}: {many:?}, {few:?}");
+        assert_eq!(many.1, few.1, "{filter}");
+        assert!(few.0 > 0);
+    }
+}
+
+#[test]
+fn a_file_governs_the_nodes_that_read_it_above_the_value_wherever_levels_put_it() {
+    let text = "#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}\n- {name: Mapped, mapped_paths: [tiers, tier, 'tiers/%{tier}.yaml']}\n- {name: Role, paths: ['roles/%{role}.yaml', 'more/%{role}.yaml']}\n- {name: Glob, glob: 'parts/*.yaml'}\n- {name: Twice, paths: ['roles/web.yaml', 'last/%{role}.yaml']}\n- {name: Common, path: common.yaml}\n#- node web01 trusted.certname=web01 role=web\n#- node db01 trusted.certname=db01 role=db\n#- node app01 trusted.certname=app01 role=app\n#- /data/more/db.yaml\nk: 2\n#- /data/parts/a.yaml\na: 1\n#- /data/parts/b.yaml\nk: 3\n#- /data/parts/c.yaml\na: 1\n#- /data/roles/web.yaml\na: 1\n#- /data/last/app.yaml\na: 1\n#- /data/common.yaml\n$0k: 1\n";
+    let fixture = Fixture::new(text);
+    expect![[r#"
+        file: /data/parts/a.yaml of Glob, 3 nodes: 3
+        file: /data/parts/b.yaml of Glob, 3 nodes: 2 values, stated
+        file: /data/roles/web.yaml of Role, 3 nodes: 3
+        file: new /data/more/app.yaml of Role, 1 nodes: 3
+        file: /data/more/db.yaml of Role, 1 nodes: 2, stated
+        file: new /data/more/web.yaml of Role, 1 nodes: 3
+        file: new /data/roles/app.yaml of Role, 1 nodes: 3
+        file: new /data/roles/db.yaml of Role, 1 nodes: 2
+        node web01: new /data/nodes/web01.yaml of Node, 1 nodes: 3
+        node db01: new /data/nodes/db01.yaml of Node, 1 nodes: 2
+        node app01: new /data/nodes/app01.yaml of Node, 1 nodes: 3
+    "#]]
+    .assert_eq(&listed(&fixture, ""));
+}
+
+#[test]
 fn nodes_beyond_the_compared_answers_have_their_own() {
     let nodes: String =
         (0..520).map(|n| format!("#- node n{n} trusted.certname=n{n} role=web ip={n}\n")).collect();

@@ -370,6 +370,14 @@ impl Alias {
         }
     }
 
+    /// Whether it is part of itself.
+    pub(super) fn is_recursive(self) -> bool {
+        match self {
+            Alias::Data | Alias::RichData | Alias::LookupValue => true,
+            Alias::RichDataKey | Alias::LookupKey => false,
+        }
+    }
+
     /// Returns the type that it stands for.
     pub fn resolved(self) -> &'static DataType {
         static TYPES: [OnceLock<DataType>; 5] = [const { OnceLock::new() }; 5];

@@ -15,11 +15,23 @@ impl DataType {
         self.covers_type(other, &mut RecursionGuard::default())
     }
 
-    /// The same within a check in progress. Source: the methods `assignable?`, with the calls that
-    /// pass their guard on.
+    /// The same within a check in progress; `true` where the comparison is nested too deeply. Source:
+    /// the methods `assignable?`, with the calls that pass their guard on.
     fn covers_type(&self, other: &DataType, guard: &mut RecursionGuard<'_>) -> bool {
+        if !guard.enter_comparison() {
+            return true;
+        }
+        let covers = self.covers_alternatives(other, guard);
+        guard.leave_comparison();
+        covers
+    }
+
+    fn covers_alternatives(&self, other: &DataType, guard: &mut RecursionGuard<'_>) -> bool {
         match (self, other) {
             (T::Named(alias), _) if alias.is_recursive() => {
+                guard.judge_alias(alias.name(), &mut |guard| self.covers_kinds(other, guard))
+            }
+            (T::Alias(alias), _) if alias.is_recursive() => {
                 guard.judge_alias(alias.name(), &mut |guard| self.covers_kinds(other, guard))
             }
             (T::Variant(types), T::Undef) if types.is_empty() => false,
@@ -42,7 +54,10 @@ impl DataType {
                 T::Alias(Alias::RichData | Alias::LookupValue),
                 T::Alias(Alias::Data | Alias::LookupValue | Alias::RichData),
             ) => true,
-            (_, T::Alias(alias)) => self.covers_type(alias.resolved(), guard),
+            (_, T::Alias(alias)) => {
+                alias.is_recursive() && guard.is_other_repeated(alias.name())
+                    || self.covers_type(alias.resolved(), guard)
+            }
             (_, T::Local(_, resolved)) => self.covers_type(resolved, guard),
             (_, T::Named(alias)) if alias.is_recursive() => {
                 guard.is_other_repeated(alias.name())
@@ -58,7 +73,9 @@ impl DataType {
             }
             (_, T::Optional(inner)) => {
                 self.is_assignable(&T::Undef)
-                    && inner.as_ref().is_none_or(|inner| self.is_assignable(inner))
+                    && inner
+                        .as_ref()
+                        .is_none_or(|inner| self.covers_type(inner, &mut guard.renew()))
             }
             (_, T::NotUndef(Some(inner))) if !inner.is_assignable(&T::Undef) => {
                 self.covers_type(inner, guard)
@@ -530,4 +547,59 @@ fn is_plain_scalar(data: &Data) -> bool {
 
 fn type_at(types: &[DataType], n: usize) -> &DataType {
     types.get(n).or(types.last()).unwrap_or(&T::Any)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::puppet::types::names::{NamedType, TypeNames, TypeTable};
+
+    struct Recursive;
+
+    impl TypeNames for Recursive {
+        fn type_named(&self, name: &str) -> NamedType {
+            let text = match name {
+                "a" => "Variant[ScalarData, Undef, Hash[String, A], Array[A]]",
+                "b" => "Variant[ScalarData, Undef, Hash[String, Optional[B]]]",
+                "c" => "Array[C]",
+                "d" => "Variant[RichData, Hash[RichDataKey, D], Array[D]]",
+                "e" => "Hash[String, Variant[E, String]]",
+                _ => return NamedType::Unknown,
+            };
+            NamedType::Alias { name: name.to_uppercase(), text: text.to_owned() }
+        }
+    }
+
+    fn is_assignable(ours: &str, theirs: &str) -> bool {
+        let table = TypeTable::default();
+        let [ours, theirs] =
+            [ours, theirs].map(|text| table.parse(text, &Recursive).expect("a type"));
+        ours.is_assignable(&theirs)
+    }
+
+    /// The verdicts are those of Puppet 7.23 (`Data <= A`).
+    #[test]
+    fn recursive_aliases_are_compared_with_those_of_puppet() {
+        for (theirs, ours, verdict) in [
+            ("Data", "A", true),
+            // Both sides are repeated before the lists are compared.
+            ("Data", "B", true),
+            ("C", "Data", true),
+            ("Data", "C", false),
+            ("RichData", "D", true),
+            ("D", "RichData", true),
+            ("Data", "E", false),
+            ("E", "Data", true),
+            ("D", "Data", false),
+            ("Data", "D", true),
+        ] {
+            assert_eq!(is_assignable(ours, theirs), verdict, "{theirs} <= {ours}");
+        }
+    }
+
+    /// Puppet's own stack ends in these comparisons.
+    #[test]
+    fn comparisons_that_puppet_does_not_end_have_an_end() {
+        assert!(is_assignable("Data", "A"));
+        assert!(is_assignable("Data", "B"));
+    }
 }

@@ -4,6 +4,10 @@
 
 use crate::puppet::value::Value;
 
+/// The most comparisons of types within each other. In comparisons of some recursive aliases Puppet
+/// renews its guard at each repetition, so that its own stack ends.
+const MAX_COMPARISONS: usize = 400;
+
 /// The knowledge about a value or about a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
@@ -34,6 +38,8 @@ pub(super) struct RecursionGuard<'a> {
     /// The values, and the aliases of types, that are compared with the aliases.
     others: Vec<Other>,
     is_other_repeated: bool,
+    /// How many comparisons of types are in progress.
+    comparisons: usize,
 }
 
 impl Default for RecursionGuard<'_> {
@@ -51,7 +57,25 @@ impl<'a> RecursionGuard<'a> {
             is_alias_repeated: false,
             others: Vec::new(),
             is_other_repeated: false,
+            comparisons: 0,
         }
+    }
+
+    /// Returns a guard without aliases and values for a comparison within this check.
+    pub(super) fn renew(&self) -> RecursionGuard<'static> {
+        RecursionGuard { comparisons: self.comparisons, ..RecursionGuard::default() }
+    }
+
+    /// Records that a comparison of types begins; `false` where too many are in progress.
+    pub(super) fn enter_comparison(&mut self) -> bool {
+        let may_enter = self.comparisons < MAX_COMPARISONS;
+        self.comparisons += usize::from(may_enter);
+        may_enter
+    }
+
+    /// Records that a comparison of types ends.
+    pub(super) fn leave_comparison(&mut self) {
+        self.comparisons -= 1;
     }
 
     /// Returns the knowledge about a part of the value.

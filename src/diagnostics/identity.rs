@@ -2,8 +2,9 @@
 //! Elements of lists are not numbered, as a new element would move the others.
 
 use super::Finding;
-use crate::text::FilePath;
+use crate::text::{FileId, FilePath};
 use crate::workspace::Snapshot;
+use crate::workspace::files::file::PartReader;
 use crate::yaml::{NodeId, PathStep, Tree};
 
 /// The identity of a finding. Several findings of a file may have the same one.
@@ -17,21 +18,37 @@ pub struct FindingIdentity {
     pub key: String,
 }
 
-impl FindingIdentity {
-    /// Returns the identity of a finding, with the path of its file below a folder.
-    pub fn new(snapshot: &Snapshot, finding: &Finding, folder: &FilePath) -> FindingIdentity {
-        let path = snapshot.path_of(finding.span.file);
+/// Returns the identities of findings, with the paths of their files below a folder. Findings in the
+/// order of their places cost one parse of each part of a file.
+pub fn finding_identities(
+    snapshot: &Snapshot,
+    findings: &[Finding],
+    folder: &FilePath,
+) -> Vec<FindingIdentity> {
+    let mut last: Option<(FileId, PartReader<'_>)> = None;
+    let mut identities = Vec::with_capacity(findings.len());
+    for finding in findings {
+        let id = finding.span.file;
+        if last.as_ref().is_none_or(|(known, _)| *known != id) {
+            last = snapshot.file_by_id(id).map(|file| (id, PartReader::new(file)));
+        }
+        let path = snapshot.path_of(id);
         let file = path.map_or("", |path| path.relative_to(folder).unwrap_or(path.as_str()));
-        let key = keys_to(snapshot, finding).unwrap_or_default();
-        FindingIdentity { file: file.to_owned(), rule: finding.rule.code.to_owned(), key }
+        let reader = last.as_mut().map(|(_, reader)| reader);
+        let key = reader.and_then(|reader| keys_to(snapshot, finding, reader));
+        identities.push(FindingIdentity {
+            file: file.to_owned(),
+            rule: finding.rule.code.to_owned(),
+            key: key.unwrap_or_default(),
+        });
     }
+    identities
 }
 
 /// Returns the keys that lead to a finding; `None` where the text there belongs to no entry.
-fn keys_to(snapshot: &Snapshot, finding: &Finding) -> Option<String> {
-    let file = snapshot.file_by_id(finding.span.file)?;
+fn keys_to(snapshot: &Snapshot, finding: &Finding, reader: &mut PartReader<'_>) -> Option<String> {
     let start = snapshot.span_bytes(finding.span).start;
-    let part = file.part_at(start, snapshot.cancel_token())?;
+    let part = reader.part_at(start, snapshot.cancel_token())?;
     let located = part.tree.node_at(&part.text, start - part.start)?;
     Some(key_names(&part.tree, &located.path).join("."))
 }

@@ -5,7 +5,7 @@
 //! such comments here: settings accept findings in these files.
 
 use std::borrow::Borrow;
-use std::sync::Arc;
+use std::collections::HashMap;
 
 use super::rule::{Check, IgnoreCode, UnusedIgnore};
 use super::rules::merge_conflict;
@@ -13,9 +13,9 @@ use super::{Finding, RulesConfig, catalogue, enabled_rules, in_order};
 use crate::hiera::data::DataFormat;
 use crate::puppet::ruby::glob::matches_path;
 use crate::text::similar::nearest_name;
-use crate::text::{CancelToken, FilePath, Text, TextRange};
+use crate::text::{CancelToken, FilePath, PartId, Text, TextRange};
 use crate::workspace::Snapshot;
-use crate::workspace::files::file::File;
+use crate::workspace::files::file::{File, PartReader};
 use crate::yaml::{self, NodeKind, Tree};
 
 /// The beginning of the comments.
@@ -43,19 +43,13 @@ pub(super) fn accept_findings<F: Borrow<Finding> + From<Finding>>(
         findings.retain(|finding| !matches!(finding.borrow().rule.check, Check::Problem(_)));
     }
     let codes = snapshot.file(path).map(|file| ignore_codes(file)).unwrap_or_default();
-    let mut is_used = vec![false; codes.len()];
+    let mut cover = CodeCover::new(&codes);
     findings.retain(|finding| {
         let finding = finding.borrow();
-        let start = snapshot.span_bytes(finding.span).start;
-        let mut is_accepted = is_ignored_path(snapshot, path, config, finding.rule.code);
-        for (ignore, is_used) in codes.iter().zip(&mut is_used) {
-            let is_there = ignore.covers.is_none_or(|range| range.touches_offset(start));
-            if ignore.code == finding.rule.code && is_there {
-                *is_used = true;
-                is_accepted = true;
-            }
-        }
-        !is_accepted
+        let code = finding.rule.code;
+        // Both count: a comment that accepts the same findings as settings is used.
+        let is_covered = cover.accept(code, snapshot.span_bytes(finding.span).start);
+        !is_covered && !is_ignored_path(snapshot, path, config, code)
     });
     let file = snapshot.file(path).filter(|_| snapshot.complete && !codes.is_empty());
     let Some(file) = file else { return findings };
@@ -65,7 +59,7 @@ pub(super) fn accept_findings<F: Borrow<Finding> + From<Finding>>(
     let enabled = enabled_rules(severities, config.preset);
     for (rule, severity) in &enabled {
         let Check::Ignore(check) = rule.check else { continue };
-        for (ignore, _) in codes.iter().zip(&is_used).filter(|(_, is_used)| !**is_used) {
+        for (ignore, _) in codes.iter().zip(&cover.is_used).filter(|(_, is_used)| !**is_used) {
             let is_known = catalogue::find(&ignore.code).is_some();
             let similar = if is_known {
                 None
@@ -82,6 +76,61 @@ pub(super) fn accept_findings<F: Borrow<Finding> + From<Finding>>(
         }
     }
     in_order(snapshot, findings)
+}
+
+/// Codes of one file, by their names and places, and which of them accepted a finding.
+struct CodeCover<'a> {
+    is_used: Vec<bool>,
+    /// By code: the numbers of the codes that concern the file.
+    of_file: HashMap<&'a str, Vec<usize>>,
+    /// By code: the numbers of the codes that concern a range, in the order of the ranges' starts, each
+    /// with the greatest end so far.
+    of_ranges: HashMap<&'a str, Vec<(TextRange, u32, usize)>>,
+}
+
+impl<'a> CodeCover<'a> {
+    fn new(codes: &'a [IgnoreCode]) -> CodeCover<'a> {
+        let (mut of_file, mut of_ranges) =
+            (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
+        for (number, ignore) in codes.iter().enumerate() {
+            match ignore.covers {
+                None => of_file.entry(&*ignore.code).or_default().push(number),
+                Some(range) => {
+                    of_ranges.entry(&*ignore.code).or_default().push((range, 0, number));
+                }
+            }
+        }
+        for ranges in of_ranges.values_mut() {
+            ranges.sort_by_key(|(range, ..)| range.start);
+            let mut greatest = 0;
+            for (range, end, _) in ranges {
+                greatest = greatest.max(range.end);
+                *end = greatest;
+            }
+        }
+        CodeCover { is_used: vec![false; codes.len()], of_file, of_ranges }
+    }
+
+    /// Returns whether a comment accepts a finding of a rule at a byte, and marks all that do.
+    fn accept(&mut self, code: &str, start: u32) -> bool {
+        let mut is_accepted = false;
+        // The comments that concern the file are used after the first finding.
+        if let Some(numbers) = self.of_file.get_mut(code) {
+            is_accepted = true;
+            numbers.drain(..).for_each(|number| self.is_used[number] = true);
+        }
+        if let Some(ranges) = self.of_ranges.get(code) {
+            let count = ranges.partition_point(|(range, ..)| range.start <= start);
+            let before = ranges[..count].iter().rev();
+            for (range, _, number) in before.take_while(|(_, greatest, _)| start <= *greatest) {
+                if range.touches_offset(start) {
+                    is_accepted = true;
+                    self.is_used[*number] = true;
+                }
+            }
+        }
+        is_accepted
+    }
 }
 
 /// Returns findings without those that are accepted.
@@ -106,118 +155,174 @@ fn is_ignored_path(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig, c
 }
 
 /// Returns the codes in comments of a file of YAML, in the order of their places. Only the parts of the
-/// file around such comments are parsed.
+/// file around such comments are parsed, each once.
 pub(crate) fn ignore_codes(file: &File) -> Vec<IgnoreCode> {
     let Some(text) = file.text().filter(|_| file.format() == DataFormat::Yaml) else {
         return Vec::new();
     };
+    let mut reader = CommentReader {
+        text,
+        first: file.data_as(DataFormat::Yaml).parts().iter().next().map(|part| part.id),
+        file,
+        head: None,
+        comments: PartReader::new(file),
+        entries: PartReader::new(file),
+        ranges: None,
+        below: None,
+    };
     let mut codes = Vec::new();
     for marker in text.find_all(MARKER) {
-        let (start, tree) = part_tree(file, text, marker);
-        let comments = tree.comments.iter().map(|comment| comment.shift_left(start));
-        let begun = comments.filter(|comment| comment.touches_offset(marker)).find(|comment| {
-            let before = text.slice(TextRange::new(comment.start, marker));
-            before.trim_start_matches('#').trim().is_empty()
-        });
-        begun.into_iter().for_each(|comment| read_comment(file, text, comment, marker, &mut codes));
+        if let Some(comment) = reader.comment_at(marker) {
+            reader.read_comment(comment, marker, &mut codes);
+        }
     }
     codes
 }
 
-/// Returns the tree of the part of a file around a byte, and the start of the part. The lines above the
-/// first entry are a part here.
-fn part_tree(file: &File, text: &Text, offset: u32) -> (u32, Arc<Tree>) {
-    match file.part_at(offset, &CancelToken::default()) {
-        Some(part) => (part.start, part.tree),
-        None => {
-            let end = text.line_range(text.line_of(offset)).map_or(text.len(), |line| line.end);
-            (0, Arc::new(yaml::parse(&text.slice(TextRange::new(0, end)))))
+/// Reads comments in the order of their places. What it keeps serves the next comment of the same part.
+struct CommentReader<'a> {
+    file: &'a File,
+    text: &'a Text,
+    first: Option<PartId>,
+    /// The comments above the first part.
+    head: Option<Vec<TextRange>>,
+    comments: PartReader<'a>,
+    entries: PartReader<'a>,
+    /// The start of a part and what [`entry_ranges`] returns of it.
+    ranges: Option<(u32, Vec<TextRange>)>,
+    /// Two numbers of lines: no line between them has words, and the second line has.
+    below: Option<(u32, u32)>,
+}
+
+impl CommentReader<'_> {
+    /// Returns the comment that begins with the marker at a byte.
+    fn comment_at(&mut self, marker: u32) -> Option<TextRange> {
+        let comment = match self.comments.part_at(marker, &CancelToken::default()) {
+            Some(part) => {
+                last_range_before(&part.tree.comments, marker - part.start)?.shift_left(part.start)
+            }
+            None => last_range_before(self.head_comments(), marker)?,
+        };
+        let before = self.text.slice(TextRange::new(comment.start, marker));
+        let is_begun = before.trim_start_matches('#').trim().is_empty();
+        (comment.touches_offset(marker) && is_begun).then_some(comment)
+    }
+
+    fn head_comments(&mut self) -> &[TextRange] {
+        self.head.get_or_insert_with(|| {
+            let data = self.file.data_as(DataFormat::Yaml);
+            let end = self.first.and_then(|part| data.parts().start(part));
+            let head = TextRange::new(0, end.unwrap_or(self.text.len()));
+            yaml::parse(&self.text.slice(head)).comments
+        })
+    }
+
+    /// Reads a comment with a marker; adds nothing for one that accepts no findings.
+    fn read_comment(&mut self, comment: TextRange, marker: u32, codes: &mut Vec<IgnoreCode>) {
+        let whole = self.text.slice(TextRange::new(marker, comment.end));
+        // A comment of YAML ends with its line, and a marker has no line break.
+        let words = whole.strip_prefix(MARKER).unwrap_or_default().trim_start();
+        let (is_of_file, rest) = match words.strip_prefix("ignore-file") {
+            Some(rest) => (true, rest),
+            None => match words.strip_prefix("ignore") {
+                Some(rest) => (false, rest),
+                None => return,
+            },
+        };
+        let covers = (!is_of_file).then(|| self.covered_range(comment));
+        let list = rest.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let Some((list, _)) = list else {
+            return codes.push(IgnoreCode { code: String::new(), range: comment, covers });
+        };
+        for code in list.split(',').map(str::trim) {
+            let start = code.as_ptr() as usize - whole.as_ptr() as usize;
+            let range = TextRange::from_usize(start..start + code.len()).shift_left(marker);
+            codes.push(IgnoreCode { code: code.to_owned(), range, covers });
         }
     }
-}
 
-/// Reads a comment with a marker; adds nothing for one that accepts no findings.
-fn read_comment(
-    file: &File,
-    text: &Text,
-    comment: TextRange,
-    marker: u32,
-    codes: &mut Vec<IgnoreCode>,
-) {
-    let whole = text.slice(TextRange::new(marker, comment.end));
-    let words = whole[MARKER.len()..].trim_start();
-    let (is_of_file, rest) = match words.strip_prefix("ignore-file") {
-        Some(rest) => (true, rest),
-        None => match words.strip_prefix("ignore") {
-            Some(rest) => (false, rest),
-            None => return,
-        },
-    };
-    let covers = (!is_of_file).then(|| covered_range(file, text, comment));
-    let list = rest.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    let Some((list, _)) = list else {
-        return codes.push(IgnoreCode { code: String::new(), range: comment, covers });
-    };
-    for code in list.split(',').map(str::trim) {
-        let start = code.as_ptr() as usize - whole.as_ptr() as usize;
-        let range = TextRange::from_usize(start..start + code.len()).shift_left(marker);
-        codes.push(IgnoreCode { code: code.to_owned(), range, covers });
+    /// Returns the line that a comment ends; of a comment on a line of its own, the entry below it.
+    fn covered_range(&mut self, comment: TextRange) -> TextRange {
+        let text = self.text;
+        let number = text.line_of(comment.start);
+        let start = text.line_range(number).map_or(comment.start, |line| line.start);
+        let before = TextRange::new(start, comment.start);
+        if !text.slice(before).trim().is_empty() {
+            return before;
+        }
+        let Some(line) = self.line_below(number) else {
+            return TextRange::new_empty(comment.start);
+        };
+        let words = text.slice(line);
+        let indent = (words.len() - words.trim_start().len()) as u32;
+        let line = TextRange::new(line.start, line.start + words.trim_end().len() as u32);
+        let entry = self.entry_on_line(line.start + indent, line);
+        entry.map_or(line, |entry| entry.cover(line))
+    }
+
+    /// Returns the next line below this one that has words.
+    fn line_below(&mut self, number: u32) -> Option<TextRange> {
+        let known = self.below.filter(|(from, to)| (*from..*to).contains(&number));
+        let found = match known {
+            Some((_, found)) => found,
+            None => {
+                (number + 1..)
+                    .map_while(|number| Some((number, self.text.line_range(number)?)))
+                    .find(|(_, line)| has_words(&self.text.slice(*line)))?
+                    .0
+            }
+        };
+        self.below = Some((number, found));
+        self.text.line_range(found)
+    }
+
+    /// Returns the widest entry of a hash or element of a list that begins on a line, in the part of
+    /// the file around a byte.
+    fn entry_on_line(&mut self, offset: u32, line: TextRange) -> Option<TextRange> {
+        let part = self.entries.part_at(offset, &CancelToken::default())?;
+        if self.ranges.as_ref().is_none_or(|(start, _)| *start != part.start) {
+            self.ranges = Some((part.start, entry_ranges(&part.tree)));
+        }
+        let (start, ranges) = self.ranges.as_ref()?;
+        let begin = |range: &TextRange| range.start + start;
+        let from = ranges.partition_point(|range| begin(range) < line.start);
+        let begun =
+            ranges[from..].iter().take_while(|range| begin(range) < line.end.max(line.start + 1));
+        begun.max_by_key(|range| range.len()).map(|range| range.shift_left(*start))
     }
 }
 
-/// Returns the line that a comment ends; of a comment on a line of its own, the entry below it.
-fn covered_range(file: &File, text: &Text, comment: TextRange) -> TextRange {
-    let number = text.line_of(comment.start);
-    let start = text.line_range(number).map_or(comment.start, |line| line.start);
-    let before = TextRange::new(start, comment.start);
-    if !text.slice(before).trim().is_empty() {
-        return before;
-    }
-    let mut below = (number + 1..).map_while(|number| text.line_range(number));
-    let Some(line) = below.find(|line| has_words(&text.slice(*line))) else {
-        return TextRange::new_empty(comment.start);
-    };
-    let words = text.slice(line);
-    let indent = (words.len() - words.trim_start().len()) as u32;
-    let line = TextRange::new(line.start, line.start + words.trim_end().len() as u32);
-    let (start, tree) = part_tree(file, text, line.start + indent);
-    let entry = entry_on_line(&tree, start, line);
-    entry.map_or(line, |entry| entry.cover(line))
+/// Returns the last of these ranges, which are in the order of the text, that starts at a byte or
+/// before it.
+fn last_range_before(ranges: &[TextRange], offset: u32) -> Option<TextRange> {
+    let count = ranges.partition_point(|range| range.start <= offset);
+    ranges[..count].last().copied()
 }
 
-/// Whether a line is neither blank nor a comment.
+/// Returns whether a line is neither blank nor a comment.
 fn has_words(line: &str) -> bool {
     let words = line.trim_start();
     !words.is_empty() && !words.starts_with('#')
 }
 
-/// Returns the widest entry of a hash or element of a list that begins on a line. The tree is that of
-/// the part that starts at this byte.
-fn entry_on_line(tree: &Tree, start: u32, line: TextRange) -> Option<TextRange> {
-    let mut widest: Option<TextRange> = None;
-    let mut offer = |range: TextRange| {
-        let range = range.shift_left(start);
-        if line.start <= range.start
-            && range.start < line.end.max(line.start + 1)
-            && widest.is_none_or(|it| it.len() < range.len())
-        {
-            widest = Some(range);
-        }
-    };
+/// Returns the ranges of all entries of hashes and elements of lists, in the order of their starts.
+fn entry_ranges(tree: &Tree) -> Vec<TextRange> {
+    let mut ranges = Vec::new();
     for node in &tree.nodes {
         match &node.kind {
             NodeKind::Mapping { entries, .. } => {
                 for (key, value) in entries {
                     let key = tree.whole_span(*key);
                     // The first entry of a hash begins where the hash does, which ends later.
-                    offer(key.cover(tree.whole_span(*value)));
+                    ranges.push(key.cover(tree.whole_span(*value)));
                 }
             }
             NodeKind::Sequence { items, .. } => {
-                items.iter().for_each(|item| offer(tree.whole_span(*item)));
+                ranges.extend(items.iter().map(|item| tree.whole_span(*item)));
             }
             NodeKind::Scalar { .. } | NodeKind::Alias { .. } => {}
         }
     }
-    widest
+    ranges.sort_by_key(|range| range.start);
+    ranges
 }

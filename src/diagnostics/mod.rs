@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use anchors::carries_anchor;
-pub use identity::FindingIdentity;
+pub use identity::{FindingIdentity, finding_identities};
 pub use ignores::IgnoredPaths;
 pub use rule::{Finding, Needs, Related, Rule, RuleGroup, Severity, Tag};
 pub(crate) use rules::unknown_key::describe_absent_files;

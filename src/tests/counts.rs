@@ -114,6 +114,23 @@ fn an_edit_in_a_file_with_accepted_findings() {
 }
 
 #[test]
+fn an_edit_parses_a_part_with_many_accepted_findings_a_few_times() {
+    let accepted = |n: usize| format!("  # hiera-ls: ignore[malformed-token]\n  k{n}: '%{{'\n");
+    let inside = (0..AROUND).map(accepted).collect::<String>();
+    let above = "# hiera-ls: ignore-file[unread-key] a reason\n".repeat(AROUND);
+    let between = "# hiera-ls: ignore[unread-key]\n".repeat(AROUND);
+    for text in [
+        format!("value_7: value 7\nroot:\n  plain: begun\n{inside}"),
+        format!("{above}value_7: value 7\nplain: begun\n"),
+        format!("value_7: value 7\n{between}plain: begun\n"),
+    ] {
+        let mut session = Session::new("/data/common.yaml", text);
+        let counts = session.edit("begun", "changed");
+        assert!(counts.parsed < 6 * session.text.len(), "{counts:?} of {}", session.text.len());
+    }
+}
+
+#[test]
 fn an_edit_of_what_others_ask_for() {
     check(
         "asked: begun\nasks: \"%{lookup('asked')}\"\ntoo: \"%{lookup('asks')}\"\n",

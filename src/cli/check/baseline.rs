@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{CheckArguments, CheckTarget};
 use crate::cli::{Failure, absolute_path, print_note};
-use crate::diagnostics::{Finding, FindingIdentity};
+use crate::diagnostics::{Finding, FindingIdentity, finding_identities};
 use crate::disk::{FileSystem as _, OsFs, write_text};
 use crate::text::FilePath;
 use crate::workspace::WorkspaceConfig;
@@ -104,10 +104,7 @@ impl Baseline {
         findings: &mut Vec<Finding>,
     ) -> Result<(), Failure> {
         let folder = self.path.parent().unwrap_or_else(|| FilePath::new("/"));
-        let identities: Vec<FindingIdentity> = findings
-            .iter()
-            .map(|finding| FindingIdentity::new(&target.opened.snapshot, finding, &folder))
-            .collect();
+        let identities = finding_identities(&target.opened.snapshot, findings, &folder);
         // A run that looks at some files or rules knows nothing about the others.
         let is_seen = |identity: &FindingIdentity| {
             target.covers_path(&folder.join(&identity.file))

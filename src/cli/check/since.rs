@@ -5,9 +5,8 @@ use super::baseline::{IdentityCounts, remove_counted};
 use super::{CheckArguments, CheckTarget, CheckedTree};
 use crate::cli::diff::{Revisions, require_contents};
 use crate::cli::{Failure, print_note, progress};
-use crate::diagnostics::{Finding, FindingIdentity};
+use crate::diagnostics::{Finding, finding_identities};
 use crate::settings::FolderReading;
-use crate::text::FilePath;
 use crate::workspace::{Snapshot, Workspace, WorkspaceConfig};
 
 /// Reads the tree of a revision, with the settings and the nodes of the working tree.
@@ -47,12 +46,4 @@ pub(super) fn remove_older(
     let older = number - findings.len();
     print_note(&format!("findings of {revision}: {older} left, {gone} gone"));
     Ok(())
-}
-
-fn finding_identities(
-    snapshot: &Snapshot,
-    findings: &[Finding],
-    root: &FilePath,
-) -> Vec<FindingIdentity> {
-    findings.iter().map(|finding| FindingIdentity::new(snapshot, finding, root)).collect::<Vec<_>>()
 }

@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::render::LineSpans;
-use crate::diagnostics::{Finding, FindingIdentity, Severity};
+use crate::diagnostics::{Finding, FindingIdentity, Severity, finding_identities};
 use crate::disk::current_dir;
 use crate::text::paint::Paint;
 use crate::text::{FilePath, fnv_hash};
@@ -126,10 +126,9 @@ pub(in crate::cli) fn write(
 /// and of the number of findings before it with the same one.
 fn fingerprint_findings(findings: &[Finding], spans: &LineSpans<'_>) -> Vec<String> {
     let mut seen: HashMap<FindingIdentity, usize> = HashMap::new();
-    findings
-        .iter()
-        .map(|finding| {
-            let identity = FindingIdentity::new(spans.snapshot, finding, spans.root);
+    finding_identities(spans.snapshot, findings, spans.root)
+        .into_iter()
+        .map(|identity| {
             let FindingIdentity { file, rule, key } = &identity;
             let text = format!("{rule}\n{file}\n{key}");
             let number = seen.entry(identity).or_default();

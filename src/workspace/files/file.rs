@@ -355,6 +355,32 @@ pub struct TextPart<'a> {
     pub tree: Arc<Tree>,
 }
 
+/// Reads parts of a file, and keeps the last one: places in the order of the text cost one parse of each
+/// part.
+#[derive(Debug)]
+pub struct PartReader<'a> {
+    file: &'a File,
+    last: Option<TextPart<'a>>,
+}
+
+impl<'a> PartReader<'a> {
+    /// Returns a reader of a file that has read no part.
+    pub fn new(file: &'a File) -> PartReader<'a> {
+        PartReader { file, last: None }
+    }
+
+    /// Returns the part around a byte, as [`File::part_at`] does.
+    pub fn part_at(&mut self, offset: u32, cancel: &CancelToken) -> Option<&TextPart<'a>> {
+        let is_last = |part: &TextPart<'_>| {
+            part.start <= offset && offset < part.start + part.text.len() as u32
+        };
+        if !self.last.as_ref().is_some_and(is_last) {
+            self.last = self.file.part_at(offset, cancel);
+        }
+        self.last.as_ref()
+    }
+}
+
 fn parse(text: &str, format: DataFormat) -> Tree {
     // Never cancelled.
     parse_while(text, format, &CancelToken::default()).unwrap_or_default()

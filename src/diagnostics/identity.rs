@@ -49,7 +49,7 @@ pub fn finding_identities(
 fn keys_to(snapshot: &Snapshot, finding: &Finding, reader: &mut PartReader<'_>) -> Option<String> {
     let start = snapshot.span_bytes(finding.span).start;
     let part = reader.part_at(start, snapshot.cancel_token())?;
-    let located = part.tree.node_at(&part.text, start - part.start)?;
+    let located = part.node_at(start)?;
     Some(key_names(&part.tree, &located.path).join("."))
 }
 

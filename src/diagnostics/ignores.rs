@@ -13,10 +13,10 @@ use super::{Finding, RulesConfig, catalogue, enabled_rules, in_order};
 use crate::hiera::data::DataFormat;
 use crate::puppet::ruby::glob::matches_path;
 use crate::text::similar::nearest_name;
-use crate::text::{CancelToken, FilePath, PartId, Text, TextRange};
+use crate::text::{CancelToken, FilePath, Text, TextRange};
 use crate::workspace::Snapshot;
-use crate::workspace::files::file::{File, PartReader};
-use crate::yaml::{self, NodeKind, Tree};
+use crate::workspace::files::file::{File, PartReader, TextPart};
+use crate::yaml::{self, NodeKind};
 
 /// The beginning of the comments.
 const MARKER: &str = "hiera-ls:";
@@ -162,7 +162,6 @@ pub(crate) fn ignore_codes(file: &File) -> Vec<IgnoreCode> {
     };
     let mut reader = CommentReader {
         text,
-        first: file.data_as(DataFormat::Yaml).parts().iter().next().map(|part| part.id),
         file,
         head: None,
         comments: PartReader::new(file),
@@ -183,13 +182,12 @@ pub(crate) fn ignore_codes(file: &File) -> Vec<IgnoreCode> {
 struct CommentReader<'a> {
     file: &'a File,
     text: &'a Text,
-    first: Option<PartId>,
     /// The comments above the first part.
     head: Option<Vec<TextRange>>,
     comments: PartReader<'a>,
     entries: PartReader<'a>,
-    /// The start of a part and what [`entry_ranges`] returns of it.
-    ranges: Option<(u32, Vec<TextRange>)>,
+    /// The bytes of a part and the result of [`entry_ranges`] for it.
+    ranges: Option<(TextRange, Vec<TextRange>)>,
     /// Two numbers of lines: no line between them has words, and the second line has.
     below: Option<(u32, u32)>,
 }
@@ -199,9 +197,15 @@ impl CommentReader<'_> {
     fn comment_at(&mut self, marker: u32) -> Option<TextRange> {
         let comment = match self.comments.part_at(marker, &CancelToken::default()) {
             Some(part) => {
-                last_range_before(&part.tree.comments, marker - part.start)?.shift_left(part.start)
+                let comments = &part.tree.comments;
+                let before = comments.partition_point(|it| part.file_range(*it).start <= marker);
+                part.file_range(*comments[..before].last()?)
             }
-            None => last_range_before(self.head_comments(), marker)?,
+            None => {
+                let comments = self.head_comments();
+                let before = comments.partition_point(|comment| comment.start <= marker);
+                *comments[..before].last()?
+            }
         };
         let before = self.text.slice(TextRange::new(comment.start, marker));
         let is_begun = before.trim_start_matches('#').trim().is_empty();
@@ -211,8 +215,8 @@ impl CommentReader<'_> {
     fn head_comments(&mut self) -> &[TextRange] {
         self.head.get_or_insert_with(|| {
             let data = self.file.data_as(DataFormat::Yaml);
-            let end = self.first.and_then(|part| data.parts().start(part));
-            let head = TextRange::new(0, end.unwrap_or(self.text.len()));
+            let first = data.parts().placed_parts(self.text.len()).next();
+            let head = TextRange::new(0, first.map_or(self.text.len(), |(part, _)| part.start));
             yaml::parse(&self.text.slice(head)).comments
         })
     }
@@ -280,23 +284,14 @@ impl CommentReader<'_> {
     /// the file around a byte.
     fn entry_on_line(&mut self, offset: u32, line: TextRange) -> Option<TextRange> {
         let part = self.entries.part_at(offset, &CancelToken::default())?;
-        if self.ranges.as_ref().is_none_or(|(start, _)| *start != part.start) {
-            self.ranges = Some((part.start, entry_ranges(&part.tree)));
+        if self.ranges.as_ref().is_none_or(|(of, _)| *of != part.range()) {
+            self.ranges = Some((part.range(), entry_ranges(part)));
         }
-        let (start, ranges) = self.ranges.as_ref()?;
-        let begin = |range: &TextRange| range.start + start;
-        let from = ranges.partition_point(|range| begin(range) < line.start);
-        let begun =
-            ranges[from..].iter().take_while(|range| begin(range) < line.end.max(line.start + 1));
-        begun.max_by_key(|range| range.len()).map(|range| range.shift_left(*start))
+        let (_, ranges) = self.ranges.as_ref()?;
+        let from = ranges.partition_point(|range| range.start < line.start);
+        let to = ranges.partition_point(|range| range.start < line.end.max(line.start + 1));
+        ranges[from..to].iter().max_by_key(|range| range.len()).copied()
     }
-}
-
-/// Returns the last of these ranges, which are in the order of the text, that starts at a byte or
-/// before it.
-fn last_range_before(ranges: &[TextRange], offset: u32) -> Option<TextRange> {
-    let count = ranges.partition_point(|range| range.start <= offset);
-    ranges[..count].last().copied()
 }
 
 /// Returns whether a line is neither blank nor a comment.
@@ -305,20 +300,17 @@ fn has_words(line: &str) -> bool {
     !words.is_empty() && !words.starts_with('#')
 }
 
-/// Returns the ranges of all entries of hashes and elements of lists, in the order of their starts.
-fn entry_ranges(tree: &Tree) -> Vec<TextRange> {
+/// Returns the bytes of all entries of hashes and elements of lists, in the order of their starts.
+fn entry_ranges(part: &TextPart<'_>) -> Vec<TextRange> {
     let mut ranges = Vec::new();
-    for node in &tree.nodes {
+    for node in &part.tree.nodes {
         match &node.kind {
+            // The first entry of a hash begins where the hash does, which ends later.
             NodeKind::Mapping { entries, .. } => {
-                for (key, value) in entries {
-                    let key = tree.whole_span(*key);
-                    // The first entry of a hash begins where the hash does, which ends later.
-                    ranges.push(key.cover(tree.whole_span(*value)));
-                }
+                ranges.extend(entries.iter().map(|entry| part.entry_range(*entry)));
             }
             NodeKind::Sequence { items, .. } => {
-                ranges.extend(items.iter().map(|item| tree.whole_span(*item)));
+                ranges.extend(items.iter().map(|item| part.whole_node_range(*item)));
             }
             NodeKind::Scalar { .. } | NodeKind::Alias { .. } => {}
         }

@@ -180,14 +180,11 @@ pub fn check_range(
 
 fn check_parts(check: &FileCheck<'_>, range: TextRange, snapshot: &Snapshot) -> Vec<Finding> {
     let length = check.context.file.text().map_or(0, Text::len);
-    let parts = check.data.parts();
     let known = Needs::known_at_most(snapshot);
     let mut findings = check.check_file(known);
-    let met = parts.iter().filter(|part| {
-        let of_part = parts.part_range(part.id, length);
-        of_part.unwrap_or(TextRange::new(0, length)).meets_range(range)
-    });
-    findings.extend(met.flat_map(|part| check.check_entry(&part.data, known)));
+    let placed = check.data.parts().placed_parts(length);
+    let met = placed.filter(|(bytes, _)| bytes.meets_range(range));
+    findings.extend(met.flat_map(|(_, part)| check.check_entry(&part.data, known)));
     findings.retain(|finding| snapshot.span_bytes(finding.span).meets_range(range));
     in_order(snapshot, findings)
 }

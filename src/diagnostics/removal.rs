@@ -20,12 +20,13 @@ use crate::fleet::groups::Group;
 use crate::fleet::proof::keeps_files_whole;
 use crate::fleet::ways::ReadWay;
 use crate::hiera::config::Locations;
+use crate::hiera::data::{EntryData, Part};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch, PatternPiece};
 use crate::hiera::resolution::{Outcome, Resolution};
 use crate::puppet::value::Member;
-use crate::text::{FilePath, PartId, SourceChange, Span};
+use crate::text::{FilePath, SourceChange, Span};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::{Environment, Reach};
 
@@ -39,7 +40,7 @@ pub(super) struct RemovalProofs<'a> {
     /// The proved entries by the place of the key; `None` for one that has to stay.
     known: RefCell<HashMap<Span, Option<Rc<RemovableEntry>>>>,
     /// The parts whose entries will be asked for: they share a proof.
-    expected: RefCell<Vec<PartId>>,
+    expected: RefCell<Vec<Arc<EntryData>>>,
 }
 
 impl<'a> RemovalProofs<'a> {
@@ -56,8 +57,8 @@ impl<'a> RemovalProofs<'a> {
     }
 
     /// Notes the parts of the file whose entries will be asked for, before the first one is.
-    pub(super) fn expect_parts(&self, parts: impl Iterator<Item = PartId>) {
-        self.expected.borrow_mut().extend(parts);
+    pub(super) fn expect_parts<'p>(&self, parts: impl Iterator<Item = &'p Part>) {
+        self.expected.borrow_mut().extend(parts.map(|part| part.data.clone()));
     }
 
     /// Returns the entry of a root key of the file if it can be removed: proved for all known nodes,
@@ -92,9 +93,8 @@ impl<'a> RemovalProofs<'a> {
 
     /// Proves the entries of several parts. Those whose keys have nothing to do with each other share
     /// a copy of the snapshot without them.
-    fn prove_together(&self, context: &EntryContext<'_>, parts: &[PartId]) {
-        let parts = parts.iter().filter_map(|id| context.data.parts().get(*id));
-        let members = parts.flat_map(|part| context.data.effective_members(&part.data));
+    fn prove_together(&self, context: &EntryContext<'_>, parts: &[Arc<EntryData>]) {
+        let members = parts.iter().flat_map(|part| context.data.effective_members(part));
         let mut open: BTreeMap<Arc<str>, (RemovalCandidate, SourceChange)> = BTreeMap::new();
         for (key, member) in members {
             let (Some(key), Some(span)) = (key.as_arc(), member.key_origin) else { continue };

@@ -92,9 +92,7 @@ pub(super) fn check_units(
             units.insert(number, check.check_file(known));
         }
         let parts = check.data.parts();
-        check.removals.expect_parts(
-            parts.iter().filter(|part| is_part_meant(part, share, path)).map(|part| part.id),
-        );
+        check.removals.expect_parts(parts.iter().filter(|part| is_part_meant(part, share, path)));
         for part in parts.iter() {
             number += 1;
             if is_part_meant(part, share, path) {

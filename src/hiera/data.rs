@@ -18,7 +18,7 @@ mod roots;
 use std::sync::Arc;
 
 pub use edit::Edited;
-pub use parts::{Part, Parts};
+pub use parts::{Part, Parts, placed_parts};
 pub use refusal::FileRefusal;
 
 use anchors::{Anchors, PartAnchors};

@@ -28,17 +28,6 @@ impl<T> RunItems<T> {
     }
 }
 
-/// Returns the runs of the entries of a file that is `length` bytes long, each with its bytes.
-pub(super) fn entry_runs(
-    data: &DataFile,
-    length: u32,
-) -> impl Iterator<Item = (TextRange, &Arc<[Part]>)> {
-    let runs: Vec<_> = data.parts().runs().collect();
-    let starts = runs.iter().skip(1).map(|(start, _)| *start);
-    let ends: Vec<u32> = starts.chain([length]).collect();
-    runs.into_iter().zip(ends).map(|((start, parts), end)| (TextRange::new(start, end), parts))
-}
-
 /// Returns the items in a file that is `length` bytes long. A run that is also in `before` keeps
 /// its items; `find` returns those of any other run. `None` if `find` returns `None`, as it does
 /// when cancelled.
@@ -50,7 +39,8 @@ pub(super) fn by_run<T>(
 ) -> Option<Vec<RunItems<T>>> {
     let known: HashMap<*const Part, &RunItems<T>> =
         before.iter().map(|run| (run.parts.as_ptr().cast(), run)).collect();
-    entry_runs(data, length)
+    data.parts()
+        .placed_runs(length)
         .map(|(range, parts)| {
             let items = match known.get(&parts.as_ptr()) {
                 Some(run) => run.items.clone(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::hiera::config::{HieraConfig, Level, Template};
 use crate::hiera::data::{DataFile, Reference};
 use crate::hiera::key::{KeySegment, LookupKey};
-use crate::puppet::value::{Data, Key, Member, Provenance, Value};
-use crate::text::{FileId, FilePath, FilePosition, PartId, Span, Text, TextRange};
+use crate::puppet::value::{Data, Key, Provenance, Value};
+use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::files::file::{File, TextPart};
@@ -204,25 +204,20 @@ fn data_subject(
     }
     let part = file.part_at(offset, snapshot.cancel_token())?;
     let tree = &part.tree;
-    let located = tree.node_at(&part.text, offset - part.start)?;
+    let located = part.node_at(offset)?;
     if let NodeKind::Alias { name, target } = &tree.node(located.node).kind {
         let anchor = match target {
             Some(target) => {
-                tree.node(*target).anchor.as_ref().map(|anchor| anchor.span.shift_left(part.start))
+                tree.node(*target).anchor.as_ref().map(|anchor| part.file_range(anchor.span))
             }
-            // The part is one of the data in the format of the file's name.
-            None => file
-                .data_as(file.format())
-                .anchor_above(name, part.id)
-                .map(|span| snapshot.span_bytes(span)),
+            None => file.anchor_above(name, &part),
         };
         if let Some(anchor) = anchor {
-            let range = tree.node(located.node).span.shift_left(part.start);
-            return Some((range, SubjectKind::Alias { anchor }));
+            return Some((part.node_range(located.node), SubjectKind::Alias { anchor }));
         }
     }
-    let (key_path, range) = key_path(file.id, &part, &located.path, located.node)?;
-    Some((range.shift_left(part.start), SubjectKind::Key(key_path)))
+    let (key_path, range) = key_path(&part, &located.path, located.node)?;
+    Some((part.file_range(range), SubjectKind::Key(key_path)))
 }
 
 fn backend_at(
@@ -251,9 +246,9 @@ fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option
 
 fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
     let part = data.parts().part_at_offset(offset)?;
-    let offset = offset.checked_sub(data.parts().start(part.id)?)?;
     let token = part.data.tokens.iter().find(|token| {
-        token.span().range.touches_offset(offset) && offset < token.span().range.end
+        let bytes = data.part_bytes(token.span());
+        bytes.is_some_and(|range| range.start <= offset && offset < range.end)
     })?;
     let kind = match &token.reference {
         Reference::Key { key, .. } => SubjectKind::Reference(key.clone()),
@@ -265,42 +260,26 @@ fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
 /// Returns the root key at `offset` if it is written plainly, as most are: no tree is needed to
 /// find it.
 fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, TextRange)> {
-    let part = data.parts().part_at_offset(offset)?;
-    let start = data.parts().start(part.id)?;
-    let mut keys = part
-        .data
-        .members
-        .iter()
-        .filter_map(|(key, member)| Some((key, key_range(member, start, part.id)?)));
+    let text = file.text()?;
+    let (whole, part) = data.parts().placed_part(offset, text.len())?;
+    let members = part.data.members.iter();
+    let mut keys =
+        members.filter_map(|(key, member)| Some((key, data.part_bytes(member.key_origin?)?)));
+    // A key that was merged in is written in another part, or further on.
     let (key, range) = keys.find(|(_, range)| range.start <= offset && offset < range.end)?;
-    let (name, text) = (key.as_arc()?, file.text()?);
+    let name = key.as_arc()?;
     let is_first =
         range.start == 0 || text.slice(TextRange::new(range.start - 1, range.start)) == "\n";
     let is_plain = is_first
         && !name.starts_with(':')
         && text.slice(range) == **name
-        && !may_have_merge(text, data, part.id);
+        && !text.slice(whole).contains("<<");
     is_plain.then(|| (name.clone(), range))
-}
-
-/// A key that was merged in is written within another entry.
-fn may_have_merge(text: &Text, data: &DataFile, id: PartId) -> bool {
-    text.slice(data.parts().part_range(id, text.len()).unwrap_or(TextRange::new(0, text.len())))
-        .contains("<<")
-}
-
-fn key_range(member: &Member, start: u32, id: PartId) -> Option<TextRange> {
-    Some(member.key_origin.filter(|origin| origin.part == id)?.range.shift_left(start))
 }
 
 /// Returns the keys on the way to a node, and the range to mark within the part: the key, or the
 /// element of a list.
-fn key_path(
-    file: FileId,
-    part: &TextPart<'_>,
-    path: &[PathStep],
-    node: NodeId,
-) -> Option<(KeyPath, TextRange)> {
+fn key_path(part: &TextPart<'_>, path: &[PathStep], node: NodeId) -> Option<(KeyPath, TextRange)> {
     let tree = &part.tree;
     let mut current = tree.root?;
     let mut root: Option<Arc<str>> = None;
@@ -322,10 +301,7 @@ fn key_path(
             (PathStep::Item(n), NodeKind::Sequence { items, .. }) => {
                 current = *items.get(*n)?;
                 range = tree.node(current).span;
-                steps.push(KeyStep::Element {
-                    place: Span { file, part: part.id, range },
-                    index: *n,
-                });
+                steps.push(KeyStep::Element { place: part.span(range), index: *n });
             }
             _ => return None,
         }

@@ -186,14 +186,14 @@ fn class_in_data(
     }
     let file = snapshot.file_by_id(position.file)?;
     let part = file.part_at(position.offset, snapshot.cancel_token())?;
-    let located = part.tree.node_at(&part.text, position.offset - part.start)?;
+    let located = part.node_at(position.offset)?;
     let NodeKind::Scalar { text, .. } = &part.tree.node(located.node).kind else { return None };
     let index = snapshot.manifests(&subject.environment);
     if located.on_key || !(text.contains("::") || index.is_included(&path.root)) {
         return None;
     }
     let place = code::class_place(snapshot, &subject.environment, text)?;
-    let origin = part.tree.node(located.node).span.shift_left(part.start);
+    let origin = part.node_range(located.node);
     Some(Definitions { origin, targets: vec![target_of(snapshot, place)?] })
 }
 

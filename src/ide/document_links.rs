@@ -94,7 +94,7 @@ fn of_settings(snapshot: &Snapshot, path: &FilePath) -> Vec<Link> {
                 let Some(text) = part.tree.scalar(node) else { continue };
                 let target = folder.join(text);
                 if target.is_within(&folder) && snapshot.file(&target).is_some() {
-                    let range = part.tree.node(node).span.shift_left(part.start);
+                    let range = part.node_range(node);
                     links.push(Link { range, target, tooltip: names.join(".") });
                 }
             }

@@ -98,20 +98,19 @@ pub fn document_symbols(
     let before = before.map_or(&[][..], |before| &before.runs);
     let (cancel, data) = (snapshot.cancel_token(), file.data_as(file.format()));
     let length = file.text().map_or(0, |text| text.len());
-    let symbols_at = |start: u32, run_start: u32| {
-        let part = file.part_at(start, cancel)?;
-        let start = part.start - run_start;
-        Some(Outline { part: &part, start, tree: &part.tree, is_config }.root_symbols())
+    let symbols_in = |run: TextRange| {
+        let mut symbols = Vec::new();
+        for part in file.text_parts_in(run, cancel) {
+            let start = part.range().start - run.start;
+            symbols
+                .extend(Outline { part: &part, start, tree: &part.tree, is_config }.root_symbols());
+        }
+        (!cancel.is_cancelled()).then_some(symbols)
     };
     if data.parts().is_empty() {
-        return Some(whole_symbols(symbols_at(0, 0)?, is_config, file));
+        return Some(whole_symbols(symbols_in(TextRange::new(0, length))?, is_config, file));
     }
-    let runs = by_run(&data, length, before, |range, parts| {
-        let read = parts.iter().map(|part| part.id).filter(|id| !data.is_behind_document(*id));
-        let starts = read.filter_map(|id| data.parts().start(id));
-        let symbols: Option<Vec<_>> = starts.map(|start| symbols_at(start, range.start)).collect();
-        Some(symbols?.into_iter().flatten().collect())
-    })?;
+    let runs = by_run(&data, length, before, |run, _| symbols_in(run))?;
     Some(FileSymbols { runs, is_config })
 }
 

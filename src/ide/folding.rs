@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::text::{FilePath, Lines};
+use crate::text::{FilePath, Lines, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::files::file::TextPart;
 use crate::yaml::{NodeId, NodeKind};
@@ -29,7 +29,7 @@ pub fn file_folds(snapshot: &Snapshot, path: &FilePath, most: Option<usize>) -> 
     let mut folding = FoldCollector { lines: text.lines(), by_line: BTreeMap::new() };
     let mut before_first = None;
     for part in file.text_parts(snapshot.cancel_token()) {
-        before_first.get_or_insert(part.start);
+        before_first.get_or_insert(part.range().start);
         folding.fold_part(&part);
     }
     folding.fold_head(before_first.unwrap_or(0));
@@ -86,18 +86,19 @@ impl FoldCollector<'_> {
     fn fold_value(&mut self, part: &TextPart<'_>, start: u32, value: NodeId) {
         let node = part.tree.node(value);
         // Nodes of HOCON may stand before their keys.
-        let end = part.start + node.span.end.max(start);
+        let value = part.file_range(TextRange::new(start, node.span.end.max(start)));
+        let end = value.end;
         let is_bracket = matches!(
             node.kind,
             NodeKind::Mapping { flow: true, .. } | NodeKind::Sequence { flow: true, .. }
         ) && matches!(self.lines.line_before(end).trim(), "]" | "}");
         let last = self.lines.line_of(end).saturating_sub(u32::from(is_bracket));
-        self.add(self.lines.line_of(part.start + start), last, false);
+        self.add(self.lines.line_of(value.start), last, false);
     }
 
     /// Adds the blocks of comments that stand alone on their lines.
     fn fold_comments(&mut self, part: &TextPart<'_>) {
-        let starts = part.tree.comments.iter().map(|comment| part.start + comment.start);
+        let starts = part.tree.comments.iter().map(|comment| part.file_range(*comment).start);
         let alone = starts.filter(|start| self.lines.line_before(*start).trim().is_empty());
         let lines: Vec<u32> = alone.map(|start| self.lines.line_of(start)).collect();
         self.fold_blocks(lines);

@@ -64,8 +64,7 @@ pub fn inlay_hints(
     let hinting = Hinting { snapshot, environment, data: &data, scope: &scope, audience };
     let length = file.text().map_or(0, |text| text.len());
     let mut hints = Vec::new();
-    for part in data.parts().iter() {
-        let range = data.parts().part_range(part.id, length).unwrap_or_default();
+    for (range, part) in data.parts().placed_parts(length) {
         if range.end < within.start || within.end < range.start {
             continue;
         }

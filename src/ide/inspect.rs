@@ -84,20 +84,19 @@ impl InspectionWriter<'_> {
 
     fn write_trees(&mut self) {
         let length = self.file.text().map_or(0, |text| text.len());
-        for part in self.data.parts().iter() {
-            let Some(range) = self.data.parts().part_range(part.id, length) else { continue };
+        let data = self.data.clone();
+        for (range, entry) in data.parts().placed_parts(length) {
             self.write_line(0, &format!("entry {}", self.range_text(range)));
             let Some(part) = self.file.part_at(range.start, self.snapshot.cancel_token()) else {
                 continue;
             };
-            let members = self.data.parts().get(part.id).map(|part| &part.data.members);
-            let mut keys = members.into_iter().flatten().filter_map(|(key, _)| key.as_str());
+            let mut keys = entry.data.members.iter().filter_map(|(key, _)| key.as_str());
             self.is_secret = keys.any(|key| self.snapshot.may_be_sensitive(key));
             if let Some(root) = part.tree.root {
                 self.write_node(&part, root, false, 1);
             }
             for problem in &part.tree.problems {
-                let place = self.range_text(problem.span.shift_left(part.start));
+                let place = self.range_text(part.file_range(problem.span));
                 self.write_line(1, &format!("problem {place} {}", problem.message));
             }
         }
@@ -105,7 +104,7 @@ impl InspectionWriter<'_> {
 
     fn write_node(&mut self, part: &TextPart<'_>, id: NodeId, is_key: bool, depth: usize) {
         let Some(node) = part.tree.nodes.get(id.0 as usize) else { return };
-        let mut line = self.range_text(node.span.shift_left(part.start));
+        let mut line = self.range_text(part.file_range(node.span));
         let is_withheld = self.is_secret && depth > ROOT_KEYS;
         let (kind, children): (String, Vec<(NodeId, bool)>) = match &node.kind {
             NodeKind::Scalar { style, text } if is_key && !is_withheld => {
@@ -147,8 +146,8 @@ impl InspectionWriter<'_> {
 
     fn write_entries(&mut self) {
         let length = self.file.text().map_or(0, |text| text.len());
-        for part in self.data.parts().iter() {
-            let Some(range) = self.data.parts().part_range(part.id, length) else { continue };
+        let data = self.data.clone();
+        for (range, part) in data.parts().placed_parts(length) {
             self.write_line(0, &format!("entry {}", self.range_text(range)));
             self.write_entry(&part.data);
         }

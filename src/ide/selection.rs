@@ -4,7 +4,7 @@
 use crate::text::{FilePosition, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::files::file::{File, TextPart};
-use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle, Tree};
+use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle};
 
 /// Returns the ranges around a place, the innermost first; each lies within the next and is
 /// shorter. The last one is the whole file. `None` where the file has no text.
@@ -35,14 +35,14 @@ pub fn selection_ranges(snapshot: &Snapshot, position: FilePosition) -> Option<V
 /// Adds the entries and values on the way to a place.
 fn add_nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
     let tree = &part.tree;
-    let Some(located) = tree.node_at(&part.text, offset - part.start) else { return };
+    let Some(located) = part.node_at(offset) else { return };
     let Some(mut current) = tree.root else { return };
     if let NodeKind::Mapping { entries, .. } = &tree.node(current).kind
         && located.node == current
     {
         // The outermost collection has no range of its own: where a file is read by its entries,
         // each entry has a collection around it alone.
-        let mut around = entries.iter().map(|entry| entry_range(*entry, tree, part.start));
+        let mut around = entries.iter().map(|entry| part.entry_range(*entry));
         ranges.extend(around.find(|range| range.touches_offset(offset)));
         return;
     }
@@ -50,7 +50,7 @@ fn add_nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
         match (step, &tree.node(current).kind) {
             (PathStep::Entry(n), NodeKind::Mapping { entries, .. }) => {
                 let Some((key, value)) = entries.get(*n).copied() else { return };
-                ranges.push(entry_range((key, value), tree, part.start));
+                ranges.push(part.entry_range((key, value)));
                 current = value;
             }
             (PathStep::Item(n), NodeKind::Sequence { items, .. }) => {
@@ -59,14 +59,10 @@ fn add_nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
             }
             _ => return,
         }
-        ranges.push(tree.whole_span(current).shift_left(part.start));
+        ranges.push(part.whole_node_range(current));
     }
-    ranges.push(tree.node(located.node).span.shift_left(part.start));
+    ranges.push(part.node_range(located.node));
     ranges.extend(between_quotes(part, located.node));
-}
-
-fn entry_range((key, value): (NodeId, NodeId), tree: &Tree, start: u32) -> TextRange {
-    tree.whole_span(key).cover(tree.whole_span(value)).shift_left(start)
 }
 
 /// Returns the text of a quoted scalar without its quotes.
@@ -76,7 +72,7 @@ fn between_quotes(part: &TextPart<'_>, node: NodeId) -> Option<TextRange> {
     let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
     let range = (is_quoted && node.span.len() >= 2)
         .then(|| TextRange::new(node.span.start + 1, node.span.end - 1))?;
-    Some(range.shift_left(part.start))
+    Some(part.file_range(range))
 }
 
 /// Returns the token at a place, then the name in it.

@@ -6,8 +6,8 @@ mod scalars;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::by_run::{RunItems, by_run, entry_runs};
-use crate::hiera::data::{DataFile, Part, Reference, TokenUse};
+use super::by_run::{RunItems, by_run};
+use crate::hiera::data::{DataFile, Part, Reference, TokenUse, placed_parts};
 use crate::hiera::key::LookupKey;
 use crate::hiera::sources::Sources;
 use crate::text::{FilePath, Span, Text, TextRange};
@@ -83,7 +83,7 @@ pub fn semantic_tokens(
 ) -> Option<Vec<SemanticToken>> {
     let file = FileColoring::from_file(snapshot, path)?;
     let mut all = Vec::new();
-    let runs = entry_runs(&file.data, file.text.len());
+    let runs = file.data.parts().placed_runs(file.text.len());
     for (range, parts) in runs.filter(|(range, _)| is_near(*range, within)) {
         if snapshot.cancel_token().is_cancelled() {
             return None;
@@ -129,10 +129,7 @@ impl<'a> FileColoring<'a> {
     ) -> Vec<SemanticToken> {
         let coloring = Coloring { file: self, text: self.text.slice(run), start: run.start };
         let mut tokens = Vec::new();
-        for part in parts {
-            let Some(range) = self.data.parts().part_range(part.id, self.text.len()) else {
-                continue;
-            };
+        for (range, part) in placed_parts(run, parts) {
             if within.is_none_or(|within| is_near(range, within)) {
                 coloring.color_part(part, range, &mut tokens);
             }
@@ -166,7 +163,7 @@ impl Coloring<'_> {
         if part.data.may_be_encrypted
             || self.run_text(range).is_some_and(|text| text.contains("literal("))
         {
-            self.color_scalars(part.id, range.start, out);
+            self.color_scalars(range, out);
         }
     }
 

@@ -76,6 +76,14 @@ impl Snapshot {
         if span.part == PartId::WHOLE { span.range } else { moved().unwrap_or_default() }
     }
 
+    /// Returns the line on which the part of a file begins that a place is counted from; `None` where
+    /// that is the whole file.
+    pub fn part_line(&self, span: Span) -> Option<u32> {
+        let file = self.file_by_id(span.file).filter(|_| span.part != PartId::WHOLE)?;
+        let start = file.data_as(file.format()).parts().start(span.part)?;
+        Some(file.text()?.line_of(start))
+    }
+
     /// Whether two spans are the same bytes of a file. Two levels may read the file in different
     /// formats, and only the reading in the format of its name is in parts.
     pub fn is_same_place(&self, one: Span, other: Span) -> bool {

@@ -176,7 +176,8 @@ impl FileFindings {
         let mut dirty = std::mem::take(&mut self.dirty);
         dirty.sort_unstable();
         dirty.dedup();
-        check.removals.expect_parts(dirty.iter().take(most).copied());
+        let parts = check.data.parts();
+        check.removals.expect_parts(dirty.iter().take(most).filter_map(|id| parts.get(*id)));
         let mut dirty = dirty.into_iter();
         let mut goes_on = !cancel.is_cancelled();
         let mut left = most;

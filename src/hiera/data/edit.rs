@@ -151,12 +151,6 @@ impl DataFile {
         Cutter::new(text, self.syntax, range).cut_entry(range.start, is_first)
     }
 
-    /// Returns whether a part is no entry, but all that stands behind the first document, which
-    /// Puppet does not read.
-    pub fn is_behind_document(&self, id: PartId) -> bool {
-        self.parts.get(id).is_some_and(|part| part.data.is_behind_document)
-    }
-
     /// Returns the parts from which on entries must be read again, in order: those above the edit
     /// that were refused for something in its place, and the first one that it touches.
     fn find_unsettled(&self, edit: Edited) -> Option<Vec<PartId>> {

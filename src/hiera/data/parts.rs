@@ -52,10 +52,25 @@ pub(super) struct PartOffset {
 }
 
 impl Part {
+    /// Returns whether it is no entry, but all that stands behind the first document, which Puppet
+    /// does not read.
+    pub fn is_behind_document(&self) -> bool {
+        self.data.is_behind_document
+    }
+
     /// Returns a part that starts at this byte of the file.
     pub(super) fn new(id: PartId, start: u32, data: EntryData) -> Part {
         Part { id, start, data: Arc::new(data) }
     }
+}
+
+/// Returns the parts of a run that has these bytes, each with its own bytes.
+pub fn placed_parts(run: TextRange, parts: &[Part]) -> impl Iterator<Item = (TextRange, &Part)> {
+    let ends = parts.iter().skip(1).map(move |part| run.start + part.start).chain([run.end]);
+    parts
+        .iter()
+        .zip(ends)
+        .map(move |(part, end)| (TextRange::new(run.start + part.start, end), part))
 }
 
 impl Parts {
@@ -82,12 +97,6 @@ impl Parts {
         self.runs.iter().flat_map(|run| &*run.parts)
     }
 
-    /// Returns their runs in order, each with its first byte in the file. A run is the same `Arc` in
-    /// versions of the file in which neither its parts nor the text between them differ.
-    pub fn runs(&self) -> impl Iterator<Item = (u32, &Arc<[Part]>)> {
-        self.runs.iter().map(|run| (run.start, &run.parts))
-    }
-
     /// Returns the part with this number.
     pub fn get(&self, id: PartId) -> Option<&Part> {
         self.homes.get(id.0 as usize)?.map(|place| self.part(place))
@@ -109,6 +118,36 @@ impl Parts {
     pub fn part_at_offset(&self, offset: u32) -> Option<&Part> {
         let place = self.last_before(offset.saturating_add(1))?;
         (self.start_at(place) <= offset).then(|| self.part(place))
+    }
+
+    /// Returns all parts in order, each with its bytes in a text of this length.
+    pub fn placed_parts(&self, length: u32) -> impl Iterator<Item = (TextRange, &Part)> {
+        self.placed_runs(length).flat_map(|(run, parts)| placed_parts(run, parts))
+    }
+
+    /// Returns the runs in order, each with its bytes in a text of this length. A run is the same
+    /// `Arc` in versions of the file in which neither its parts nor the text between them differ.
+    pub fn placed_runs(&self, length: u32) -> impl Iterator<Item = (TextRange, &Arc<[Part]>)> {
+        let ends = self.runs.iter().skip(1).map(|run| run.start).chain([length]);
+        self.runs.iter().zip(ends).map(|(run, end)| (TextRange::new(run.start, end), &run.parts))
+    }
+
+    /// Returns the parts that begin in a range, in order, each with its first byte.
+    pub fn parts_in(&self, range: TextRange) -> impl Iterator<Item = (u32, &Part)> {
+        let before = self.last_before(range.start);
+        let first = before.and_then(|place| {
+            if self.start_at(place) < range.start { self.next(place) } else { Some(place) }
+        });
+        std::iter::successors(first, |place| self.next(*place))
+            .map(|place| (self.start_at(place), self.part(place)))
+            .take_while(move |(start, _)| *start < range.end)
+    }
+
+    /// Returns the part that a byte of a text of this length belongs to, with its bytes; `None`
+    /// before the first one.
+    pub fn placed_part(&self, offset: u32, length: u32) -> Option<(TextRange, &Part)> {
+        let part = self.part_at_offset(offset)?;
+        Some((self.part_range(part.id, length)?, part))
     }
 
     /// Returns the parts of this version that are not in a later one, and those of the later one

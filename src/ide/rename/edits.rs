@@ -150,9 +150,8 @@ impl Renaming<'_> {
         let begins_line =
             one.range.start == 0 || text.slice(TextRange::new(before, before + 1)) == "\n";
         let data = file.data_as(DataFormat::Yaml);
-        let range = data.parts().part_at_offset(one.range.start);
-        let range = range.and_then(|part| data.parts().part_range(part.id, text.len()));
-        begins_line && range.is_some_and(|range| !text.slice(range).contains("<<"))
+        let placed = data.parts().placed_part(one.range.start, text.len());
+        begins_line && placed.is_some_and(|(range, _)| !text.slice(range).contains("<<"))
     }
 
     /// Whether a key is a scalar at its own place in the tree of its file: not a merged one, and
@@ -162,8 +161,7 @@ impl Renaming<'_> {
             return false;
         };
         let tree = &part.tree;
-        let Some(offset) = one.range.start.checked_sub(part.start) else { return false };
-        let Some(located) = tree.node_at(&part.text, offset) else { return false };
+        let Some(located) = part.node_at(one.range.start) else { return false };
         let node = tree.node(located.node);
         let is_scalar = matches!(
             &node.kind,
@@ -173,7 +171,7 @@ impl Renaming<'_> {
         located.on_key
             && is_scalar
             && node.anchor.is_none()
-            && node.span.shift_left(part.start) == one.range
+            && part.node_range(located.node) == one.range
             && keys_on(tree, &located.path).is_some_and(|keys| self.is_way(&keys, one.role))
     }
 

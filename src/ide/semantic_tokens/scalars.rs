@@ -3,20 +3,18 @@
 
 use super::{ColorKind, Coloring, FileColoring, SemanticToken};
 use crate::hiera::interpolation::{self, Method};
-use crate::text::{PartId, TextRange};
+use crate::text::TextRange;
 use crate::workspace::files::file::TextPart;
 use crate::yaml::scalar::SourceMap;
 use crate::yaml::{Node, NodeKind};
 
 impl Coloring<'_> {
-    /// Adds the tokens in the scalars of an entry that begins at `start`, or of the whole file,
-    /// where the file is read as a whole.
-    pub(super) fn color_scalars(&self, id: PartId, start: u32, out: &mut Vec<SemanticToken>) {
+    /// Adds the tokens in the scalars of an entry, or of the whole file, where the file is read as a
+    /// whole.
+    pub(super) fn color_scalars(&self, range: TextRange, out: &mut Vec<SemanticToken>) {
         let FileColoring { file, snapshot, .. } = self.file;
-        let cancel = snapshot.cancel_token();
-        match id {
-            PartId::WHOLE => file.text_parts(cancel).for_each(|part| self.scalars_of(&part, out)),
-            _ => file.part_at(start, cancel).iter().for_each(|part| self.scalars_of(part, out)),
+        for part in file.text_parts_in(range, snapshot.cancel_token()) {
+            self.scalars_of(&part, out);
         }
     }
 
@@ -43,7 +41,7 @@ impl Coloring<'_> {
             let start = written.source_offset(range.start as usize);
             // The end is that of the last byte: behind it a line may be folded.
             let end = written.source_offset((range.end as usize).saturating_sub(1)) + 1;
-            self.in_run(TextRange::new(start, end.max(start)).shift_left(part.start))
+            self.in_run(part.file_range(TextRange::new(start, end.max(start))))
         };
         for token in interpolation::parse_tokens(text) {
             let interpolation::TokenKind::Call { method, argument_range, .. } = &token.kind else {

@@ -12,7 +12,7 @@ use crate::server::capabilities::Features;
 use crate::server::documents::Documents;
 use crate::server::to_lsp;
 use crate::text::work::{Work, count_work};
-use crate::text::{FilePath, PartId, Span};
+use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
 
 /// A diagnostic of the protocol, as JSON.
@@ -63,7 +63,7 @@ impl DiagnosticCache {
                 )
             });
             let part = (finding.span.file, finding.span.part);
-            let part_line = *lines.entry(part).or_insert_with(|| part_line(snapshot, finding.span));
+            let part_line = *lines.entry(part).or_insert_with(|| snapshot.part_line(finding.span));
             let written = match known {
                 // In a part that was not read again nothing moved but the part.
                 Some(known)
@@ -106,16 +106,6 @@ fn is_same(one: &Arc<Finding>, other: &Arc<Finding>) -> bool {
         || one.severity == other.severity
             && one.message == other.message
             && one.related == other.related
-}
-
-/// Returns the line on which the part of a file begins.
-fn part_line(snapshot: &Snapshot, span: Span) -> Option<u32> {
-    if span.part == PartId::WHOLE {
-        return None;
-    }
-    let file = snapshot.file_by_id(span.file)?;
-    let start = file.data_as(file.format()).parts().start(span.part)?;
-    Some(file.text()?.line_of(start))
 }
 
 fn related_places(

@@ -1,7 +1,10 @@
 //! One version of one file. Its trees, data and declarations are computed once, on first use, and
 //! shared by all snapshots.
 
-use std::borrow::Cow;
+mod parts;
+
+pub use parts::{PartReader, TextPart};
+
 use std::sync::{Arc, OnceLock};
 
 use super::kinds::{CodeLanguage, code_language, is_short_yaml};
@@ -197,63 +200,6 @@ impl File {
         format_of_name(&self.path).unwrap_or(DataFormat::Yaml)
     }
 
-    /// Returns the part of its text that holds the byte at `offset`, with its tree, in the format
-    /// of its name: the smallest part that can be parsed alone. `None` before the first part, and
-    /// when cancelled.
-    pub fn part_at(&self, offset: u32, cancel: &CancelToken) -> Option<TextPart<'_>> {
-        let text = self.text()?;
-        let data = self.data_as(self.format());
-        let parts = data.parts();
-        // A value may end where the closing brace of JSON, or the marker of a second document, begins.
-        let at = parts.part_at_offset(offset).map(|part| match offset.checked_sub(1) {
-            Some(before)
-                if data.is_behind_document(part.id) && parts.start(part.id) == Some(offset) =>
-            {
-                parts.part_at_offset(before).unwrap_or(part)
-            }
-            _ => part,
-        });
-        let id = match at {
-            Some(part) => part.id,
-            None if data.parts().is_empty() => PartId::WHOLE,
-            // Before the first entry there is no data.
-            None => return None,
-        };
-        let range =
-            data.parts().part_range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
-        let in_place = data.entry_in_place(id, text);
-        let text = text.slice(range);
-        let tree = match (id, self.read.tree.get()) {
-            (PartId::WHOLE, Some(tree)) => tree.clone(),
-            (PartId::WHOLE, None) => {
-                let tree = Arc::new(parse_while(&text, self.format(), cancel)?);
-                self.read.tree.get_or_init(|| tree).clone()
-            }
-            _ if data.is_behind_document(id) => Arc::default(),
-            _ => Arc::new(match in_place {
-                Some(entry) => entry.tree,
-                None => yaml::parse_while(&text, &|| !cancel.is_cancelled())?,
-            }),
-        };
-        Some(TextPart { id, start: range.start, tree, text })
-    }
-
-    /// Returns the parts of its text in order, each with its tree, without the text behind the
-    /// first document. Ends early when cancelled.
-    pub fn text_parts<'a>(
-        &'a self,
-        cancel: &'a CancelToken,
-    ) -> impl Iterator<Item = TextPart<'a>> + 'a {
-        let data = self.data_as(self.format());
-        let parts = data.parts();
-        let ids = parts.iter().map(|part| part.id).filter(|id| !data.is_behind_document(*id));
-        let mut starts: Vec<u32> = ids.filter_map(|id| parts.start(id)).collect();
-        if parts.is_empty() {
-            starts.push(0);
-        }
-        starts.into_iter().map_while(|start| self.part_at(start, cancel))
-    }
-
     /// Returns the declarations and reads of its code, as a file of this module; an empty manifest
     /// for a file that is no code. The text is parsed once, as a file of the module that asks
     /// first.
@@ -339,45 +285,6 @@ impl File {
         };
         in_parts
             .unwrap_or_else(|| DataFile::read_whole(&parse(&text, format), &text, self.id, format))
-    }
-}
-
-/// A piece of a file's text with its tree, whose places are counted from its start.
-#[derive(Debug)]
-pub struct TextPart<'a> {
-    /// The part's number in the file.
-    pub id: PartId,
-    /// Its start in the file.
-    pub start: u32,
-    /// The text.
-    pub text: Cow<'a, str>,
-    /// Its tree.
-    pub tree: Arc<Tree>,
-}
-
-/// Reads parts of a file, and keeps the last one: places in the order of the text cost one parse of each
-/// part.
-#[derive(Debug)]
-pub struct PartReader<'a> {
-    file: &'a File,
-    last: Option<TextPart<'a>>,
-}
-
-impl<'a> PartReader<'a> {
-    /// Returns a reader of a file that has read no part.
-    pub fn new(file: &'a File) -> PartReader<'a> {
-        PartReader { file, last: None }
-    }
-
-    /// Returns the part around a byte, as [`File::part_at`] does.
-    pub fn part_at(&mut self, offset: u32, cancel: &CancelToken) -> Option<&TextPart<'a>> {
-        let is_last = |part: &TextPart<'_>| {
-            part.start <= offset && offset < part.start + part.text.len() as u32
-        };
-        if !self.last.as_ref().is_some_and(is_last) {
-            self.last = self.file.part_at(offset, cancel);
-        }
-        self.last.as_ref()
     }
 }
 

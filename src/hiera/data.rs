@@ -385,8 +385,8 @@ impl DataFile {
 
     /// Returns the names of anchors that no alias of the file has, in no order, each with the places of
     /// the anchors.
-    pub fn anchors_without_alias(&self) -> impl Iterator<Item = (&str, Vec<Span>)> {
-        self.anchors.without_alias(&self.parts)
+    pub fn unused_anchors(&self) -> impl Iterator<Item = (&str, Vec<Span>)> {
+        self.anchors.unused_names(&self.parts)
     }
 
     /// Returns why Puppet refuses the whole file, if it does.

@@ -55,11 +55,11 @@ impl Marks {
         self.0 & 2 != 0
     }
 
-    fn whole(self) -> Secrecy {
+    fn whole_secrecy(self) -> Secrecy {
         Secrecy::from_bits(self.0 >> 2)
     }
 
-    fn within(self) -> Secrecy {
+    fn parts_secrecy(self) -> Secrecy {
         Secrecy::from_bits(self.0 >> 4)
     }
 }
@@ -284,12 +284,12 @@ impl Value {
 
     /// Returns the reason why all of it must not be shown.
     pub fn secrecy(&self) -> Secrecy {
-        self.marks.whole()
+        self.marks.whole_secrecy()
     }
 
     /// Returns the reason why it, or some part of it, must not be shown.
     pub fn secrecy_of_parts(&self) -> Secrecy {
-        self.marks.within()
+        self.marks.parts_secrecy()
     }
 
     /// Whether all of it must not be shown.

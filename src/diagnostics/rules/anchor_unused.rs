@@ -24,7 +24,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     if data.refusal().is_some() || !context.environment.reaches_file(path) {
         return;
     }
-    for (name, places) in data.anchors_without_alias() {
+    for (name, places) in data.unused_anchors() {
         let message = format!("no alias names the anchor '{name}'");
         findings.extend(places.iter().map(|place| Finding::new(&RULE, *place, message.clone())));
     }

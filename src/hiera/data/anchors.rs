@@ -77,7 +77,7 @@ fn are_same(one: &Value, other: &Value) -> bool {
 pub(super) struct Anchors {
     names: imbl::HashMap<Arc<str>, Uses>,
     /// The names that are defined, and that no alias of the file has.
-    without_alias: imbl::HashSet<Arc<str>>,
+    unused: imbl::HashSet<Arc<str>>,
 }
 
 /// The parts that have a name, in the order of their places.
@@ -88,14 +88,14 @@ struct Uses {
     used_in: Vec<PartId>,
 }
 
-/// What a name is in a part.
+/// The use of an anchor's name in a part.
 #[derive(Clone, Copy, PartialEq)]
 enum NameUse {
-    /// That of an anchor.
+    /// An anchor of the part has the name.
     Defined,
-    /// That of an alias which stands for an anchor of the part.
+    /// An alias stands for an anchor of the part.
     Aliased,
-    /// That of an alias which stands for an anchor of a part above.
+    /// An alias stands for an anchor of a part above.
     Used,
 }
 
@@ -117,18 +117,18 @@ impl Anchors {
                 anchors.name_uses(name, role).push(part.id);
             }
         }
-        let alone = anchors.names.iter().filter(|(_, uses)| uses.are_without_alias());
-        anchors.without_alias = alone.map(|(name, _)| name.clone()).collect();
+        let alone = anchors.names.iter().filter(|(_, uses)| uses.is_unused());
+        anchors.unused = alone.map(|(name, _)| name.clone()).collect();
         anchors
     }
 
     /// Returns the names of anchors that no alias of the file has, each with the places of the anchors,
     /// the last one of each part, in order.
-    pub(super) fn without_alias<'a>(
+    pub(super) fn unused_names<'a>(
         &'a self,
         parts: &'a Parts,
     ) -> impl Iterator<Item = (&'a str, Vec<Span>)> {
-        self.without_alias.iter().filter_map(|name| {
+        self.unused.iter().filter_map(|name| {
             let parts = self.names.get(name)?.defined_in.iter().filter_map(|id| parts.get(*id));
             let anchors =
                 parts.filter_map(|part| part.data.rare().anchors.as_ref()?.defined.get(name));
@@ -196,10 +196,10 @@ impl Anchors {
     /// Updates what is known of a name after its uses changed.
     fn settle_name(&mut self, name: &Arc<str>) {
         let uses = self.names.get(name);
-        if uses.is_some_and(Uses::are_without_alias) {
-            self.without_alias.insert(name.clone());
+        if uses.is_some_and(Uses::is_unused) {
+            self.unused.insert(name.clone());
         } else {
-            self.without_alias.remove(name);
+            self.unused.remove(name);
         }
         if uses.is_some_and(Uses::is_empty) {
             self.names.remove(name);
@@ -230,7 +230,7 @@ impl Uses {
     }
 
     /// Whether there are anchors of the name, and no aliases.
-    fn are_without_alias(&self) -> bool {
+    fn is_unused(&self) -> bool {
         !self.defined_in.is_empty() && self.aliased_in.is_empty() && self.used_in.is_empty()
     }
 }

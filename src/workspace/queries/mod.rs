@@ -1,5 +1,5 @@
-//! What is asked about a snapshot: its files as a node sees them, the nodes that read a file, the scopes
-//! of files, and the snapshot after a change.
+//! Questions to a snapshot: its files as a node sees them, the nodes that read a file, the scopes of files,
+//! and the snapshot after a change.
 
 pub mod change_gate;
 pub mod functions;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{CONFIG, at, repo};
-use crate::support::{hiera_ls, run};
+use crate::support::{file_uri, hiera_ls, run};
 
 const DATA: &str = "a: 1\na: 1\nx: {b: 1, b: 2}\nc::d:e: 1\n";
 
@@ -47,10 +47,8 @@ fn colors_follow_the_argument_and_the_variables() {
     assert!(!is_colored(&[], &[("FORCE_COLOR", "1"), ("NO_COLOR", "1")]));
     assert!(!is_colored(&["--color", "never"], &[("FORCE_COLOR", "1")]));
     let output = at(&root, &["check", "--color", "always"], "").1;
-    let address = format!(
-        "\x1b]8;;file://{}/data/common.yaml\x1b\\",
-        fs::canonicalize(&root).unwrap().display()
-    );
+    let file = fs::canonicalize(root.join("data/common.yaml")).unwrap();
+    let address = format!("\x1b]8;;{}\x1b\\", file_uri(file));
     assert!(output.contains(&address), "{output:?}");
     assert!(!at(&root, &["check", "--color", "always", "--format", "json"], "").1.contains('\x1b'));
 }

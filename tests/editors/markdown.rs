@@ -56,7 +56,7 @@ fn repository(name: &str, attack: &str) -> std::path::PathBuf {
 /// The hovers at every fourth column of a repository's files.
 fn hovers(root: &std::path::Path) -> Vec<String> {
     let mut server = Server::start();
-    let address = |path: &str| format!("file://{}/{path}", root.display());
+    let address = |path: &str| support::file_uri(root.join(path));
     let capabilities = json!({"textDocument": {"hover": {"contentFormat": ["markdown"]}}});
     let params = json!({"processId": null, "rootUri": address(""), "capabilities": capabilities});
     server.send(&json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": params}));
@@ -105,7 +105,7 @@ fn hovers_have_no_links_but_the_servers_own() {
         let root = repository(&format!("markdown-{n}"), attack);
         let hovers = hovers(&root);
         assert!(hovers.len() >= 3, "{attack}: {hovers:#?}");
-        let own = format!("file://{}/", root.display());
+        let own = support::file_uri(&root) + "/";
         let foreign: Vec<String> =
             addresses(&hovers).into_iter().filter(|address| !address.starts_with(&own)).collect();
         assert_eq!(foreign, Vec::<String>::new(), "{attack}: {hovers:#?}");

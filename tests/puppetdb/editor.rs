@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::fleet::{cache_of, filled_server, program, repository};
 use crate::proxy::{Fault, Proxy};
 use crate::real::{HOST, PuppetDb, wait_until};
+use crate::support::file_uri;
 use crate::transport_client::Server;
 
 /// A session, and the messages that the server has shown.
@@ -40,7 +41,7 @@ impl Session {
             puppetdb[name] = value.clone();
         }
         let params = json!({
-            "processId": null, "rootUri": format!("file://{}", root.display()),
+            "processId": null, "rootUri": file_uri(root),
             "capabilities": {"window": {"workDoneProgress": true}},
             "initializationOptions": {"nodes": {"puppetdb": puppetdb}},
         });
@@ -85,7 +86,7 @@ impl Session {
     }
 
     fn hover(&mut self, root: &Path) -> String {
-        let uri = format!("file://{}", root.join("data/common.yaml").display());
+        let uri = file_uri(root.join("data/common.yaml"));
         let text = fs::read_to_string(root.join("data/common.yaml")).expect("it is there");
         let line = text.lines().position(|line| line.starts_with("company:")).expect("it has one");
         let place =
@@ -97,7 +98,8 @@ impl Session {
     fn open(&mut self, root: &Path) {
         let path = root.join("data/common.yaml");
         let text = fs::read_to_string(&path).expect("it is there");
-        let document = json!({"uri": format!("file://{}", path.display()), "languageId": "yaml", "version": 1, "text": text});
+        let document =
+            json!({"uri": file_uri(&path), "languageId": "yaml", "version": 1, "text": text});
         self.notify("textDocument/didOpen", &json!({"textDocument": document}));
     }
 }
@@ -142,7 +144,7 @@ fn requests_are_answered_while_puppetdb_is_slow_and_nodes_come_when_it_answers()
     let text = fs::read_to_string(&path).expect("it is there");
     let text = text + "puppetdb::new: '%{facts.kernel}'\n";
     fs::write(&path, &text).expect("it can be written");
-    let document = json!({"uri": format!("file://{}", path.display()), "version": 2});
+    let document = json!({"uri": file_uri(&path), "version": 2});
     let change = json!({"textDocument": document, "contentChanges": [{"text": text}]});
     session.notify("textDocument/didChange", &change);
     session.notify("textDocument/didSave", &json!({"textDocument": document}));

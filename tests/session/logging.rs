@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support;
+use crate::support::{self, file_uri};
 use crate::transport::client::Server;
 
 /// Stands in every value, fact and edit.
@@ -40,8 +40,7 @@ fn repository(name: &str) -> (PathBuf, PathBuf) {
 
 /// All requests of an editor, and messages that it should not send.
 fn messages(root: &Path, file: &Path) -> Vec<Value> {
-    let uri = |path: &Path| format!("file://{}", path.display());
-    let (folder, document) = (uri(root), uri(file));
+    let (folder, document) = (file_uri(root), file_uri(file));
     let text = fs::read_to_string(file).unwrap();
     let page = json!({"textDocument": {"uri": document}});
     let notify =

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::scratch;
+use crate::support::{file_uri, scratch};
 use crate::transport::client::Server;
 
 /// Writes a repository whose levels name files everywhere; returns its folder.
@@ -73,12 +73,11 @@ fn collect_uris(answer: &Value, uris: &mut BTreeSet<String>) {
 fn no_offered_change_leaves_the_opened_folders() {
     let folder = std::fs::canonicalize(scratch("outside")).expect("a folder");
     let root = write(&folder);
-    let uri = |path: &Path| format!("file://{}", path.display());
     let mut server = Server::start();
     let params = json!({
         "processId": null,
-        "rootUri": uri(&root),
-        "workspaceFolders": [{"uri": uri(&root), "name": "repository"}],
+        "rootUri": file_uri(&root),
+        "workspaceFolders": [{"uri": file_uri(&root), "name": "repository"}],
         "capabilities": {
             "general": {"positionEncodings": ["utf-8"]},
             "textDocument": {"codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}}},
@@ -99,7 +98,7 @@ fn no_offered_change_leaves_the_opened_folders() {
     server.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
     let (mut uris, mut titles) = (BTreeSet::new(), Vec::new());
     for path in ["data/roles/web.yaml", "data/common.yaml", "data/moved.yaml", "hiera.yaml"] {
-        let document = json!({"uri": uri(&root.join(path))});
+        let document = json!({"uri": file_uri(root.join(path))});
         let text = std::fs::read_to_string(root.join(path)).expect("it was written");
         for (line, content) in text.lines().enumerate() {
             for character in [0, content.len() / 2, content.len().saturating_sub(2)] {
@@ -127,8 +126,8 @@ fn no_offered_change_leaves_the_opened_folders() {
     }
     let mut rename = |new: &str| {
         let renames = json!({"files": [{
-            "oldUri": uri(&root.join("data/moved.yaml")),
-            "newUri": uri(&root.join(new)),
+            "oldUri": file_uri(root.join("data/moved.yaml")),
+            "newUri": file_uri(root.join(new)),
         }]});
         let answer = ask(&mut server, "workspace/willRenameFiles", renames);
         collect_uris(&answer["result"], &mut uris);
@@ -138,7 +137,7 @@ fn no_offered_change_leaves_the_opened_folders() {
     for outside in ["../../outside/moved.yaml", "data/link/moved.yaml", ".git/moved.yaml"] {
         assert!(!rename(outside), "{outside}");
     }
-    let inside = format!("{}/", uri(&root));
+    let inside = format!("{}/", file_uri(&root));
     for uri in &uris {
         let rest = uri.strip_prefix(&inside).unwrap_or_else(|| panic!("{uri} lies outside"));
         let forbidden = ["..", ".git", "node_modules", "link"];

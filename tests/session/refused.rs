@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{TRACE_OPTIONS, in_package, require, scratch, variable};
+use crate::support::{TRACE_OPTIONS, file_uri, in_package, require, scratch, variable};
 use crate::transport::client::frame;
 
 /// System calls, and the errors that each is refused with.
@@ -67,7 +67,7 @@ impl End {
 fn sessions() -> [Session; 3] {
     let keys = ["company", "profile::base::motd", "profile::web::vhosts", "ntp_servers", "nowhere"];
     let questions: String = keys.map(|key| format!("{{\"key\":\"{key}\"}}\n")).concat();
-    let root = format!("file://{}", in_package("tests/control-repo").display());
+    let root = file_uri(in_package("tests/control-repo"));
     let params = json!({"processId": null, "rootUri": root, "capabilities": {}});
     let place = json!({"textDocument": {"uri": format!("{root}/data/common.yaml")},
                        "position": {"line": 0, "character": 0}});

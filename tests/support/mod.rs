@@ -113,6 +113,12 @@ fn is_of_another_version(tool: &str) -> bool {
     missing(tool, &format!("the oracle asks Puppet {} (HIERA_LS_PUPPET_LIB)", puppet_major()))
 }
 
+/// Returns the address of a file or folder, as a client writes it.
+pub fn file_uri(path: impl AsRef<Path>) -> String {
+    let uri = tower_lsp::lsp_types::Url::from_file_path(path).expect("the path is absolute");
+    uri.into()
+}
+
 /// For suites that find out about their tool themselves: reports `tool` as missing. Returns
 /// `false`, or panics if `HIERA_LS_REQUIRE` names it.
 pub fn missing(tool: &str, obstacle: &str) -> bool {

@@ -16,9 +16,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::support::random::{self, Random};
-use crate::support::{commands, hiera_ls, require, run, scratch};
+use crate::support::{commands, file_uri, hiera_ls, require, run, scratch};
 use repository::{CLASS, Pool, Repository};
-use server::{Server, uri};
+use server::Server;
 
 /// The commands that this suite asks, or that read no data.
 const COMMANDS: [&str; 16] = [
@@ -316,18 +316,19 @@ impl Asked {
             repository.asked.iter().filter_map(|key| key.split('.').next()).collect();
         keys.dedup();
         let file = &repository.root.join("data/a-options.yaml");
-        let document = json!({"uri": uri(file)});
+        let document = json!({"uri": file_uri(file)});
         let line = |key: &&str| format!("\"{key}\": \"%{{lookup('{key}')}}\"\n");
         let lookups: String = keys.iter().map(line).collect();
         // The file keeps its options, as they make some of the values Sensitive.
         let options = std::fs::read_to_string(file).expect("the repository has it");
         let options: Value = serde_json::from_str(&options).expect("it was written as JSON");
         let text = format!("{lookups}lookup_options: {}\n", options["lookup_options"]);
-        let opened = json!({"uri": uri(file), "languageId": "yaml", "version": 1, "text": text});
+        let opened =
+            json!({"uri": file_uri(file), "languageId": "yaml", "version": 1, "text": text});
         server.tell("textDocument/didOpen", &json!({"textDocument": opened}));
         for (line, key) in keys.iter().enumerate() {
             let before = server.told;
-            let argument = json!({"uri": uri(file), "key": key});
+            let argument = json!({"uri": file_uri(file), "key": key});
             let command = json!({"command": "hiera.runBackends", "arguments": [argument]});
             server.ask("workspace/executeCommand", &command);
             server.until_told(before + 1);
@@ -508,7 +509,7 @@ impl Asked {
     /// Requests at every parameter and key that a manifest names.
     fn code(&mut self, server: &mut Server, repository: &Repository) {
         let (path, text) = CLASS;
-        let document = json!({"uri": uri(&repository.root.join(path))});
+        let document = json!({"uri": file_uri(repository.root.join(path))});
         let opened =
             json!({"uri": document["uri"], "languageId": "puppet", "version": 1, "text": text});
         server.tell("textDocument/didOpen", &json!({"textDocument": opened}));
@@ -538,10 +539,10 @@ impl Asked {
         let of_node = json!({"uri": "hiera:/effective/web01.yaml"});
         server.ask("workspace/textDocumentContent", &of_node);
         for file in &repository.files {
-            let document = json!({"uri": uri(file)});
+            let document = json!({"uri": file_uri(file)});
             let text = std::fs::read_to_string(file).expect("it is there");
             let opened =
-                json!({"uri": uri(file), "languageId": "yaml", "version": 1, "text": text});
+                json!({"uri": file_uri(file), "languageId": "yaml", "version": 1, "text": text});
             server.tell("textDocument/didOpen", &json!({"textDocument": opened}));
             for (line, text) in text.lines().enumerate() {
                 let tokens = text.match_indices("%{").map(|(at, _)| at + 11);
@@ -579,7 +580,7 @@ impl Asked {
                 }
             }
             server.ask("hiera/effectiveData", &json!({"textDocument": document}));
-            let page = |path: &str| json!({"uri": format!("hiera:/{path}?{}", uri(file))});
+            let page = |path: &str| json!({"uri": format!("hiera:/{path}?{}", file_uri(file))});
             for path in ["effective.yaml", "hierarchy/k0.txt", "explain/k0.txt"] {
                 server.ask("workspace/textDocumentContent", &page(path));
                 self.questions += 1;
@@ -620,7 +621,7 @@ impl Asked {
             self.questions += 1;
             self.refactorings(&mut server, &document, &text);
             let edit = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}, "text": "new: \"%{lookup('k0')} %{alias('k1')}\"\n"});
-            let version = json!({"uri": uri(file), "version": 2});
+            let version = json!({"uri": file_uri(file), "version": 2});
             server.tell(
                 "textDocument/didChange",
                 &json!({"textDocument": version, "contentChanges": [edit]}),

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::marker::{self, TEXT};
 use super::repository::{Repository, SENSITIVE};
-use super::server::{Server, uri};
+use super::server::Server;
 use super::{Asked, FIXES, PATCHES, REPORTS};
 use crate::support::random::{self, Random};
-use crate::support::scratch;
+use crate::support::{file_uri, scratch};
 
 /// The number of secret keys of a repository.
 const KEYS: usize = 8;
@@ -127,10 +127,10 @@ impl Asked {
     fn unasked_answers(&mut self, repository: &Repository, pulls: bool) {
         let mut server = Server::start(repository, &json!({}), pulls);
         for file in &repository.files {
-            let document = json!({"uri": uri(file)});
+            let document = json!({"uri": file_uri(file)});
             let text = std::fs::read_to_string(file).expect("it was written");
             let opened =
-                json!({"uri": uri(file), "languageId": "yaml", "version": 1, "text": text});
+                json!({"uri": file_uri(file), "languageId": "yaml", "version": 1, "text": text});
             server.tell("textDocument/didOpen", &json!({"textDocument": opened}));
             let end = json!({"line": text.lines().count() + 1, "character": 0});
             let all = json!({"start": {"line": 0, "character": 0}, "end": end});
@@ -173,7 +173,7 @@ impl Asked {
     /// Completions of keys, values and tokens in a line above the others. Explanations of items are
     /// hovers, and not asked for.
     fn half_typed(&mut self, server: &mut Server, file: &std::path::Path) {
-        let document = json!({"uri": uri(file)});
+        let document = json!({"uri": file_uri(file)});
         for (number, typed) in ["app::p", "app::p0: ", "n: \"%{lookup('app::p"].iter().enumerate() {
             let change = json!({
                 "textDocument": {"uri": document["uri"], "version": number + 2},

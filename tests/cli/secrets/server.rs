@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
 use super::marker;
 use super::repository::Repository;
-use crate::support::hiera_ls;
+use crate::support::{file_uri, hiera_ls};
 
 /// A running server.
 pub struct Server {
@@ -31,10 +31,6 @@ pub struct Server {
     pub leaks: Vec<String>,
     /// The last messages sent, for the report of a leak.
     sent: VecDeque<String>,
-}
-
-pub fn uri(path: &Path) -> String {
-    format!("file://{}", path.display())
 }
 
 impl Server {
@@ -84,11 +80,11 @@ impl Server {
             capabilities["textDocument"]["diagnostic"] = json!({"relatedDocumentSupport": true});
             capabilities["workspace"]["diagnostics"] = json!({"refreshSupport": true});
         }
-        let folder = json!({"uri": uri(&repository.root), "name": "repository"});
+        let folder = json!({"uri": file_uri(&repository.root), "name": "repository"});
         let answer = server.ask(
             "initialize",
             &json!({
-                "processId": null, "rootUri": uri(&repository.root), "workspaceFolders": [folder],
+                "processId": null, "rootUri": file_uri(&repository.root), "workspaceFolders": [folder],
                 "capabilities": capabilities,
                 "initializationOptions": {
                     "eyaml": eyaml,

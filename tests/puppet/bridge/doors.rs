@@ -113,7 +113,7 @@ fn a_flag_with_names_runs_these_alone() {
 fn a_session_of_an_editor_runs_nothing() {
     let root = support::scratch("doors-session");
     repository(&root);
-    let uri = |path: &str| format!("file://{}/{path}", root.to_str().unwrap());
+    let uri = |path: &str| support::file_uri(root.join(path));
     let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
     let mut messages = vec![
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"processId": null, "rootUri": uri(""), "capabilities": {"workspace": {"configuration": true, "didChangeConfiguration": {"dynamicRegistration": true}}}}}),

@@ -278,7 +278,7 @@ fn watch_a_change(command: &mut Command, trace: &Path, root: &Path) {
 /// A session with every request at places of several documents. At its end the user asks for a key to
 /// be evaluated, and agrees to the question whether functions may run, or declines.
 fn session(root: &Path, server: &mut Server, agrees: bool) {
-    let uri = |path: &str| format!("file://{}/{path}", root.display());
+    let uri = |path: &str| support::file_uri(root.join(path));
     let options = json!({
         "runBackends": {"enabled": true, "functions": ["t::fn"]},
         "eyaml": {"decrypt": true},

@@ -26,6 +26,7 @@ use hiera_ls::workspace::Snapshot;
 use super::Place;
 use super::shown::{Line, ShownFiles, ShownHover, ShownTable};
 use crate::refactorings::{UNKNOWN, differing_nodes, told_count};
+use crate::support::file_uri;
 
 /// Takes in a comparison of a kind, with the contradiction in words.
 type Report<'r> = dyn FnMut(&'static str, Option<String>) + 'r;
@@ -390,7 +391,7 @@ impl Parts {
 }
 
 fn linked(path: &FilePath, line: u32) -> String {
-    format!("file://{path}#L{line}")
+    format!("{}#L{line}", file_uri(path.as_str()))
 }
 
 /// Returns the value of an answer; `None` where the lookup fails.

@@ -4,7 +4,8 @@ autocmd BufRead,BufNewFile *.eyaml setfiletype yaml
 
 " The environment: the outermost folder with a hiera.yaml, as modules have one of their own. Where there is none, no server is started.
 function! HieraRoot(buffer) abort
-  let l:files = findfile('hiera.yaml', fnamemodify(bufname(a:buffer), ':p:h') . ';', -1)
+  let l:folder = escape(fnamemodify(bufname(a:buffer), ':p:h'), ' ,;\')
+  let l:files = findfile('hiera.yaml', l:folder . ';', -1)
   return empty(l:files) ? '' : fnamemodify(l:files[-1], ':p:h')
 endfunction
 

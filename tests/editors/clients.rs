@@ -180,7 +180,8 @@ fn vim_with_ale() {
         .env("HIERA_LS_VIM", support::in_package("editors/vim"))
         .env("HIERA_LS_CHECK", check);
     let run = support::run(&mut command, "");
-    let result = std::fs::read_to_string(temporary.join("control-repo/result")).unwrap_or_default();
+    let result =
+        std::fs::read_to_string(temporary.join(REPOSITORY).join("result")).unwrap_or_default();
     assert!(
         run.status == Some(0) && result.starts_with("held"),
         "{result}\n{}\n{}",
@@ -219,8 +220,12 @@ fn kakoune_with_kakoune_lsp() {
 
 /// An editor that is to run in a copy of the sample, with the built server on `PATH`; its user's
 /// files are in `temporary`.
+/// The folder of the repository in the temporary folder. A space separates folders in options of some
+/// editors.
+const REPOSITORY: &str = "control repo";
+
 fn in_control_repo(temporary: &Path, program: impl AsRef<std::ffi::OsStr>) -> Command {
-    let repo = temporary.join("control-repo");
+    let repo = temporary.join(REPOSITORY);
     support::copy(&support::in_package("tests/control-repo"), &repo);
     let mut command = Command::new(program);
     command.current_dir(&repo).env("PATH", support::path_with_server(temporary, None));

@@ -11,7 +11,7 @@ const CONTROL_W = "\x17";
 const size = { columns: 108, rows: 22, fontSize: 15 };
 // Neovim draws its own background; this is what is around it.
 const theme = { background: "#14161b" };
-const terminal = await Terminal.run(`${process.env.NEOVIM} ${NODE}`, { ...size, theme, profile: path.join(OUT, "chromium") });
+const terminal = await Terminal.run(`"${process.env.NEOVIM}" ${NODE}`, { ...size, theme, profile: path.join(OUT, "chromium") });
 try {
   await terminal.shows("profile::base::sysctl:");
   // Before that, K would look for a page of man.

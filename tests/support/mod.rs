@@ -218,11 +218,16 @@ pub fn in_package(path: &str) -> PathBuf {
 /// are removed.
 pub fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    if dir.exists() {
-        std::fs::remove_dir_all(&dir).expect("a scratch directory can be removed");
-    }
-    std::fs::create_dir_all(&dir).expect("a scratch directory can be made");
+    make_empty(&dir);
     dir
+}
+
+/// Makes a folder, or removes what is in it.
+fn make_empty(folder: &Path) {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).expect("a scratch directory can be removed");
+    }
+    std::fs::create_dir_all(folder).expect("a scratch directory can be made");
 }
 
 /// `PATH` with a folder first, below `temporary`, that holds only the built server, so that the

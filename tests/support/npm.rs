@@ -25,17 +25,28 @@ pub fn made_once(
     make: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<PathBuf, String> {
     super::may_install(tool)?;
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-node"));
+    let folder = folder_without_spaces().join(format!("{name}-node"));
     let made_from = folder.join("made-from.txt");
     if std::fs::read_to_string(&made_from).is_ok_and(|made_from| made_from == recipe) {
         return Ok(folder);
     }
-    let folder = super::scratch(&format!("{name}-node"));
+    super::make_empty(&folder);
     std::fs::write(folder.join("package.json"), "{\"private\": true}")
         .map_err(|error| error.to_string())?;
     make(&folder)?;
     std::fs::write(&made_from, recipe).map_err(|error| error.to_string())?;
     Ok(folder)
+}
+
+/// Returns Cargo's directory for tests; another one where its path has a space: programs that are
+/// compiled as parts of packages do not find their headers there. The folder is the same in later runs.
+fn folder_without_spaces() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.to_string_lossy();
+    if !path.contains(char::is_whitespace) {
+        return folder.to_owned();
+    }
+    std::env::temp_dir().join(path.replace(['/', '\\'], "-").replace(char::is_whitespace, "_"))
 }
 
 /// Runs npm in a folder, with another Node than the one on `PATH` if one is given.

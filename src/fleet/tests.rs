@@ -9,17 +9,15 @@ use super::answer_cache::{AnswerCache, NodeQuestion};
 use super::groups::{Case, FleetQuestion, group_by_answer};
 use super::node_values::NodeValues;
 use crate::fixture::Fixture;
-use crate::hiera::config::{DataReader, HieraConfig, Level};
+use crate::hiera::config::DataReader;
 use crate::hiera::data::DataFile;
-use crate::hiera::error::LookupError;
-use crate::hiera::hierarchy::located::Location;
 use crate::hiera::hierarchy::located::SharedCandidates;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::lookup_options::SharedOptions;
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Scope;
-use crate::hiera::sources::{Locate, ModuleLayer, Sources};
+use crate::hiera::sources::{LevelInScope, LevelLocations, ModuleLayer, Sources};
 use crate::tests::edits::Random;
 use crate::text::{FilePath, work};
 use crate::workspace::environments::Environment;
@@ -77,14 +75,8 @@ impl Sources for Unshared<'_> {
         self.0.files_starting_with(prefix)
     }
 
-    fn level_locations(
-        &self,
-        _: &HieraConfig,
-        _: &Arc<Level>,
-        _: &Scope,
-        locate: Locate<'_>,
-    ) -> Result<Arc<[Location]>, LookupError> {
-        locate()
+    fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations {
+        (level.locate)()
     }
 
     fn shared_options(&self) -> Option<Arc<SharedOptions>> {

@@ -9,7 +9,7 @@ use super::error::LookupError;
 use super::fold::normalize_pieces;
 use super::pattern::{Bindings, Pattern, PatternPiece, parse_pieces, variable_name};
 use super::scope::{Scope, Variable};
-use super::sources::Sources;
+use super::sources::{LevelInScope, Sources};
 use crate::puppet::ruby::glob::exceeded_limit;
 use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::puppet::{PuppetVersion, Strict};
@@ -75,8 +75,8 @@ pub fn locate_levels(
         .iter()
         .enumerate()
         .map(|(index, level): (usize, &Arc<Level>)| {
-            count_work(Work::Locate);
             let locate = || {
+                count_work(Work::Locate);
                 let datadir = OnceCell::new();
                 let locating =
                     LevelLocator { config, level, sources, variables, in_paths, datadir };
@@ -84,10 +84,14 @@ pub fn locate_levels(
                     locating.find_locations().map_err(|error| config.token_error(error))?;
                 Ok(locations.into())
             };
-            let locations = match puppet {
-                None => sources.level_locations(config, level, scope, &locate)?,
-                Some(_) => locate()?,
-            };
+            let undefined_may_fail = strict.is_some();
+            let locations = sources.level_locations(&LevelInScope {
+                config,
+                level,
+                scope,
+                undefined_may_fail,
+                locate: &locate,
+            })?;
             Ok(LocatedLevel { index, level: level.clone(), locations })
         })
         .collect()

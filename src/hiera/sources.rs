@@ -12,8 +12,22 @@ use super::lookup_options::SharedOptions;
 use super::scope::Scope;
 use crate::text::FilePath;
 
-/// Locates a level.
-pub type Locate<'a> = &'a dyn Fn() -> Result<Arc<[Location]>, LookupError>;
+/// The result of locating a level.
+pub type LevelLocations = Result<Arc<[Location]>, LookupError>;
+
+/// A level that is to be located in a scope.
+pub struct LevelInScope<'a> {
+    /// The config that has the level.
+    pub config: &'a HieraConfig,
+    /// The level.
+    pub level: &'a Arc<Level>,
+    /// The scope.
+    pub scope: &'a Scope,
+    /// Whether a variable that the scope lacks may be an error.
+    pub undefined_may_fail: bool,
+    /// Locates the level.
+    pub locate: &'a dyn Fn() -> LevelLocations,
+}
 
 /// The files of one moment, as the resolver sees them.
 pub trait Sources {
@@ -61,18 +75,11 @@ pub trait Sources {
     /// Returns the known files whose path starts with this text, in the order of their paths.
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath>;
 
-    /// Returns the locations of a level in a scope, for a caller that passes over problems of its
-    /// config: as `locate` returns them, or as it returned them for a scope with the same values of
-    /// the variables that decide them.
+    /// Returns the locations of a level in a scope: as `locate` returns them, or as it returned them
+    /// for a scope with the same values of the variables that decide them.
     ///
     /// Errors: those of `locate`.
-    fn level_locations(
-        &self,
-        config: &HieraConfig,
-        level: &Arc<Level>,
-        scope: &Scope,
-        locate: Locate<'_>,
-    ) -> Result<Arc<[Location]>, LookupError>;
+    fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations;
 
     /// Returns the options that lookups have assembled from these files before; `None` where none
     /// are kept.

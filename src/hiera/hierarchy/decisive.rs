@@ -55,6 +55,15 @@ impl DecisiveVariables {
         Some(text)
     }
 
+    /// Returns whether a scope lacks one of the variables, or a part of one that a token names.
+    pub fn may_lack_value(&self, scope: &Scope) -> bool {
+        self.keys.iter().any(|key| {
+            let found = scope.get(&key.root_text());
+            let part = scope.find_part(found, key, |value| dig(value, key));
+            !matches!(part, Ok(Variable::Known(_)))
+        })
+    }
+
     fn add_tokens(&mut self, text: &str, local: Option<&str>) {
         for token in parse_tokens(text) {
             let TokenKind::Variable { key, .. } = token.kind else { continue };

@@ -11,12 +11,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use foldhash::HashMap;
 
 use crate::hiera::config::{HieraConfig, Level};
-use crate::hiera::error::LookupError;
 use crate::hiera::hierarchy::DecisiveVariables;
 use crate::hiera::hierarchy::located::Location;
 use crate::hiera::key::LookupKey;
 use crate::hiera::scope::Scope;
-use crate::hiera::sources::Locate;
+use crate::hiera::sources::{LevelInScope, LevelLocations};
 use crate::text::FilePath;
 use crate::text::Memo;
 use crate::workspace::nodes::node::{Kinds, Node};
@@ -134,14 +133,13 @@ impl EnvironmentCache {
     /// same values, or those that `locate` returns.
     ///
     /// Errors: those of `locate`.
-    pub(in crate::workspace) fn level_locations(
-        &self,
-        config: &HieraConfig,
-        level: &Arc<Level>,
-        scope: &Scope,
-        locate: Locate<'_>,
-    ) -> Result<Arc<[Location]>, LookupError> {
+    pub(in crate::workspace) fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations {
+        let LevelInScope { config, level, scope, undefined_may_fail, locate } = *level;
         let Some(memo) = self.level_memo(config, level) else { return locate() };
+        // What is kept of a scope that lacks a variable was located without errors for that.
+        if undefined_may_fail && memo.variables.may_lack_value(scope) {
+            return locate();
+        }
         let Some(values) = memo.variables.values_in(scope) else { return locate() };
         if let Some(known) = memo.located.get(&values) {
             return Ok(known);

@@ -5,16 +5,14 @@ use std::sync::Arc;
 use super::functions::FunctionSource;
 use crate::disk::{DiskEntry, FileSystem, OsFs};
 use crate::eyaml::{self, EnvironmentKeys};
-use crate::hiera::config::{DataReader, HieraConfig, Level};
+use crate::hiera::config::DataReader;
 use crate::hiera::data::DataFile;
-use crate::hiera::error::LookupError;
 use crate::hiera::eyaml::KeySource;
-use crate::hiera::hierarchy::located::Location;
 use crate::hiera::hierarchy::located::SharedCandidates;
 use crate::hiera::lookup::Context;
 use crate::hiera::lookup_options::SharedOptions;
 use crate::hiera::scope::Scope;
-use crate::hiera::sources::{Locate, ModuleLayer, Sources};
+use crate::hiera::sources::{LevelInScope, LevelLocations, ModuleLayer, Sources};
 use crate::puppet::ruby::base64;
 use crate::puppet::value::Member;
 use crate::text::FilePath;
@@ -146,16 +144,11 @@ impl Sources for EnvironmentView<'_> {
         self.snapshot.paths_starting_with(prefix).cloned().collect()
     }
 
-    fn level_locations(
-        &self,
-        config: &HieraConfig,
-        level: &Arc<Level>,
-        scope: &Scope,
-        locate: Locate<'_>,
-    ) -> Result<Arc<[Location]>, LookupError> {
-        self.environment.map_or_else(locate, |environment| {
-            environment.cache.level_locations(config, level, scope, locate)
-        })
+    fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations {
+        match self.environment {
+            Some(environment) => environment.cache.level_locations(level),
+            None => (level.locate)(),
+        }
     }
 
     fn shared_options(&self) -> Option<Arc<SharedOptions>> {

@@ -105,7 +105,7 @@ fn children_of_a_function_end_with_the_command() {
 /// writes its number into the file `children`.
 #[cfg(target_os = "linux")]
 const APART: &str = r##"    file = File.join(__dir__, 'children')
-    sleeper = "echo $$ >> #{file}; exec sleep 1000"
+    sleeper = "echo $$ >> '#{file}'; exec sleep 1000"
     spawn('env', '-i', 'setsid', '/bin/sh', '-c', sleeper, unsetenv_others: true)
     fork do
       Process.setsid

@@ -3,16 +3,14 @@
 
 use std::sync::Arc;
 
-use hiera_ls::hiera::config::{DataReader, HieraConfig, Level};
+use hiera_ls::hiera::config::DataReader;
 use hiera_ls::hiera::data::DataFile;
-use hiera_ls::hiera::error::LookupError;
-use hiera_ls::hiera::hierarchy::located::Location;
 use hiera_ls::hiera::hierarchy::located::SharedCandidates;
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{Context, Resolver};
 use hiera_ls::hiera::lookup_options::SharedOptions;
 use hiera_ls::hiera::scope::Scope;
-use hiera_ls::hiera::sources::{Locate, ModuleLayer, Sources};
+use hiera_ls::hiera::sources::{LevelInScope, LevelLocations, ModuleLayer, Sources};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::{EnvironmentView, Snapshot};
 
@@ -67,14 +65,8 @@ impl Sources for Unindexed<'_> {
         self.0.files_starting_with(prefix)
     }
 
-    fn level_locations(
-        &self,
-        _: &HieraConfig,
-        _: &Arc<Level>,
-        _: &Scope,
-        locate: Locate<'_>,
-    ) -> Result<Arc<[Location]>, LookupError> {
-        locate()
+    fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations {
+        (level.locate)()
     }
 
     fn shared_options(&self) -> Option<Arc<SharedOptions>> {

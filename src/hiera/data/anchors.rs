@@ -19,6 +19,8 @@ use crate::text::{PartId, Span};
 pub(super) struct PartAnchors {
     /// The last anchor of each name in the part, with the node that it stands for.
     pub(super) defined: IndexMap<Arc<str>, Anchored, foldhash::fast::RandomState>,
+    /// The places of the anchors that have a later one of the same name in the part, with their names.
+    pub(super) hidden: Vec<(Arc<str>, Span)>,
     /// The names of its anchors that its own aliases stand for.
     pub(super) aliased: BTreeSet<Arc<str>>,
     /// The names that its aliases take from parts above, each once.
@@ -122,17 +124,20 @@ impl Anchors {
         anchors
     }
 
-    /// Returns the names of anchors that no alias of the file has, each with the places of the anchors,
-    /// the last one of each part, in order.
+    /// Returns the names of anchors that no alias of the file has, each with the places of the anchors.
     pub(super) fn unused_names<'a>(
         &'a self,
         parts: &'a Parts,
     ) -> impl Iterator<Item = (&'a str, Vec<Span>)> {
         self.unused.iter().filter_map(|name| {
-            let parts = self.names.get(name)?.defined_in.iter().filter_map(|id| parts.get(*id));
-            let anchors =
-                parts.filter_map(|part| part.data.rare().anchors.as_ref()?.defined.get(name));
-            Some((&**name, anchors.map(|anchor| anchor.span).collect()))
+            let mut places = Vec::new();
+            for part in self.names.get(name)?.defined_in.iter().filter_map(|id| parts.get(*id)) {
+                let Some(anchors) = &part.data.rare().anchors else { continue };
+                let hidden = anchors.hidden.iter().filter(|(hidden, _)| hidden == name);
+                places.extend(hidden.map(|(_, place)| *place));
+                places.extend(anchors.defined.get(name).map(|anchor| anchor.span));
+            }
+            Some((&**name, places))
         })
     }
 

@@ -55,12 +55,13 @@ impl DecisiveVariables {
         Some(text)
     }
 
-    /// Returns whether a scope lacks one of the variables, or a part of one that a token names.
-    pub fn may_lack_value(&self, scope: &Scope) -> bool {
+    /// Returns whether one of the variables, or the part of one that a token names, is undefined in a
+    /// scope.
+    pub fn has_undefined(&self, scope: &Scope) -> bool {
         self.keys.iter().any(|key| {
             let found = scope.get(&key.root_text());
             let part = scope.find_part(found, key, |value| dig(value, key));
-            !matches!(part, Ok(Variable::Known(_)))
+            matches!(part, Ok(Variable::Undefined) | Err(_))
         })
     }
 

@@ -136,8 +136,8 @@ impl EnvironmentCache {
     pub(in crate::workspace) fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations {
         let LevelInScope { config, level, scope, undefined_may_fail, locate } = *level;
         let Some(memo) = self.level_memo(config, level) else { return locate() };
-        // What is kept of a scope that lacks a variable was located without errors for that.
-        if undefined_may_fail && memo.variables.may_lack_value(scope) {
+        // The memo may have it from a caller for which an undefined variable is no error.
+        if undefined_may_fail && memo.variables.has_undefined(scope) {
             return locate();
         }
         let Some(values) = memo.variables.values_in(scope) else { return locate() };

@@ -195,6 +195,20 @@ fn told(data: &DataFile) -> String {
             place(problem.related)
         );
     }
+    let mut unused: Vec<String> = data
+        .unused_anchors()
+        .flat_map(|(name, places)| {
+            places
+                .into_iter()
+                .map(|span| format!("{:?} of {name}", place(Some(span))))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    unused.sort();
+    // Whether an alias stands in a part that cannot be read is not known.
+    if data.refusal().is_none() {
+        let _ = writeln!(out, "unused anchors at {unused:?}");
+    }
     let _ = write!(out, "refused: {:?}", data.refusal());
     out
 }

@@ -71,6 +71,7 @@ impl<'a> Aliases<'a> {
         span: impl Fn(TextRange) -> Span,
     ) -> Option<PartAnchors> {
         let mut defined = IndexMap::default();
+        let mut hidden = Vec::new();
         let mut aliased = BTreeSet::new();
         for (node, id) in tree.nodes.iter().zip(0..) {
             if let NodeKind::Alias { name, target: Some(_) } = &node.kind {
@@ -83,11 +84,14 @@ impl<'a> Aliases<'a> {
                 asks: Arc::default(),
                 may_be_encrypted: false,
             });
-            defined.insert(Arc::from(anchor.name.as_str()), anchored);
+            let name: Arc<str> = Arc::from(anchor.name.as_str());
+            if let Some(earlier) = defined.insert(name.clone(), anchored) {
+                hidden.push((name, earlier.span));
+            }
         }
         let is_used = !defined.is_empty() || !self.used.is_empty();
         let used = std::mem::take(&mut self.used);
-        is_used.then_some(PartAnchors { defined, aliased, used })
+        is_used.then_some(PartAnchors { defined, hidden, aliased, used })
     }
 }
 

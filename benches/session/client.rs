@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::support::file_uri;
+
 /// How long a message is waited for; a server that takes longer is as good as hung.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -80,11 +82,6 @@ impl LineEdit {
         let place = |column: usize| json!({"line": self.line, "character": column});
         json!({"range": {"start": place(self.start), "end": place(self.end)}, "text": self.text})
     }
-}
-
-/// The address of a file, as this client spells it. Paths here need no escapes.
-pub fn uri(path: &std::path::Path) -> String {
-    format!("file://{}", path.display())
 }
 
 impl Client {
@@ -171,11 +168,11 @@ impl Client {
             },
         });
         merge(&mut capabilities, more);
-        let folder = json!({"uri": uri(root), "name": "bench"});
+        let folder = json!({"uri": file_uri(root), "name": "bench"});
         let id = client.request(
             "initialize",
             &json!({
-                "processId": null, "rootUri": uri(root), "workspaceFolders": [folder],
+                "processId": null, "rootUri": file_uri(root), "workspaceFolders": [folder],
                 "capabilities": capabilities, "initializationOptions": options,
             }),
         );

@@ -13,9 +13,10 @@ use hiera_ls::text::FilePath;
 use hiera_ls::workspace::Change;
 use serde_json::{Value, json};
 
-use super::client::{Client, uri};
+use super::client::Client;
 use super::generate::{Probed, Repo};
 use super::library::{findings, workspace};
+use crate::support::file_uri;
 use crate::support::random::Random;
 
 /// The observations.
@@ -144,7 +145,7 @@ pub fn session(
     let others = (0..3).map(|_| random.pick(&repo.files));
     let mut documents: Vec<Document> = Vec::new();
     for (path, text) in std::iter::once((file.path.clone(), file.text.clone())).chain(others) {
-        let uri = uri(&path);
+        let uri = file_uri(&path);
         if documents.iter().any(|document| document.uri == uri) {
             continue;
         }

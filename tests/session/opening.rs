@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use crate::client::{Client, Published, uri};
+use crate::client::{Client, Published};
 use crate::generate::Shape;
-use crate::support;
+use crate::support::{self, file_uri};
 
 #[test]
 fn the_first_findings_of_a_long_document_need_no_index() {
@@ -14,7 +14,7 @@ fn the_first_findings_of_a_long_document_need_no_index() {
     let (mut client, _) =
         Client::initialized(&mut support::hiera_ls(["server"]), &repo.root, &json!({}));
     client.progress_end();
-    let document = uri(&repo.files[0].0);
+    let document = file_uri(&repo.files[0].0);
     let mut text = String::from("first: \"%{lookup('nowhere')}\"\n");
     for number in 0..12_000 {
         let _ = writeln!(text, "long::key_{number}: a value");

@@ -18,9 +18,9 @@ use hiera_ls::text::FilePath;
 use hiera_ls::workspace::Snapshot;
 use serde_json::json;
 
-use crate::client::{Client, uri};
+use crate::client::Client;
 use crate::refactorings::{strategies, write_repository};
-use crate::support::{copy, hiera_ls, random, random::Random, run, scratch};
+use crate::support::{copy, file_uri, hiera_ls, random, random::Random, run, scratch};
 
 const REFRESH: &str = "workspace/codeLens/refresh";
 
@@ -100,7 +100,7 @@ fn an_unsaved_edit_has_lenses_and_a_report() {
     let root = small("reach");
     let mut client = server(&root, &json!({}));
     let (web, common) = (root.join("data/roles/web.yaml"), root.join("data/common.yaml"));
-    let (web, common) = (uri(&web), uri(&common));
+    let (web, common) = (file_uri(&web), file_uri(&common));
     client.open(&web, 1, "port: 80\ndb_password: old-secret\n");
     client.open(&common, 1, "port: 1\nurl: \"http://x:%{lookup('port')}\"\n");
     lenses_that(&mut client, &web, <[String]>::is_empty);
@@ -137,7 +137,7 @@ fn an_unsaved_edit_has_lenses_and_a_report() {
     write(&root, "data/common.yaml", "port: 2\nurl: \"http://x:%{lookup('port')}\"\n");
     client.notify("textDocument/didSave", &json!({"textDocument": {"uri": common}}));
     lenses_that(&mut client, &common, <[String]>::is_empty);
-    let config = uri(&root.join("hiera.yaml"));
+    let config = file_uri(root.join("hiera.yaml"));
     client.open(&config, 1, "version: 5\nhierarchy: [{name: Common, path: common.yaml}]\n");
     let found = lenses_that(&mut client, &config, |found| !found.is_empty());
     assert_eq!(found, ["0: this edit changes 3 keys on 2 of 3 nodes"]);
@@ -149,7 +149,7 @@ fn a_git_revision_takes_the_place_of_the_saved_texts() {
     let root = small("reach-base");
     write(&root, "data/roles/web.yaml", "port: 82\ndb_password: old-secret\n");
     let mut client = server(&root, &json!({"reach": {"base": "HEAD"}}));
-    let web = uri(&root.join("data/roles/web.yaml"));
+    let web = file_uri(root.join("data/roles/web.yaml"));
     client.open(&web, 1, "port: 82\ndb_password: old-secret\n");
     let found = lenses_that(&mut client, &web, |found| !found.is_empty());
     assert_eq!(found, ["0: this edit changes 2 keys on 2 of 3 nodes"], "it is saved");
@@ -170,7 +170,7 @@ fn a_git_revision_takes_the_place_of_the_saved_texts() {
 fn a_setting_switches_the_lenses_off_and_the_report_stays() {
     let root = small("reach-off");
     let mut client = server(&root, &json!({"codeLens": {"reach": false}}));
-    let web = uri(&root.join("data/roles/web.yaml"));
+    let web = file_uri(root.join("data/roles/web.yaml"));
     client.open(&web, 1, "port: 81\ndb_password: old-secret\n");
     client.diagnostics(&web, 1);
     lenses_that(&mut client, &web, <[String]>::is_empty);
@@ -280,7 +280,7 @@ fn the_reach_of_random_edits_equals_all_lookups_and_the_report_of_diff() {
         for file in ["roles/web", "os/Debian", "common", "common", "nodes/n0"] {
             let path = format!("data/{file}.yaml");
             let Ok(text) = fs::read_to_string(root.join(&path)) else { continue };
-            let address = uri(&root.join(&path));
+            let address = file_uri(root.join(&path));
             client.open(&address, 1, &text);
             lenses_that(&mut client, &address, <[String]>::is_empty);
             // Later edits of a row are compared with answers that the server keeps.

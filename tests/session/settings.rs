@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::client::{Client, uri};
-use crate::support;
+use crate::client::Client;
+use crate::support::{self, file_uri};
 
 /// The severities of findings in the settings and in the protocol.
 const SEVERITIES: [(&str, u64); 2] = [("info", 3), ("warning", 2)];
@@ -20,14 +20,14 @@ fn of_settings_that_are_pushed_at_once_the_last_win() {
     fs::write(&file, text).expect("the scratch folder can be written to");
     let mut command = support::hiera_ls(["server"]);
     let (mut client, _) = Client::initialized(&mut command, &root, &json!({}));
-    client.open(&uri(&file), 1, text);
+    client.open(&file_uri(&file), 1, text);
     for round in 0..100 {
         let (last, number) = SEVERITIES[round % 2];
         for severity in ["hint", "error", last] {
             let settings = json!({"hiera": {"rules": {"duplicate-key": severity}}});
             client.notify("workspace/didChangeConfiguration", &json!({"settings": settings}));
         }
-        client.diagnostics_that(&uri(&file), 1, |published| {
+        client.diagnostics_that(&file_uri(&file), 1, |published| {
             published.diagnostics.iter().any(|one| one["severity"] == number)
         });
     }

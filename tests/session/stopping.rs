@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::client::{Client, uri};
+use crate::client::Client;
 use crate::generate::{self, Part, Repo, Shape};
 use crate::library::{findings, workspace};
-use crate::support;
 use crate::support::random::{self, Random};
+use crate::support::{self, file_uri};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::Change;
 use serde_json::json;
@@ -26,7 +26,7 @@ fn more_cancelled_requests_than_are_looked_at_at_a_time_leave_the_server_free() 
     let mut repo = Shape { seed: 3, files: 80, lines: 60 }.write(&support::scratch("cancelled"));
     let (path, text, line) = repo.add_huge_merge(400);
     let mut client = server(&repo);
-    let document = uri(&path);
+    let document = file_uri(&path);
     client.open(&document, 1, &text);
     client.diagnostics(&document, 1);
     let (_, before) = client.ask("textDocument/hover", &document, line, 2);
@@ -69,11 +69,11 @@ fn findings_after_rounds_that_were_left_off_are_those_of_a_fresh_workspace() {
     let common = repo.files[0].clone();
     let mut client = server(&repo);
     let mut is_open = [false, false];
-    client.open(&uri(&common.0), 1, &common.1);
+    client.open(&file_uri(&common.0), 1, &common.1);
     let mut options = 0;
     for round in 0..120 {
         let n = random.below(2);
-        let document = uri(&files[n].path);
+        let document = file_uri(&files[n].path);
         match random.below(10) {
             0 if is_open[n] => {
                 client.close(&document);
@@ -99,7 +99,7 @@ fn findings_after_rounds_that_were_left_off_are_those_of_a_fresh_workspace() {
                     (line + 1, "")
                 };
                 client.change_with(
-                    &uri(&common.0),
+                    &file_uri(&common.0),
                     json!({"range": {"start": place(line), "end": place(end)}, "text": text}),
                 );
                 options += 1;
@@ -148,7 +148,7 @@ fn findings_after_rounds_that_were_left_off_are_those_of_a_fresh_workspace() {
         fresh.apply(Change::Open(path(file), text.to_owned()));
     }
     let expected: Vec<_> =
-        open.iter().map(|(file, _)| (uri(file), findings(&fresh.snapshot(), file))).collect();
+        open.iter().map(|(file, _)| (file_uri(file), findings(&fresh.snapshot(), file))).collect();
     client.settle(Duration::from_secs(1), &expected);
     for (document, findings) in expected {
         assert_eq!(client.told(&document), findings, "{document}");

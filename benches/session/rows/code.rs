@@ -7,9 +7,10 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::Bench;
-use crate::client::{LineEdit, uri};
+use crate::client::LineEdit;
 use crate::library::workspace;
 use crate::report::{Figure, Sample};
+use crate::support::file_uri;
 
 /// How many classes a module has.
 const CLASSES: usize = 15;
@@ -56,10 +57,10 @@ pub fn code(bench: &Bench) -> Vec<Figure> {
     let (data, text) = add(&repo.root, count);
     let mut figures = vec![index(bench, &repo.root, count)];
     let mut clients = bench.both(&repo.root, &json!({}));
-    let (data, header) = (uri(&data), repo.root.join("modules/m1/manifests/c0.pp"));
+    let (data, header) = (file_uri(&data), repo.root.join("modules/m1/manifests/c0.pp"));
     for client in &mut clients {
         client.open(&data, 1, &text);
-        client.open(&uri(&header), 1, &manifest(1, 0));
+        client.open(&file_uri(&header), 1, &manifest(1, 0));
         client.diagnostics(&data, 1);
         client.quiet(std::time::Duration::from_millis(300));
     }
@@ -68,11 +69,11 @@ pub fn code(bench: &Bench) -> Vec<Figure> {
         let (old, new) = if n % 2 == 0 { ("Integer", "Boolean") } else { ("Boolean", "Integer") };
         let edit = LineEdit { line: 2, start: 2, end: 2 + old.len(), text: new.to_owned() };
         let [ours, floor] = &mut clients;
-        let (_, sent) = ours.change(&uri(&header), &edit);
+        let (_, sent) = ours.change(&file_uri(&header), &edit);
         let told = ours.diagnostics_that(&data, 1, |it| it.has("parameter-type") == (n % 2 == 0));
         times[0].push(told.at - sent);
-        let (version, sent) = floor.change(&uri(&header), &edit);
-        times[1].push(floor.diagnostics(&uri(&header), version).at - sent);
+        let (version, sent) = floor.change(&file_uri(&header), &edit);
+        times[1].push(floor.diagnostics(&file_uri(&header), version).at - sent);
     }
     let [ours, floor] = times.map(|times| Sample::times(&times));
     let name = format!("edit of a class header among {count} manifests to findings of open data");

@@ -4,8 +4,9 @@ use serde_json::json;
 
 use super::Subject;
 use crate::Bench;
-use crate::client::{Client, LineEdit, uri};
+use crate::client::{Client, LineEdit};
 use crate::report::{Figure, Sample};
+use crate::support::file_uri;
 
 /// The text that is typed on a line of its own, up to the cursor.
 const TYPED: [(&str, &str); 3] =
@@ -16,7 +17,7 @@ pub fn completion(bench: &Bench) -> Vec<Figure> {
     let subject = Subject::new(bench);
     let (path, text) = subject.files.first().expect("the repository has data");
     let mut clients = bench.both(&subject.root, &subject.options);
-    let mut figures = measured(bench, &mut clients, &uri(path), text, subject.name);
+    let mut figures = measured(bench, &mut clients, &file_uri(path), text, subject.name);
     drop(clients);
     // One file has a key on each line.
     let mut repo = bench.repo(200, 60);
@@ -27,7 +28,7 @@ pub fn completion(bench: &Bench) -> Vec<Figure> {
     repo.files.push((large, many));
     let (path, text) = repo.files.first().expect("a repository has files").clone();
     let mut clients = bench.both(&repo.root, &json!({}));
-    figures.extend(measured(bench, &mut clients, &uri(&path), &text, "100,000 keys"));
+    figures.extend(measured(bench, &mut clients, &file_uri(&path), &text, "100,000 keys"));
     figures
 }
 

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::Bench;
-use crate::client::{Client, uri};
+use crate::client::Client;
 use crate::generate::{PROBES, Part, Probed, Repo};
 use crate::report::{Figure, Sample};
+use crate::support::file_uri;
 use crate::support::random::{self, Random};
 use crate::typing;
 
@@ -25,7 +26,7 @@ impl Editing {
     /// Both servers with the file open.
     pub fn both(bench: &Bench, repo: &Repo, file: &Probed) -> [Editing; 2] {
         bench.both(&repo.root, &json!({})).map(|mut client| {
-            let uri = uri(&file.path);
+            let uri = file_uri(&file.path);
             client.open(&uri, 1, &file.text);
             client.diagnostics(&uri, 1);
             // The open file's findings, and those of the whole repository.
@@ -198,7 +199,7 @@ pub fn open_file(bench: &Bench) -> Vec<Figure> {
     let mut repo = bench.repo(AROUND.0, AROUND.1);
     let file = repo.add_large(lines);
     let mut clients = bench.both(&repo.root, &json!({}));
-    let uri = uri(&file.path);
+    let uri = file_uri(&file.path);
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..bench.either(30, 5) {
         // Never the same text twice, so that nothing can be remembered.

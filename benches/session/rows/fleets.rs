@@ -10,9 +10,10 @@ use serde_json::json;
 
 use super::starts::memory;
 use crate::Bench;
-use crate::client::{Client, uri};
+use crate::client::Client;
 use crate::fleet_shape::{FleetShape, large_fleet};
 use crate::report::{Figure, Sample};
+use crate::support::file_uri;
 
 /// The check of a repository, the hover in two files that many nodes read, and the opening of the
 /// longest file, for two numbers of nodes.
@@ -75,12 +76,13 @@ fn session(bench: &Bench, root: &Path, nodes: usize) -> Vec<Figure> {
     let mut seen = Vec::new();
     for _ in 0..bench.either(3, 1) {
         let mut client = start(bench, root);
-        let begun = client.open(&uri(&common), 1, &text);
+        let begun = client.open(&file_uri(&common), 1, &text);
         opened.push(
-            client.diagnostics_that(&uri(&common), 1, |it| !it.diagnostics.is_empty()).at - begun,
+            client.diagnostics_that(&file_uri(&common), 1, |it| !it.diagnostics.is_empty()).at
+                - begun,
         );
         client.quiet(Duration::from_secs(1));
-        complete.extend(client.latest(&uri(&common)).map(|last| last.at - begun));
+        complete.extend(client.latest(&file_uri(&common)).map(|last| last.at - begun));
         seen.extend(client.memory());
         client.stop();
     }
@@ -103,7 +105,7 @@ fn session(bench: &Bench, root: &Path, nodes: usize) -> Vec<Figure> {
         let mut times = Vec::new();
         for n in 0..count {
             let line = 5 + n * (lines - 10) / count;
-            let (time, _) = client.ask("textDocument/hover", &uri(&path), line, 3);
+            let (time, _) = client.ask("textDocument/hover", &file_uri(&path), line, 3);
             times.push(time);
         }
         let goal = |ours: &Sample| ours.quantile(0.95) <= 20.0;

@@ -8,9 +8,9 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::Bench;
-use crate::client::uri;
 use crate::library::workspace;
 use crate::report::{Figure, Sample};
+use crate::support::file_uri;
 
 const CONFIG: &str = "version: 5
 hierarchy:
@@ -78,7 +78,7 @@ pub fn groups(bench: &Bench) -> Vec<Figure> {
 
 fn hovers(bench: &Bench, root: &Path, nodes: usize, limit: f64) -> Figure {
     let mut clients = bench.both(root, &json!({}));
-    let shared = uri(&root.join("data/common.yaml"));
+    let shared = file_uri(root.join("data/common.yaml"));
     let mut times = [Vec::new(), Vec::new()];
     for n in 0..bench.either(600, 30) {
         for (client, times) in clients.iter_mut().zip(&mut times) {

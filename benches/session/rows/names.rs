@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use super::Subject;
 use super::requests::keys;
 use crate::Bench;
-use crate::client::{Client, uri};
+use crate::client::Client;
 use crate::report::{Figure, Sample};
+use crate::support::file_uri;
 use crate::support::random::Random;
 
 /// How many files have the key that is renamed.
@@ -55,7 +56,7 @@ fn rename(bench: &Bench) -> Figure {
     floor.stop();
     let (path, text) = files[0];
     let params = json!({
-        "textDocument": {"uri": uri(path)},
+        "textDocument": {"uri": file_uri(path)},
         "position": {"line": text.lines().count(), "character": 2},
         "newName": "renamed_in_many_files",
     });

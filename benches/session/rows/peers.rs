@@ -9,8 +9,9 @@ use serde_json::json;
 
 use super::views::{asked, document, press};
 use crate::Bench;
-use crate::client::{Client, uri};
+use crate::client::Client;
 use crate::report::{Figure, Sample};
+use crate::support::file_uri;
 
 /// Commands of servers that speak over standard input and output, separated by semicolons.
 const PEERS: &str = "HIERA_LS_PEERS";
@@ -46,7 +47,7 @@ pub fn peers(bench: &Bench) -> Vec<Figure> {
 
 fn measured(bench: &Bench, command: &mut Command, name: &str, root: &Path) -> Vec<Figure> {
     let mut client = Client::initialized(command, root, &json!({})).0;
-    let uri = uri(&root.join("data/common.yaml"));
+    let uri = file_uri(root.join("data/common.yaml"));
     let mut figures = Vec::new();
     for lines in [1_000, bench.either(10_000, 2_000)] {
         client.open(&uri, 1, &document(lines));

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::Subject;
 use crate::Bench;
-use crate::client::uri;
 use crate::report::{Figure, Sample};
+use crate::support::file_uri;
 use crate::support::random::Random;
 
 /// Where to ask: the address, line and column of a root key.
@@ -22,7 +22,7 @@ pub(super) fn keys(
             let is_key =
                 content.contains(':') && content.starts_with(|c: char| c.is_ascii_lowercase());
             if is_key && !content.starts_with("lookup_options") && wanted(content) {
-                places.push((uri(path), line, 2));
+                places.push((file_uri(path), line, 2));
             }
         }
     }

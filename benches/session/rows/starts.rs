@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use super::Subject;
 use super::edits::{Editing, in_turns};
 use crate::Bench;
-use crate::client::{Client, uri};
+use crate::client::Client;
 use crate::library::workspace;
 use crate::report::{Figure, Sample};
+use crate::support::file_uri;
 
 /// A finding of this rule needs the index of all files.
 const NEEDS_INDEX: &str = "unknown-key";
@@ -30,7 +31,10 @@ fn witness(root: &Path) -> (String, String) {
         .files()
         .find(|file| has_it(&file.path))
         .expect("some file asks for a key that no level defines");
-    (uri(Path::new(file.path.as_str())), file.text().expect("it is a text").to_str().into_owned())
+    (
+        file_uri(Path::new(file.path.as_str())),
+        file.text().expect("it is a text").to_str().into_owned(),
+    )
 }
 
 /// Starts a server, opens a file at once, and waits for a finding that needs all the others.
@@ -105,10 +109,13 @@ pub fn open_all(bench: &Bench) -> Vec<Figure> {
             client.quiet(Duration::from_millis(200));
             let begun = Instant::now();
             for (path, text) in &subject.files {
-                client.open(&uri(path), 1, text);
+                client.open(&file_uri(path), 1, text);
             }
-            let last =
-                subject.files.iter().map(|(path, _)| client.diagnostics(&uri(path), 1).at).max();
+            let last = subject
+                .files
+                .iter()
+                .map(|(path, _)| client.diagnostics(&file_uri(path), 1).at)
+                .max();
             times[n].push(last.expect("there are files") - begun);
             if n == 0 {
                 client.quiet(Duration::from_millis(500));
@@ -133,7 +140,7 @@ pub fn large(bench: &Bench) -> Vec<Figure> {
     let mut repo = bench.repo(files, lines);
     let file = repo.add_large(1_000);
     let what = format!("{files} files, {} lines", repo.lines());
-    let open = (uri(&file.path), file.text.clone());
+    let open = (file_uri(&file.path), file.text.clone());
     let (mut times, mut seen) = (Vec::new(), Vec::new());
     for _ in 0..bench.either(3, 1) {
         let (mut client, at) = indexed(bench, &repo.root, &json!({}), &open);
@@ -180,7 +187,7 @@ pub fn rescan(bench: &Bench) -> Vec<Figure> {
     let (files, lines) = bench.either((10_000, 100), (1_500, 40));
     let mut repo = bench.repo(files, lines);
     let file = repo.add_large(1_000);
-    let open = (uri(&file.path), file.text.clone());
+    let open = (file_uri(&file.path), file.text.clone());
     let (mut first, mut again) = (Vec::new(), Vec::new());
     for _ in 0..bench.either(3, 1) {
         let (mut client, at) = indexed(bench, &repo.root, &json!({}), &open);

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::Bench;
-use crate::client::{Client, uri};
+use crate::client::Client;
 use crate::generate::{PROBES, Part};
 use crate::report::{Figure, Sample};
+use crate::support::file_uri;
 
 /// The longest time that counts as "at once", in milliseconds.
 const AT_ONCE: f64 = 20.0;
@@ -23,7 +24,7 @@ pub fn cancel(bench: &Bench) -> Vec<Figure> {
     let (path, text, line) = repo.add_huge_merge(bench.either(4_000, 1_000));
     let (mut client, _) = Client::initialized(&mut bench.ours(), &repo.root, &json!({}));
     client.progress_end();
-    let document = uri(&path);
+    let document = file_uri(&path);
     client.open(&document, 1, &text);
     client.diagnostics(&document, 1);
     client.quiet(Duration::from_millis(500));
@@ -94,7 +95,7 @@ pub fn superseded(bench: &Bench) -> Vec<Figure> {
     let mut edited = repo.add_for_site(1_000);
     let (mut client, _) = Client::initialized(&mut bench.ours(), &repo.root, &json!({}));
     client.progress_end();
-    let (long_uri, edited_uri) = (uri(&long.path), uri(&edited.path));
+    let (long_uri, edited_uri) = (file_uri(&long.path), file_uri(&edited.path));
     client.open(&edited_uri, 1, &edited.text);
     client.diagnostics(&edited_uri, 1);
     client.quiet(Duration::from_millis(500));

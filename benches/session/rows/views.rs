@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::Bench;
-use crate::client::{Client, LineEdit, uri};
+use crate::client::{Client, LineEdit};
 use crate::report::{Figure, Sample};
+use crate::support::file_uri;
 
 /// The answers about long documents and many keys.
 pub fn views(bench: &Bench) -> Vec<Figure> {
@@ -41,7 +42,7 @@ fn documents(bench: &Bench) -> Vec<Figure> {
     for (lines, what, method, most) in questions {
         let question = Question { what, method, most };
         let text = document(lines);
-        let uri = uri(&repo.root.join("data/common.yaml"));
+        let uri = file_uri(repo.root.join("data/common.yaml"));
         figures.push(asked_about(bench, &mut clients, &uri, &text, &question));
     }
     figures
@@ -129,7 +130,7 @@ fn workspace_symbols(bench: &Bench) -> Figure {
     let many: String = (0..keys).map(|n| format!("profile::many::key_{n}: {n}\n")).collect();
     std::fs::write(repo.root.join("data/large.yaml"), many).expect("the folder can be written to");
     let [mut client, mut floor] = bench.both(&repo.root, &json!({}));
-    let uri = uri(&repo.root.join("data/common.yaml"));
+    let uri = file_uri(repo.root.join("data/common.yaml"));
     let mut times = [Vec::new(), Vec::new()];
     for n in 0..bench.either(200, 20) {
         let query = ["pmk", "key_77", "many::k", "profile::"][n % 4];

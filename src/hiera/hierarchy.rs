@@ -75,8 +75,8 @@ pub fn locate_levels(
         .iter()
         .enumerate()
         .map(|(index, level): (usize, &Arc<Level>)| {
+            count_work(Work::Locate);
             let locate = || {
-                count_work(Work::Locate);
                 let datadir = OnceCell::new();
                 let locating =
                     LevelLocator { config, level, sources, variables, in_paths, datadir };

@@ -49,7 +49,8 @@ fn pre_commit_refuses_a_broken_alias() {
     let revision = tools.run(&hooks, &["git", "rev-parse", "HEAD"]).1;
 
     support::copy(&support::in_package("tests/control-repo"), &repo);
-    let address = support::file_uri(&hooks);
+    // git takes the path as it is.
+    let address = format!("file://{}", hooks.display());
     let config =
         block_with("repos:").replace("REPOSITORY", &address).replace("v0.1.0", revision.trim());
     std::fs::write(repo.join(".pre-commit-config.yaml"), config).expect("a file can be written");

@@ -23,6 +23,7 @@ fn check(root: &Path) -> (Option<i32>, String, String) {
         // Modes do not bind this user, who may run the program as another one.
         let program = root.join("hiera-ls");
         fs::copy(env!("CARGO_BIN_EXE_hiera-ls"), &program).expect("a copy of the program");
+        support::make_program(&program);
         command = Command::new(program);
         command.uid(NOBODY);
     }

@@ -31,7 +31,7 @@
 //! | `HIERA_LS_PLACES` | at how many random places `consistency` compares the features (2,000) |
 //! | `HIERA_LS_FAULTS=all` | `refused` has each call of the system fail in turn, not four of a kind |
 //! | `HIERA_LS_FUZZ` | how many seconds each target of `fuzz` runs (2) |
-//! | `HIERA_LS_PATIENCE` | how many seconds the protocol suite waits for a message (20) |
+//! | `HIERA_LS_PATIENCE` | how many seconds the suites of the protocol and of VS Code wait for a message (60) |
 #![allow(dead_code, reason = "each suite uses its own part of this module")]
 
 pub mod npm;
@@ -230,13 +230,23 @@ fn make_empty(folder: &Path) {
     std::fs::create_dir_all(folder).expect("a scratch directory can be made");
 }
 
+/// Makes a file that this process has written a program. A child that another test starts may still
+/// have the file open for writing, and then it cannot be started; its copy is no such file.
+pub fn make_program(path: &Path) {
+    let script = r#"cp "$1" "$1.copy" && chmod 755 "$1.copy" && mv "$1.copy" "$1""#;
+    let copied = run(Command::new("sh").args(["-c", script, "sh"]).arg(path), "");
+    assert_eq!(copied.status, Some(0), "{}", copied.stderr);
+}
+
 /// `PATH` with a folder first, below `temporary`, that holds only the built server, so that the
 /// shipped files are tested unchanged; and with another folder behind it.
 pub fn path_with_server(temporary: &Path, other: Option<&Path>) -> OsString {
     let folder = temporary.join("bin");
     std::fs::create_dir_all(&folder).expect("a folder can be made");
     let program = folder.join(format!("hiera-ls{}", std::env::consts::EXE_SUFFIX));
-    std::fs::copy(env!("CARGO_BIN_EXE_hiera-ls"), program).expect("the built server can be copied");
+    // A copy would be a program that this process writes (see `make_program`).
+    let built = env!("CARGO_BIN_EXE_hiera-ls");
+    std::fs::hard_link(built, program).expect("the built server is in the same file system");
     let path = std::env::var_os("PATH").unwrap_or_default();
     let before = [Some(folder.as_path()), other].into_iter().flatten().map(Path::to_owned);
     std::env::join_paths(before.chain(std::env::split_paths(&path))).expect("what PATH was made of")

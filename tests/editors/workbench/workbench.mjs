@@ -87,7 +87,7 @@ export class Host {
     const page = await this.browser.newPage();
     page.on("dialog", (dialog) => void dialog.accept());
     const kind = folder.endsWith(".code-workspace") ? "workspace" : "folder";
-    await page.goto(`http://127.0.0.1:${this.port}/?${kind}=${encodeURIComponent(folder)}`);
+    await page.goto(`http://127.0.0.1:${this.port}/?${kind}=${encodeURIComponent(folder)}`, { timeout: 3 * PATIENCE });
     await page.waitForSelector(".explorer-folders-view .monaco-list-row", { timeout: 3 * PATIENCE });
     return new Window(page, kind === "folder" ? folder : path.dirname(folder));
   }
@@ -97,7 +97,7 @@ export class Host {
     const page = await this.browser.newPage();
     page.on("dialog", (dialog) => void dialog.accept());
     const payload = JSON.stringify([["openFile", `vscode-remote://127.0.0.1:${this.port}${file}`]]);
-    await page.goto(`http://127.0.0.1:${this.port}/?ew=true&payload=${encodeURIComponent(payload)}`);
+    await page.goto(`http://127.0.0.1:${this.port}/?ew=true&payload=${encodeURIComponent(payload)}`, { timeout: 3 * PATIENCE });
     await page.waitForSelector(".view-line", { timeout: 3 * PATIENCE });
     return new Window(page, path.dirname(file));
   }

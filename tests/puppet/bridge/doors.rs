@@ -43,11 +43,7 @@ fn repository(root: &Path) {
         ],
     );
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(root.join("ruby"), mode).unwrap();
-    }
+    support::make_program(&root.join("ruby"));
 }
 
 fn is_marked(root: &Path) -> bool {

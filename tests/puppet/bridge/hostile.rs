@@ -440,14 +440,12 @@ fn a_hierarchy_without_custom_levels_starts_no_process() {
 #[cfg(unix)]
 #[test]
 fn the_path_of_a_ruby_is_relative_to_the_current_folder() {
-    use std::os::unix::fs::PermissionsExt;
     if !require("puppet") {
         return;
     }
     let root = repository("hostile-ruby", "    'answered'");
     write(&root, &[("bin/own", "#!/bin/sh\nexec ruby \"$@\"\n")]);
-    let mode = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(root.join("bin/own"), mode).unwrap();
+    support::make_program(&root.join("bin/own"));
     for ruby in ["./bin/own", "bin/own", "ruby"] {
         let run = lookup(&root, &["--ruby", ruby, "k"]);
         assert_eq!(run.stdout, "answered\n", "{ruby}: {}", run.stderr);

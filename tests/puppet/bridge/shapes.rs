@@ -299,10 +299,7 @@ fn the_library_of_hiera_3_is_that_of_the_machine() {
         ],
     );
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(&ruby, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
+    support::make_program(&ruby);
     let without = [&arguments[..], &["--ruby", ruby.to_str().unwrap()]].concat();
     for key in ["motd", "plain", "below", "nosuch"] {
         let found = values(&root, &without, &[key]);

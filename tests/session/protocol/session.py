@@ -25,7 +25,7 @@ from pytest_lsp.protocol import LanguageClientProtocol
 SERVER = [os.environ["HIERA_LS"], "server"]
 
 # A session that is stuck fails its test; a slow machine must not.
-PATIENCE = float(os.environ.get("HIERA_LS_PATIENCE", "20"))
+PATIENCE = float(os.environ.get("HIERA_LS_PATIENCE", "60"))
 
 
 def without_nulls(value: Any) -> Any:

@@ -21,6 +21,7 @@ mod conformance;
 mod control_repo;
 mod conversions;
 mod differential;
+mod edits;
 mod explanations;
 mod eyaml;
 mod fleet;

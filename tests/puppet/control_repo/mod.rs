@@ -322,11 +322,25 @@ pub fn ask_puppet_each(
     ask_oracle(support::oracle(), root, jobs, memory)
 }
 
+/// The same for questions about several repositories.
+pub fn ask_puppet_in(jobs: &[(&Path, Value, Vec<Question>)], memory: &str) -> Vec<Vec<Value>> {
+    ask_oracle_in(support::oracle(), jobs, memory)
+}
+
 /// The same for an oracle of some Puppet.
 pub fn ask_oracle(
-    mut oracle: Command,
+    oracle: Command,
     root: &Path,
     jobs: &[(Value, Vec<Question>)],
+    memory: &str,
+) -> Vec<Vec<Value>> {
+    let jobs = jobs.iter().map(|(scope, questions)| (root, scope.clone(), questions.clone()));
+    ask_oracle_in(oracle, &jobs.collect::<Vec<_>>(), memory)
+}
+
+fn ask_oracle_in(
+    mut oracle: Command,
+    jobs: &[(&Path, Value, Vec<Question>)],
     memory: &str,
 ) -> Vec<Vec<Value>> {
     let mut oracle = oracle
@@ -341,7 +355,7 @@ pub fn ask_oracle(
     let mut answered: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
     std::thread::scope(|threads| {
         threads.spawn(move || {
-            for (id, (scope, questions)) in jobs.iter().enumerate() {
+            for (id, (root, scope, questions)) in jobs.iter().enumerate() {
                 let questions: Vec<Value> = questions.iter().map(Question::to_json).collect();
                 let job = json!({"id": id, "root": root, "scope": scope, "memory": memory, "questions": questions});
                 writeln!(pipe, "{job}").expect("the oracle reads its jobs");
@@ -355,6 +369,7 @@ pub fn ask_oracle(
                 panic!("a job without answers")
             };
             let id = job["id"].as_u64().expect("a job's answer carries its id");
+            let root = jobs[id as usize].0;
             answered.insert(
                 id,
                 answers.into_iter().map(|answer| without_names(answer, root)).collect(),

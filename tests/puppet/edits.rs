@@ -1,0 +1,295 @@
+//! Random edits of the sample repository: the answers that an edit changes, as `hiera-ls diff` finds
+//! them, are those that real Puppet gives differently before and after it.
+//!
+//! `HIERA_LS_RANDOM` sets how many edits are made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use hiera_ls::disk::MemoryFs;
+use hiera_ls::fleet::compare::KnownAnswers;
+use hiera_ls::fleet::compare::changes::find_changes;
+use hiera_ls::fleet::compare::nodes::NodeChoice;
+use hiera_ls::hiera::lookup::LOOKUP_OPTIONS;
+use hiera_ls::settings::open_revisions;
+use hiera_ls::text::FilePath;
+use hiera_ls::workspace::Snapshot;
+use serde_json::Value;
+
+use crate::control_repo::questions::Question;
+use crate::control_repo::{ask_puppet_in, needs_a_private_key};
+use crate::support::random::{self, Random};
+use crate::support::{copy, in_package, random_cases, require, same_json, scratch};
+
+/// The files of a revision, by their paths in the repository.
+type Files = BTreeMap<String, String>;
+
+/// A node and a root key.
+type Answer = (String, String);
+
+/// How many edits are asked about in one run of Puppet.
+const BATCH: usize = 25;
+
+const VALUES: [&str; 12] = [
+    "1",
+    "a text",
+    "[a, b, '--a']",
+    "{a: 1, b: {c: 2}}",
+    "{b: {d: 3}}",
+    "~",
+    "\"%{lookup('company')}\"",
+    "\"%{facts.os.family} of %{role}\"",
+    "[\"%{site}\", \"%{lookup('nowhere')}\"]",
+    "\"%{alias('ntp_servers')}\"",
+    "{x: \"%{alias('company')}\"}",
+    "\"a %{alias('ntp_servers')}\"",
+];
+
+/// A file of data as its root entries, each with the comments below it.
+fn entries(text: &str) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let begins = !line.starts_with([' ', '-', '#', '\n', '\r', '}', ']']);
+        match entries.last_mut() {
+            Some(last) if !begins => last.push_str(line),
+            _ => entries.push(line.to_owned()),
+        }
+    }
+    entries
+}
+
+fn key_of(entry: &str) -> &str {
+    let end = entry.match_indices(':').map(|(at, _)| at);
+    let mut end = end.filter(|at| entry[at + 1..].starts_with([' ', '\n']));
+    end.next().map_or(entry, |end| &entry[..end])
+}
+
+/// Returns the files after a random edit, and words for it.
+fn edited(files: &Files, random: &mut Random) -> (Files, String) {
+    let data: Vec<&String> =
+        files.keys().filter(|path| path.starts_with("data/") && path.ends_with(".yaml")).collect();
+    let path = random.pick(&data).clone();
+    let mut all = entries(&files[&path]);
+    let other = random.pick(&data).clone();
+    let number = random.below(all.len());
+    let key = key_of(&all[number]).to_owned();
+    let is_data = key.contains(|c: char| c.is_ascii_alphabetic());
+    let mut after = files.clone();
+    let words = match random.below(9) {
+        0 => {
+            after.remove(&path);
+            format!("{path} is removed")
+        }
+        1 => {
+            let to = random.pick(&[
+                "data/nodes/web-01.oslo.example.net.yaml",
+                "data/os/Debian.yaml",
+                "data/sites/oslo/more.yaml",
+                "data/roles/web.yaml",
+                "data/tenants/retail.yaml",
+            ]);
+            after.insert(to.to_owned(), files[&path].clone());
+            format!("{to} is a copy of {path}")
+        }
+        2 => {
+            let config = &files["hiera.yaml"];
+            let mut levels: Vec<&str> = config.split("\n  - name:").collect();
+            let (one, two) =
+                (1 + random.below(levels.len() - 1), 1 + random.below(levels.len() - 1));
+            levels.swap(one, two);
+            after.insert("hiera.yaml".to_owned(), levels.join("\n  - name:"));
+            format!("levels {one} and {two} change places")
+        }
+        3 => {
+            let merge = random.pick(&["first", "unique", "hash", "deep"]);
+            let text = files["data/common.yaml"].clone();
+            let lines: Vec<&str> = text.split_inclusive('\n').collect();
+            let merges: Vec<usize> = (0..lines.len())
+                .filter(|at| lines[*at].starts_with("    merge: ") && !lines[*at].contains('{'))
+                .collect();
+            let at = random.pick(&merges);
+            let text: String =
+                lines
+                    .iter()
+                    .enumerate()
+                    .map(|(line, text)| {
+                        if line == at {
+                            format!("    merge: {merge}\n")
+                        } else {
+                            (*text).to_owned()
+                        }
+                    })
+                    .collect();
+            after.insert("data/common.yaml".to_owned(), text);
+            format!("a merge of line {at} is {merge}")
+        }
+        4 if is_data => {
+            all.remove(number);
+            after.insert(path.clone(), all.concat());
+            format!("{key} is removed from {path}")
+        }
+        5 | 6 if is_data && key != LOOKUP_OPTIONS => {
+            let value = random.pick(&VALUES);
+            all[number] = format!("{key}: {value}\n");
+            after.insert(path.clone(), all.concat());
+            format!("{key} of {path} is {value}")
+        }
+        7 if is_data => {
+            let entry = all[number].clone();
+            let mut there = entries(&files[&other]);
+            there.retain(|one| key_of(one) != key);
+            after.insert(other.clone(), there.concat().trim_end().to_owned() + "\n" + &entry);
+            format!("{key} of {path} is in {other}, too")
+        }
+        _ => {
+            let (key, value) = (
+                random.pick(&["new::key", "company", "ntp_servers", "profile::web::vhosts"]),
+                random.pick(&VALUES),
+            );
+            all.retain(|one| key_of(one) != key);
+            after.insert(
+                path.clone(),
+                all.concat().trim_end().to_owned() + &format!("\n{key}: {value}\n"),
+            );
+            format!("{key} of {path} is {value}, at the end")
+        }
+    };
+    (after, words)
+}
+
+fn files_in(folder: &Path) -> Files {
+    let mut files = Files::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(next).expect("it is a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if let Ok(text) = std::fs::read_to_string(&path) {
+                let name = path.strip_prefix(folder).expect("it is in the folder");
+                files.insert(name.to_str().expect("it is UTF-8").to_owned(), text);
+            }
+        }
+    }
+    files
+}
+
+fn write(root: &Path, files: &Files) {
+    for (path, text) in files {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("a folder");
+        std::fs::write(path, text).expect("it can be written");
+    }
+}
+
+/// Returns the answers that the comparison of both revisions finds different.
+fn compared(before: &Snapshot, after: &Snapshot) -> BTreeSet<Answer> {
+    let files = before.files_changed(after);
+    let everyone = NodeChoice::chosen_by(&|_| true);
+    let all = find_changes(before, after, &files, &everyone, &mut KnownAnswers::default());
+    let mut found = BTreeSet::new();
+    for environment in all.expect("it is not cancelled") {
+        assert!(environment.refused.is_empty(), "edits break no file");
+        for change in environment.changes.iter().filter(|change| change.strategies.contains(&None))
+        {
+            if change.before.value.is_err() && change.after.value.is_err() {
+                continue; // Words of errors are compared by other tests.
+            }
+            let names = change.nodes.iter().map(|node| environment.nodes[*node].name.to_string());
+            found.extend(names.map(|node| (node, change.key.to_string())));
+        }
+    }
+    found
+}
+
+/// An edit, and where Puppet finds the files after it.
+struct Case {
+    words: String,
+    found: BTreeSet<Answer>,
+    root: std::path::PathBuf,
+    keys: Vec<String>,
+}
+
+#[test]
+fn edits_change_the_answers_that_puppet_gives_differently() {
+    if !require("puppet") {
+        return;
+    }
+    let seed = random::seed("edits_change_the_answers_that_puppet_gives_differently");
+    let mut random = Random::new(seed);
+    let folder = scratch("edits");
+    let root = folder.join("before");
+    copy(&in_package("tests/control-repo"), &root);
+    let settings = "environment: production\nnodes: {sources: [fleet.jsonl]}\n";
+    std::fs::write(root.join(".hiera-ls.yaml"), settings).expect("it can be written");
+    let files = files_in(&root);
+    let scopes: Vec<Value> = files["fleet.jsonl"]
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("it is JSON"))
+        .collect();
+    let place = FilePath::new("/repository");
+    let in_memory = |files: &Files| {
+        let fs = MemoryFs::new();
+        files.iter().for_each(|(path, text)| fs.write(place.join(path).as_str(), text.as_str()));
+        fs
+    };
+    let base = in_memory(&files);
+    let mut left = random_cases("puppet", 24);
+    let (mut differing, mut number) = (0, 0);
+    while left > 0 {
+        let mut cases = Vec::new();
+        for _ in 0..left.min(BATCH) {
+            let (after, words) = edited(&files, &mut random);
+            let opened = open_revisions(vec![place.clone()], &[], &base, &in_memory(&after));
+            let sides = [&opened.before, &opened.after];
+            let keys: BTreeSet<String> =
+                sides.iter().flat_map(|side| side.keys().keys()).map(ToString::to_string).collect();
+            let keys = keys.into_iter().filter(|key| key != LOOKUP_OPTIONS).collect();
+            let root = folder.join(format!("after-{number}"));
+            write(&root, &after);
+            cases.push(Case { words, found: compared(&opened.before, &opened.after), root, keys });
+            number += 1;
+        }
+        left -= cases.len();
+        let jobs = cases.iter().flat_map(|case| {
+            [&root, &case.root].into_iter().flat_map(|root| {
+                let questions: Vec<Question> = case
+                    .keys
+                    .iter()
+                    .map(|key| Question { key: key.clone(), merge: None })
+                    .collect();
+                scopes.iter().map(move |scope| (root.as_path(), scope.clone(), questions.clone()))
+            })
+        });
+        let jobs: Vec<(&Path, Value, Vec<Question>)> = jobs.collect();
+        let mut answers = ask_puppet_in(&jobs, "none").into_iter();
+        for Case { words, mut found, keys, root } in &mut cases.drain(..) {
+            let mut expected = BTreeSet::new();
+            let before: Vec<_> = answers.by_ref().take(scopes.len()).collect();
+            let after: Vec<_> = answers.by_ref().take(scopes.len()).collect();
+            for ((scope, before), after) in scopes.iter().zip(before).zip(after) {
+                let name = scope["trusted"]["certname"].as_str().expect("it has a name");
+                for ((key, before), after) in keys.iter().zip(before).zip(after) {
+                    let answer = (name.to_owned(), key.clone());
+                    if needs_a_private_key(&before) || needs_a_private_key(&after) {
+                        found.remove(&answer);
+                    } else if !(before["error"].is_string() && after["error"].is_string())
+                        && !same_json(&before, &after)
+                    {
+                        expected.insert(answer);
+                    }
+                }
+            }
+            let missing: Vec<_> = expected.difference(&found).collect();
+            let added: Vec<_> = found.difference(&expected).collect();
+            assert!(
+                missing.is_empty() && added.is_empty(),
+                "HIERA_LS_SEED={seed}, {}, {words}: missing {missing:?}, added {added:?}",
+                root.display()
+            );
+            differing += expected.len();
+        }
+    }
+    println!("{number} edits change {differing} answers");
+    assert!(2 * differing > number, "{differing} answers of {number} edits differ");
+}

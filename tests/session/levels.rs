@@ -346,7 +346,7 @@ fn compared(before: &Snapshot, after: &Snapshot) -> BTreeSet<Answer> {
 #[test]
 fn changes_of_random_levels_equal_all_lookups() {
     let seed = random::seed("changes_of_random_levels_equal_all_lookups");
-    let wanted = random::count(150);
+    let wanted = random::count(940);
     let mut random = Random::new(seed);
     let (mut effective, mut answers) = (BTreeMap::<String, [usize; 2]>::new(), 0);
     let mut made = 0;

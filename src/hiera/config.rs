@@ -143,7 +143,7 @@ impl Level {
             _ => {}
         }
         let built_in = *kind == BackendKind::DataHash && is_data_hash;
-        let eyaml = self.backend.data_reader() == Some(DataReader::Eyaml);
+        let eyaml = self.backend.data_reader().is_some_and(|reader| reader.decrypts);
         // The settings of a backend in version 3 are not passed on to a data_hash function.
         let passes_options = self.extension.is_none();
         let has_options = passes_options
@@ -215,25 +215,18 @@ impl BackendKind {
     }
 }
 
-/// The built-in functions that hiera-ls reads data with; all others are opaque to it.
+/// How one of Puppet's own functions reads data files; all other functions are opaque to hiera-ls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DataReader {
-    /// `yaml_data`.
-    Yaml,
-    /// `json_data`.
-    Json,
-    /// `hocon_data`.
-    Hocon,
-    /// `eyaml_lookup_key`: the file is YAML, encrypted values stay as they are.
-    Eyaml,
+pub struct DataReader {
+    /// The format of the files.
+    pub format: DataFormat,
+    /// Whether it decrypts values of eyaml.
+    pub decrypts: bool,
 }
 
 impl DataReader {
-    /// Returns the format of the files that it reads.
-    pub fn format(self) -> DataFormat {
-        let own = formats::BUILT_INS.iter().find(|own| own.reader == self);
-        own.map_or(DataFormat::Yaml, |own| own.format)
-    }
+    /// The reader of `yaml_data`.
+    pub const YAML: DataReader = DataReader { format: DataFormat::Yaml, decrypts: false };
 }
 
 impl Backend {
@@ -244,8 +237,12 @@ impl Backend {
 
     /// Returns the reader for this backend, or `None` for one that is opaque.
     pub fn data_reader(&self) -> Option<DataReader> {
-        let own = formats::built_in(&self.name).filter(|own| own.kind == self.kind);
-        own.map(|own| own.reader)
+        self.built_in().map(|own| own.reader)
+    }
+
+    /// Returns Puppet's own function of this name and kind that reads data files.
+    pub fn built_in(&self) -> Option<&'static formats::BuiltIn> {
+        formats::built_in(&self.name).filter(|own| own.kind == self.kind)
     }
 }
 

@@ -27,7 +27,7 @@ use roots::Roots;
 use super::key::LookupKey;
 use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
 use crate::text::{Budget, FileId, PartId, Span, TextRange};
-use crate::yaml::{Refused, Syntax, Tree};
+use crate::yaml::{self, Refused, Syntax, Tree};
 
 /// The content of one data file.
 #[derive(Clone, Debug, Default)]
@@ -270,6 +270,30 @@ pub enum DataFormat {
     Json,
     /// As Ruby's HOCON library does.
     Hocon,
+}
+
+impl DataFormat {
+    /// How many there are.
+    pub const COUNT: usize = 3;
+
+    /// Returns the syntax of files that are read in parts; `None` where files are read as a whole.
+    fn syntax(self) -> Option<Syntax> {
+        match self {
+            DataFormat::Yaml => Some(Syntax::Yaml),
+            DataFormat::Json => Some(Syntax::Json),
+            DataFormat::Hocon => None,
+        }
+    }
+
+    /// Parses a text; `None` when `goes_on` returns `false`. Only YAML asks for that, the only format
+    /// of long files.
+    pub fn parse_while(self, text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
+        match self {
+            DataFormat::Yaml => yaml::parse_for_editing_while(text, goes_on),
+            DataFormat::Json => Some(yaml::parse_json(text)),
+            DataFormat::Hocon => Some(yaml::parse_hocon(text)),
+        }
+    }
 }
 
 impl DataFile {

@@ -371,7 +371,9 @@ impl Environment {
 
     fn reads_hocon(&self) -> bool {
         let mut levels = self.reach.iter().map(|reach| &reach.level);
-        levels.any(|level| level.backend.data_reader() == Some(DataReader::Hocon))
+        levels.any(|level| {
+            level.backend.data_reader().is_some_and(|it| it.format == DataFormat::Hocon)
+        })
     }
 
     /// Returns the names of its own levels with a location that can name none of these files.
@@ -445,7 +447,7 @@ impl Environment {
         }
         // The index reads the files of opaque backends as YAML.
         let mut formats = reach.iter().map(|reach| {
-            reach.level.backend.data_reader().map_or(DataFormat::Yaml, DataReader::format)
+            reach.level.backend.data_reader().map_or(DataFormat::Yaml, |reader| reader.format)
         });
         self.are_formats_one =
             formats.next().is_none_or(|first| formats.all(|other| other == first));

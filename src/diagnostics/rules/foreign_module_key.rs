@@ -3,7 +3,7 @@
 use crate::diagnostics::rule::{
     Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
-use crate::hiera::config::{DataReader, Layer};
+use crate::hiera::config::Layer;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let (environment, path) = (context.file.environment, &context.file.file.path);
     if !matches!(context.layer, Layer::Module(_))
-        || environment.data_reader(path) == Some(DataReader::Eyaml)
+        || environment.data_reader(path).is_some_and(|reader| reader.decrypts)
     {
         return; // Only data_hash functions are held to the rule.
     }

@@ -3,7 +3,7 @@
 use crate::diagnostics::rule::{
     Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
-use crate::hiera::config::{DataReader, Level};
+use crate::hiera::config::Level;
 use crate::hiera::eyaml::{EncryptedPart, KeyPair, encrypted_parts, is_attempted};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::puppet::value::{Data, Hash, Value};
@@ -94,12 +94,10 @@ fn first_encrypted(value: &Value) -> Option<(bool, Span)> {
 fn value_fate(level: &Level, is_pkcs7: bool) -> DecryptionOutcome {
     match level.backend.data_reader() {
         None => DecryptionOutcome::Decrypted, // It may be anything.
-        Some(DataReader::Yaml | DataReader::Json | DataReader::Hocon) => {
-            DecryptionOutcome::PassedOn
-        }
+        Some(reader) if !reader.decrypts => DecryptionOutcome::PassedOn,
         // A plug-in has keys of its own.
-        Some(DataReader::Eyaml) if !is_pkcs7 => DecryptionOutcome::Decrypted,
-        Some(DataReader::Eyaml) => {
+        Some(_) if !is_pkcs7 => DecryptionOutcome::Decrypted,
+        Some(_) => {
             let none = Hash::default();
             let options = level.options.as_ref().and_then(Value::as_hash).unwrap_or(&none);
             KeyPair::from_options(options)

@@ -3,7 +3,7 @@
 use crate::diagnostics::rule::{
     Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity, Tag,
 };
-use crate::hiera::config::{DataReader, Layer};
+use crate::hiera::config::Layer;
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
@@ -33,7 +33,7 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
     };
     let (environment, path) = (context.environment, &context.file.path);
     let in_module = matches!(environment.layer_of(path), Some(Layer::Module(_)))
-        && environment.data_reader(path) != Some(DataReader::Eyaml);
+        && !environment.data_reader(path).is_some_and(|reader| reader.decrypts);
     let consequence = if in_module {
         "Puppet crashes on it in a module's data"
     } else {

@@ -19,8 +19,6 @@ pub struct BuiltIn {
     pub extensions: &'static [&'static str],
     /// The reader of the data.
     pub reader: DataReader,
-    /// The format of the files.
-    pub format: DataFormat,
     /// Its data, as a phrase.
     pub reads: &'static str,
     /// Its files, as a phrase.
@@ -41,8 +39,7 @@ pub const BUILT_INS: [BuiltIn; 4] = [
         kind: BackendKind::DataHash,
         hiera3: "yaml",
         extensions: &["yaml", "yml"],
-        reader: DataReader::Yaml,
-        format: DataFormat::Yaml,
+        reader: DataReader::YAML,
         reads: "reads YAML",
         reads_files: "reads .yaml",
     },
@@ -51,8 +48,7 @@ pub const BUILT_INS: [BuiltIn; 4] = [
         kind: BackendKind::DataHash,
         hiera3: "json",
         extensions: &["json"],
-        reader: DataReader::Json,
-        format: DataFormat::Json,
+        reader: DataReader { format: DataFormat::Json, decrypts: false },
         reads: "reads JSON",
         reads_files: "reads .json",
     },
@@ -61,8 +57,7 @@ pub const BUILT_INS: [BuiltIn; 4] = [
         kind: BackendKind::DataHash,
         hiera3: "hocon",
         extensions: &["conf", "hocon"],
-        reader: DataReader::Hocon,
-        format: DataFormat::Hocon,
+        reader: DataReader { format: DataFormat::Hocon, decrypts: false },
         reads: "reads HOCON",
         reads_files: "reads .conf",
     },
@@ -71,9 +66,8 @@ pub const BUILT_INS: [BuiltIn; 4] = [
         kind: BackendKind::LookupKey,
         hiera3: "eyaml",
         extensions: &["eyaml"],
-        reader: DataReader::Eyaml,
-        format: DataFormat::Yaml,
-        reads: "reads YAML with encrypted values",
+        reader: DataReader { decrypts: true, ..DataReader::YAML },
+        reads: "reads YAML and decrypts values of eyaml",
         reads_files: "reads .eyaml with encrypted values",
     },
 ];
@@ -95,7 +89,7 @@ pub fn hiera3_built_in(backend: &str) -> Option<&'static BuiltIn> {
 /// Returns the format of the file's extension; `None` for any other file.
 pub fn format_of_name(path: &FilePath) -> Option<DataFormat> {
     let extension = path.extension()?;
-    BUILT_INS.iter().find(|one| one.extensions.contains(&extension)).map(|one| one.format)
+    BUILT_INS.iter().find(|one| one.extensions.contains(&extension)).map(|one| one.reader.format)
 }
 
 /// Whether the file has an extension of a data file. `.conf` is none, as most such files belong to

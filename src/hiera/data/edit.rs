@@ -67,11 +67,7 @@ struct Reread {
 impl DataFile {
     /// Returns a file in parts; `None` when it cannot be cut.
     pub fn in_parts(text: &str, file: FileId, format: DataFormat) -> Option<DataFile> {
-        let syntax = match format {
-            DataFormat::Yaml => Syntax::Yaml,
-            DataFormat::Json => Syntax::Json,
-            DataFormat::Hocon => return None,
-        };
+        let syntax = format.syntax()?;
         let entries = yaml::cut_text(text, syntax)?;
         let budget = Budget::of_file();
         let mut defined = Defined::default();

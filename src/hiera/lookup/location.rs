@@ -4,6 +4,7 @@
 use super::decryption::DecryptionSite;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver};
 use crate::hiera::config::{Backend, BackendKind, DataReader, Layer, Level, Locations};
+use crate::hiera::data::DataFormat;
 use crate::hiera::data::{DataFile, FileRefusal, ProblemKind};
 use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::hiera::eyaml::has_encrypted_text;
@@ -77,7 +78,7 @@ impl Resolver<'_> {
         let Some(reader) = level.backend.data_reader() else {
             return self.call_or_opaque(inv, layer, located, location, root);
         };
-        if root.is_empty() && reader == DataReader::Eyaml {
+        if root.is_empty() && reader.decrypts {
             let message =
                 "'eyaml_lookup_key' parameter 'key' expects a String[1] value, got String";
             return Err(LookupError::crash(message.into()));
@@ -134,17 +135,15 @@ impl Resolver<'_> {
         if level.backend.kind == BackendKind::DataHash && is_illegal(&member.value) {
             return illegal(&member.value);
         }
-        let value = match reader {
-            DataReader::Eyaml => {
-                if self.ctx.decryptor.is_none() && inv.notes_unsettled_levels(root) {
-                    note_encrypted(inv, layer, located, root, (path, &member.value));
-                }
-                let value =
-                    self.decrypt_value(&member.value, &DecryptionSite { level, path, root })?;
-                inv.note_secrecy(value.secrecy_of_parts());
-                value
+        let value = if reader.decrypts {
+            if self.ctx.decryptor.is_none() && inv.notes_unsettled_levels(root) {
+                note_encrypted(inv, layer, located, root, (path, &member.value));
             }
-            DataReader::Yaml | DataReader::Json | DataReader::Hocon => member.value.clone(),
+            let value = self.decrypt_value(&member.value, &DecryptionSite { level, path, root })?;
+            inv.note_secrecy(value.secrecy_of_parts());
+            value
+        } else {
+            member.value.clone()
         };
         let value = match level.backend.kind {
             BackendKind::LookupKey if inv.explainer.is_some() => {
@@ -300,7 +299,7 @@ impl Resolver<'_> {
         }
         for problem in data.problems_of_parts() {
             let ProblemKind::NotAHash { found, empty, .. } = &problem.kind else { continue };
-            if reader == DataReader::Json {
+            if reader.format == DataFormat::Json {
                 return error(format!(
                     "Value returned from data_hash function 'json_data', when using location '{path}', has wrong type, expects a Hash value, got {found}"
                 ));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::location::counts_in;
 use super::{Invocation, Resolver};
-use crate::hiera::config::{BackendKind, DataReader, Layer, Locations};
+use crate::hiera::config::{BackendKind, Layer, Locations};
 use crate::hiera::data::{DataFile, FileRefusal};
 use crate::hiera::error::LookupError;
 use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel};
@@ -143,7 +143,7 @@ impl Resolver<'_> {
         };
         let reader = match (level.backend.kind, level.backend.data_reader()) {
             (BackendKind::Hiera3, _) | (_, None) => return Some(self.unless_called(number)),
-            (BackendKind::DataHash, Some(reader)) if reader != DataReader::Eyaml => reader,
+            (BackendKind::DataHash, Some(reader)) if !reader.decrypts => reader,
             _ => return None,
         };
         if matches!(level.locations, Locations::ByKey(..)) {

@@ -2,7 +2,7 @@
 //! of its source, and the declaration of its parameters. Nothing is run.
 
 use super::HoverWriter;
-use crate::hiera::config::{BackendKind, DataReader, Level};
+use crate::hiera::config::{BackendKind, Level};
 use crate::manifest::model::{Documentation, FunctionSignature};
 use crate::text::{FilePath, Span};
 use crate::workspace::queries::functions::{DeclaredFunction, FunctionSource};
@@ -39,8 +39,8 @@ impl HoverWriter<'_> {
                     .render_code(&format!("hiera/backend/{}_backend.rb", level.backend.name))
             );
         }
-        if let Some(reader) = level.backend.data_reader() {
-            return format!("{}\n", built_in(reader));
+        if let Some(own) = level.backend.built_in() {
+            return format!("a function of Puppet's own, which {}\n", own.reads);
         }
         match self.snapshot.function_source(&self.subject.environment, &level.backend.name) {
             FunctionSource::BuiltIn => "a function of Puppet's own, of another kind\n".to_owned(),
@@ -125,15 +125,4 @@ fn call_text(name: &str, signature: &FunctionSignature) -> String {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn built_in(reader: DataReader) -> &'static str {
-    match reader {
-        DataReader::Yaml => "a function of Puppet's own, which reads YAML",
-        DataReader::Json => "a function of Puppet's own, which reads JSON",
-        DataReader::Hocon => "a function of Puppet's own, which reads HOCON",
-        DataReader::Eyaml => {
-            "a function of Puppet's own, which reads YAML and decrypts values of eyaml"
-        }
-    }
 }

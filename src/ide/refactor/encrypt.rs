@@ -3,7 +3,7 @@
 
 use super::inline::{is_in_flow, value_at};
 use super::{Draft, RefactorContext, RefactoringKind, secrets};
-use crate::hiera::config::{DataReader, Level};
+use crate::hiera::config::Level;
 use crate::hiera::eyaml::KeySource;
 use crate::hiera::hierarchy::options_of;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
@@ -61,7 +61,7 @@ fn refuse_draft(reason: &str, title: &str) -> Option<Draft> {
 }
 
 fn is_eyaml_level(level: &Level) -> bool {
-    level.backend.data_reader() == Some(DataReader::Eyaml)
+    level.backend.data_reader().is_some_and(|reader| reader.decrypts)
 }
 
 /// Returns a text with one more line end if it ends with one: hiera-eyaml removes the last line end

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{DocumentEntry, RefactorContext, secrets};
-use crate::hiera::config::{DataReader, HieraConfig, Layer, Level, Locations, Template};
+use crate::hiera::config::{HieraConfig, Layer, Level, Locations, Template};
 use crate::hiera::data::DataFormat;
 use crate::hiera::hierarchy::locate_levels;
 use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel, Location};
@@ -135,7 +135,7 @@ impl RefactorContext<'_> {
         level: &Arc<Level>,
         template: Option<Template>,
     ) -> Option<MoveTarget> {
-        let is_yaml = level.backend.data_reader().map(DataReader::format) == Some(DataFormat::Yaml);
+        let is_yaml = level.backend.data_reader().is_some_and(|it| it.format == DataFormat::Yaml);
         if !is_yaml
             || *path == *self.wanted.path
             || self.snapshot.is_third_party(self.environment, path)
@@ -258,7 +258,7 @@ impl RefactorContext<'_> {
 }
 
 fn decrypts_values(level: &Level) -> bool {
-    level.backend.data_reader() == Some(DataReader::Eyaml)
+    level.backend.data_reader().is_some_and(|reader| reader.decrypts)
 }
 
 impl MoveTarget {

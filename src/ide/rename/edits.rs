@@ -115,9 +115,10 @@ impl Renaming<'_> {
         if within != one.range {
             return Some(TextEdit::new(within, new));
         }
-        let is_plain = match file.format() {
-            DataFormat::Hocon => name::is_plain_in_hocon(new),
-            DataFormat::Yaml | DataFormat::Json => name::is_plain(new),
+        let is_plain = if file.format() == DataFormat::Hocon {
+            name::is_plain_in_hocon(new)
+        } else {
+            name::is_plain(new)
         };
         if written == self.old_name() {
             let quote = if file.format() == DataFormat::Yaml { '\'' } else { '"' };
@@ -135,7 +136,7 @@ impl Renaming<'_> {
         let mut environments = self.snapshot.environments().governing_environments(&file.path);
         let reader = environments.find_map(|environment| environment.data_reader(&file.path));
         reader.is_some_and(|reader| {
-            (reader.format() == DataFormat::Hocon) != (file.format() == DataFormat::Hocon)
+            (reader.format == DataFormat::Hocon) != (file.format() == DataFormat::Hocon)
         })
     }
 

@@ -13,10 +13,9 @@ use crate::hiera::config::formats::format_of_name;
 use crate::hiera::config::{ConfigVersion, may_hold_config, version_by_content};
 use crate::hiera::data::{DataFile, DataFormat, Edited, FileRefusal};
 use crate::manifest::{self, Manifest};
-use crate::text::CancelToken;
 use crate::text::{FileId, FilePath, PartId, Span, Text, TextRange};
+use crate::yaml::Tree;
 use crate::yaml::document::Document;
-use crate::yaml::{self, Tree};
 
 /// A version of a file.
 #[derive(Debug)]
@@ -38,9 +37,8 @@ pub struct File {
 struct Read {
     /// The tree of the whole text, once it was looked into.
     tree: OnceLock<Arc<Tree>>,
-    yaml: OnceLock<Arc<DataFile>>,
-    json: OnceLock<Arc<DataFile>>,
-    hocon: OnceLock<Arc<DataFile>>,
+    /// Its data, read in each format.
+    data: [OnceLock<Arc<DataFile>>; DataFormat::COUNT],
     /// The declarations and reads of its code, as a file of this module.
     code: OnceLock<(Option<Arc<str>>, Arc<Manifest>)>,
     /// The version of the config that it is by its content.
@@ -127,7 +125,7 @@ impl File {
 
     /// Returns the version after an edit that makes `text` of this one's. Nothing is read yet.
     pub fn edit_version(&self, edit: Edited, text: Text) -> File {
-        let reading = match (self.data_slot(self.format()).get(), &self.reading) {
+        let reading = match (self.read.data[self.format() as usize].get(), &self.reading) {
             (Some(data), _) => ParsedVersions::Edited(data.clone(), edit),
             (None, ParsedVersions::Edited(data, earlier)) => {
                 ParsedVersions::Edited(data.clone(), earlier.combine(edit))
@@ -157,7 +155,8 @@ impl File {
     /// Returns how many bytes are parsed for its data in the format of its name; 0 where the data is
     /// ready.
     pub fn bytes_to_read(&self) -> u32 {
-        let Some(text) = self.text().filter(|_| self.data_slot(self.format()).get().is_none())
+        let Some(text) =
+            self.text().filter(|_| self.read.data[self.format() as usize].get().is_none())
         else {
             return 0;
         };
@@ -228,15 +227,7 @@ impl File {
 
     /// Returns its data, read in the given way.
     pub fn data_as(&self, format: DataFormat) -> Arc<DataFile> {
-        self.data_slot(format).get_or_init(|| Arc::new(self.read_data(format))).clone()
-    }
-
-    fn data_slot(&self, format: DataFormat) -> &OnceLock<Arc<DataFile>> {
-        match format {
-            DataFormat::Yaml => &self.read.yaml,
-            DataFormat::Json => &self.read.json,
-            DataFormat::Hocon => &self.read.hocon,
-        }
+        self.read.data[format as usize].get_or_init(|| Arc::new(self.read_data(format))).clone()
     }
 
     /// Returns the bytes of a place in it.
@@ -289,15 +280,5 @@ impl File {
 }
 
 fn parse(text: &str, format: DataFormat) -> Tree {
-    // Never cancelled.
-    parse_while(text, format, &CancelToken::default()).unwrap_or_default()
-}
-
-/// Parses a text; `None` when cancelled. Only YAML checks for that, the only format of long files.
-fn parse_while(text: &str, format: DataFormat, cancel: &CancelToken) -> Option<Tree> {
-    match format {
-        DataFormat::Yaml => yaml::parse_for_editing_while(text, &|| !cancel.is_cancelled()),
-        DataFormat::Json => Some(yaml::parse_json(text)),
-        DataFormat::Hocon => Some(yaml::parse_hocon(text)),
-    }
+    format.parse_while(text, &|| true).unwrap_or_default()
 }

@@ -83,7 +83,7 @@ pub struct EnvironmentView<'a> {
 
 impl Sources for EnvironmentView<'_> {
     fn file_data(&self, path: &FilePath, reader: DataReader) -> Option<Arc<DataFile>> {
-        Some(self.snapshot.file(path)?.data_as(reader.format()))
+        Some(self.snapshot.file(path)?.data_as(reader.format))
     }
 
     fn exists(&self, path: &FilePath) -> bool {
@@ -175,7 +175,7 @@ impl EnvironmentView<'_> {
         let reader = self
             .environment
             .and_then(|environment| environment.data_reader(path))
-            .unwrap_or(DataReader::Yaml);
+            .unwrap_or(DataReader::YAML);
         self.file_data(path, reader)
     }
 

@@ -147,7 +147,7 @@ hierarchy:
     "#]]
     .assert_eq(&words(&config("data_hash")));
     expect![[r#"
-        eyaml_lookup_key: reads YAML with encrypted values
+        eyaml_lookup_key: reads YAML and decrypts values of eyaml
         net::one: modules/net/lib/puppet/functions/net/one.rb
     "#]]
     .assert_eq(&words(&config("lookup_key")));

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{File, parse_while};
+use super::File;
 use crate::hiera::data::Part;
 use crate::text::{CancelToken, FileId, PartId, Span, Text, TextRange};
 use crate::yaml::{self, Located, NodeId, Tree};
@@ -113,7 +113,7 @@ impl File {
         let tree = match (id, self.read.tree.get()) {
             (PartId::WHOLE, Some(tree)) => tree.clone(),
             (PartId::WHOLE, None) => {
-                let tree = Arc::new(parse_while(&text, self.format(), cancel)?);
+                let tree = Arc::new(self.format().parse_while(&text, &|| !cancel.is_cancelled())?);
                 self.read.tree.get_or_init(|| tree).clone()
             }
             _ if at.is_some_and(Part::is_behind_document) => Arc::default(),

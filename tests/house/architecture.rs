@@ -71,7 +71,7 @@ const HOMES: [(&str, &[&str]); 25] = [
     ("tower_lsp", &["server/"]),
     ("tokio::", &["server/"]),
     ("async fn", &["server/"]),
-    ("std::fs", &["disk.rs"]),
+    ("std::fs", &["disk.rs", "disk/"]),
     ("notify::", &["disk/watcher.rs"]),
     ("process::Command", &["backends/process.rs"]),
     ("println!", &["cli/"]),

@@ -38,19 +38,19 @@ pub(super) fn accept_findings<F: Borrow<Finding> + From<Finding>>(
     config: &RulesConfig,
     mut findings: Vec<F>,
 ) -> Vec<F> {
-    // The markers of a conflict break the text in several places.
-    if findings.iter().any(|it| it.borrow().rule.code == merge_conflict::RULE.code) {
-        findings.retain(|finding| !matches!(finding.borrow().rule.check, Check::Problem(_)));
-    }
     let codes = snapshot.file(path).map(|file| ignore_codes(file)).unwrap_or_default();
-    let mut cover = CodeCover::new(&codes);
+    let mut index = IgnoreIndex::new(&codes);
     findings.retain(|finding| {
         let finding = finding.borrow();
         let code = finding.rule.code;
         // Both count: a comment that accepts the same findings as settings is used.
-        let is_covered = cover.accept(code, snapshot.span_bytes(finding.span).start);
+        let is_covered = index.accept(code, snapshot.span_bytes(finding.span).start);
         !is_covered && !is_ignored_path(snapshot, path, config, code)
     });
+    // The markers of a conflict break the text in several places.
+    if findings.iter().any(|it| it.borrow().rule.code == merge_conflict::RULE.code) {
+        findings.retain(|finding| !matches!(finding.borrow().rule.check, Check::Problem(_)));
+    }
     let file = snapshot.file(path).filter(|_| snapshot.complete && !codes.is_empty());
     let Some(file) = file else { return findings };
     let environment = snapshot.environments().environment_of(path);
@@ -59,7 +59,7 @@ pub(super) fn accept_findings<F: Borrow<Finding> + From<Finding>>(
     let enabled = enabled_rules(severities, config.preset);
     for (rule, severity) in &enabled {
         let Check::Ignore(check) = rule.check else { continue };
-        for (ignore, _) in codes.iter().zip(&cover.is_used).filter(|(_, is_used)| !**is_used) {
+        for (ignore, _) in codes.iter().zip(&index.is_used).filter(|(_, is_used)| !**is_used) {
             let is_known = catalogue::find(&ignore.code).is_some();
             let similar = if is_known {
                 None
@@ -79,7 +79,7 @@ pub(super) fn accept_findings<F: Borrow<Finding> + From<Finding>>(
 }
 
 /// Codes of one file, by their names and places, and which of them accepted a finding.
-struct CodeCover<'a> {
+struct IgnoreIndex<'a> {
     is_used: Vec<bool>,
     /// By code: the numbers of the codes that concern the file.
     of_file: HashMap<&'a str, Vec<usize>>,
@@ -88,8 +88,8 @@ struct CodeCover<'a> {
     of_ranges: HashMap<&'a str, Vec<(TextRange, u32, usize)>>,
 }
 
-impl<'a> CodeCover<'a> {
-    fn new(codes: &'a [IgnoreCode]) -> CodeCover<'a> {
+impl<'a> IgnoreIndex<'a> {
+    fn new(codes: &'a [IgnoreCode]) -> IgnoreIndex<'a> {
         let (mut of_file, mut of_ranges) =
             (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
         for (number, ignore) in codes.iter().enumerate() {
@@ -108,7 +108,7 @@ impl<'a> CodeCover<'a> {
                 *end = greatest;
             }
         }
-        CodeCover { is_used: vec![false; codes.len()], of_file, of_ranges }
+        IgnoreIndex { is_used: vec![false; codes.len()], of_file, of_ranges }
     }
 
     /// Returns whether a comment accepts a finding of a rule at a byte, and marks all that do.
@@ -221,7 +221,8 @@ impl CommentReader<'_> {
         })
     }
 
-    /// Reads a comment with a marker; adds nothing for one that accepts no findings.
+    /// Reads a comment with a marker. Adds nothing for a comment that accepts no findings, and an empty
+    /// code for one without a list.
     fn read_comment(&mut self, comment: TextRange, marker: u32, codes: &mut Vec<IgnoreCode>) {
         let whole = self.text.slice(TextRange::new(marker, comment.end));
         // A comment of YAML ends with its line, and a marker has no line break.
@@ -240,7 +241,7 @@ impl CommentReader<'_> {
         };
         for code in list.split(',').map(str::trim) {
             let start = code.as_ptr() as usize - whole.as_ptr() as usize;
-            let range = TextRange::from_usize(start..start + code.len()).shift_left(marker);
+            let range = TextRange::from_usize(start..start + code.len()).offset_by(marker);
             codes.push(IgnoreCode { code: code.to_owned(), range, covers });
         }
     }
@@ -305,7 +306,7 @@ fn entry_ranges(part: &TextPart<'_>) -> Vec<TextRange> {
     let mut ranges = Vec::new();
     for node in &part.tree.nodes {
         match &node.kind {
-            // The first entry of a hash begins where the hash does, which ends later.
+            // The hash itself is left out: a comment above its first entry would cover all entries.
             NodeKind::Mapping { entries, .. } => {
                 ranges.extend(entries.iter().map(|entry| part.entry_range(*entry)));
             }

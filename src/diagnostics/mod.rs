@@ -1,5 +1,5 @@
-//! Findings: the problems of a file, or of a whole workspace. The editor and the command line call
-//! the same two functions.
+//! Findings: the problems of a file, or of a whole workspace. The command line calls [`check_all`] and
+//! [`check_file`]; the server keeps [`Findings`], which equal the results of both.
 
 mod anchors;
 pub mod catalogue;

@@ -335,7 +335,7 @@ impl DataFile {
 
     /// Returns the bytes of a place in it; `None` for a place in a part that it does not have.
     pub fn part_bytes(&self, span: Span) -> Option<TextRange> {
-        self.parts.start(span.part).map(|start| span.range.shift_left(start))
+        self.parts.start(span.part).map(|start| span.range.offset_by(start))
     }
 
     /// Returns the member of a root key. Of a key that stands twice the last one counts.

@@ -17,15 +17,16 @@ pub type LevelLocations = Result<Arc<[Location]>, LookupError>;
 
 /// A level that is to be located in a scope.
 pub struct LevelInScope<'a> {
-    /// The config that has the level.
+    /// The config of the level.
     pub config: &'a HieraConfig,
     /// The level.
     pub level: &'a Arc<Level>,
     /// The scope.
     pub scope: &'a Scope,
-    /// Whether a variable that the scope lacks may be an error.
+    /// Whether an undefined variable may be an error (Puppet's `strict`). Then a kept result serves only
+    /// scopes that define all variables.
     pub undefined_may_fail: bool,
-    /// Locates the level.
+    /// Locates the level without a memo.
     pub locate: &'a dyn Fn() -> LevelLocations,
 }
 
@@ -75,8 +76,8 @@ pub trait Sources {
     /// Returns the known files whose path starts with this text, in the order of their paths.
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath>;
 
-    /// Returns the locations of a level in a scope: as `locate` returns them, or as it returned them
-    /// for a scope with the same values of the variables that decide them.
+    /// Returns the locations of a level in a scope. A kept result for another scope serves if the
+    /// variables that decide the locations have the same values.
     ///
     /// Errors: those of `locate`.
     fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations;

@@ -154,7 +154,7 @@ fn word_at(text: &str, within: TextRange, offset: u32) -> Option<TextRange> {
     let at = usize::try_from(offset.checked_sub(within.start)?).ok()?;
     let start = part.get(..at)?.trim_end_matches(is_word_char).len();
     let end = part[at..].find(|c| !is_word_char(c)).map_or(part.len(), |length| at + length);
-    (start < end).then(|| TextRange::new(start as u32, end as u32).shift_left(within.start))
+    (start < end).then(|| TextRange::new(start as u32, end as u32).offset_by(within.start))
 }
 
 fn is_word_char(c: char) -> bool {

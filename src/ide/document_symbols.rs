@@ -172,8 +172,8 @@ impl Outline<'_> {
             name: if name.trim().is_empty() { format!("'{name}'") } else { name },
             detail: self.value_detail(value, depth),
             kind: self.value_kind(value),
-            range: range.shift_left(self.start),
-            selection: selection.shift_left(self.start),
+            range: range.offset_by(self.start),
+            selection: selection.offset_by(self.start),
             children,
         }
     }

@@ -97,7 +97,7 @@ fn word_range(file: &File, offset: u32) -> Option<TextRange> {
     let (before, behind) = line_text.split_at_checked(at)?;
     let start = before.trim_end_matches(is_word_char).len();
     let end = at + behind.len() - behind.trim_start_matches(is_word_char).len();
-    (start < end).then(|| TextRange::from_usize(start..end).shift_left(line.start))
+    (start < end).then(|| TextRange::from_usize(start..end).offset_by(line.start))
 }
 
 fn is_word_char(c: char) -> bool {

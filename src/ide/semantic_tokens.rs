@@ -90,7 +90,7 @@ pub fn semantic_tokens(
         }
         let tokens = file.run_tokens(range, parts, Some(within)).into_iter();
         all.extend(
-            tokens.map(|one| SemanticToken { range: one.range.shift_left(range.start), ..one }),
+            tokens.map(|one| SemanticToken { range: one.range.offset_by(range.start), ..one }),
         );
     }
     all.retain(|token| token.range.start < within.end && within.start < token.range.end);

@@ -64,8 +64,8 @@ impl TextRange {
         TextRange { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// Returns the range as seen from a place `by` bytes before its own zero.
-    pub fn shift_left(self, by: u32) -> TextRange {
+    /// Returns the range with `by` added to both ends: a range within a part as one of the file.
+    pub fn offset_by(self, by: u32) -> TextRange {
         TextRange { start: self.start + by, end: self.end + by }
     }
 

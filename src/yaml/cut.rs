@@ -55,7 +55,7 @@ pub fn cut_text(text: &str, syntax: Syntax) -> Option<Vec<TopEntry>> {
         {
             return None;
         }
-        entry.range = entry.range.shift_left(u32::try_from(at).ok()?);
+        entry.range = entry.range.offset_by(u32::try_from(at).ok()?);
         at = entry.range.end as usize;
         entries.push(entry);
     }
@@ -109,7 +109,7 @@ impl<'t> Cutter<'t> {
                 self.look_at(at, |text, is_all| json_cut::read_entry(text, column, is_all))?
             }
         };
-        Some(TopEntry { range: entry.range.shift_left(at), ..entry })
+        Some(TopEntry { range: entry.range.offset_by(at), ..entry })
     }
 
     /// Whether the entry that begins at a byte is read as before although the text up to another

@@ -101,9 +101,9 @@ pub(super) fn join_entries(cut: Vec<TopEntry>, flow: bool, mut comments: Vec<Tex
                 *target = Some(found);
             }
         }
-        all.second_document = tree.second_document.map(|marker| marker.shift_left(by));
+        all.second_document = tree.second_document.map(|marker| marker.offset_by(by));
         all.problems.extend(tree.problems.into_iter().map(|problem| problem.shift(by)));
-        all.comments.extend(tree.comments.into_iter().map(|comment| comment.shift_left(by)));
+        all.comments.extend(tree.comments.into_iter().map(|comment| comment.offset_by(by)));
     }
     all.root = Some(all.add_root(entries, flow));
     all

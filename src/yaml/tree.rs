@@ -166,17 +166,17 @@ impl Node {
             NodeKind::Scalar { .. } => {}
         }
         for property in [&mut self.anchor, &mut self.tag].into_iter().flatten() {
-            property.span = property.span.shift_left(by);
+            property.span = property.span.offset_by(by);
         }
-        Node { span: self.span.shift_left(by), ..self }
+        Node { span: self.span.offset_by(by), ..self }
     }
 }
 
 impl SyntaxError {
     /// Returns the error as one of a text that so many bytes are before.
     pub(super) fn shift(self, by: u32) -> SyntaxError {
-        let context = self.context.map(|(context, place)| (context, place.shift_left(by)));
-        SyntaxError { context, span: self.span.shift_left(by), ..self }
+        let context = self.context.map(|(context, place)| (context, place.offset_by(by)));
+        SyntaxError { context, span: self.span.offset_by(by), ..self }
     }
 }
 

@@ -25,10 +25,13 @@ use crate::support::{copy, in_package, random_cases, require, same_json, scratch
 type Files = BTreeMap<String, String>;
 
 /// A node and a root key.
-type Answer = (String, String);
+type NodeKey = (String, String);
 
 /// How many edits are asked about in one run of Puppet.
 const BATCH: usize = 25;
+
+/// The most edits in a row that break a file.
+const MAX_BROKEN: usize = 1_000;
 
 const VALUES: [&str; 12] = [
     "1",
@@ -73,7 +76,7 @@ fn edited(files: &Files, random: &mut Random) -> (Files, String) {
     let other = random.pick(&data).clone();
     let number = random.below(all.len());
     let key = key_of(&all[number]).to_owned();
-    let is_data = key.contains(|c: char| c.is_ascii_alphabetic());
+    let is_data = key.starts_with(|c: char| c.is_ascii_alphabetic());
     let mut after = files.clone();
     let words = match random.below(9) {
         0 => {
@@ -96,6 +99,7 @@ fn edited(files: &Files, random: &mut Random) -> (Files, String) {
             let mut levels: Vec<&str> = config.split("\n  - name:").collect();
             let (one, two) =
                 (1 + random.below(levels.len() - 1), 1 + random.below(levels.len() - 1));
+            let two = if one == two { 1 + one % (levels.len() - 1) } else { two };
             levels.swap(one, two);
             after.insert("hiera.yaml".to_owned(), levels.join("\n  - name:"));
             format!("levels {one} and {two} change places")
@@ -184,7 +188,7 @@ fn write(root: &Path, files: &Files) {
 
 /// Returns the answers that the comparison of both revisions finds different; `None` where Puppet
 /// refuses a file of one revision, as keys that fail for that are reported with the file.
-fn compared(before: &Snapshot, after: &Snapshot) -> Option<BTreeSet<Answer>> {
+fn changed_answers(before: &Snapshot, after: &Snapshot) -> Option<BTreeSet<NodeKey>> {
     let files = before.files_changed(after);
     let everyone = NodeChoice::chosen_by(&|_| true);
     let all = find_changes(before, after, &files, &everyone, &mut KnownAnswers::default());
@@ -208,7 +212,7 @@ fn compared(before: &Snapshot, after: &Snapshot) -> Option<BTreeSet<Answer>> {
 /// An edit, and where Puppet finds the files after it.
 struct Case {
     words: String,
-    found: BTreeSet<Answer>,
+    found: BTreeSet<NodeKey>,
     root: std::path::PathBuf,
     keys: Vec<String>,
 }
@@ -240,11 +244,15 @@ fn edits_change_the_answers_that_puppet_gives_differently() {
     let mut left = random_cases("puppet", 24);
     let (mut differing, mut number) = (0, 0);
     while left > 0 {
-        let mut cases = Vec::new();
+        let (mut cases, mut broken) = (Vec::new(), 0);
         while cases.len() < left.min(BATCH) {
             let (after, words) = edited(&files, &mut random);
             let opened = open_revisions(vec![place.clone()], &[], &base, &in_memory(&after));
-            let Some(found) = compared(&opened.before, &opened.after) else { continue };
+            let Some(found) = changed_answers(&opened.before, &opened.after) else {
+                broken += 1;
+                assert!(broken < MAX_BROKEN, "HIERA_LS_SEED={seed}: edits break files only");
+                continue;
+            };
             let sides = [&opened.before, &opened.after];
             let keys: BTreeSet<String> =
                 sides.iter().flat_map(|side| side.keys().keys()).map(ToString::to_string).collect();
@@ -294,5 +302,6 @@ fn edits_change_the_answers_that_puppet_gives_differently() {
         }
     }
     println!("{number} edits change {differing} answers");
-    assert!(2 * differing > number, "{differing} answers of {number} edits differ");
+    // A single edit may change nothing.
+    assert!(number < 20 || 2 * differing > number, "{differing} answers of {number} edits differ");
 }

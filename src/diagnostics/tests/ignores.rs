@@ -76,6 +76,18 @@ fn settings_accept_findings_by_paths() {
 }
 
 #[test]
+fn an_accepted_conflict_hides_no_errors_of_syntax() {
+    let file = "#- /data/common.yaml\n<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> other\n";
+    let codes = |settings: &str| -> Vec<&str> {
+        let fixture = Fixture::new(&format!("{file}#- /.hiera-ls.yaml\n{settings}\n"));
+        fixture.findings().iter().map(|finding| finding.rule.code).collect()
+    };
+    assert_eq!(codes("preset: recommended"), ["merge-conflict"]);
+    let accepted = codes("ignore: {'data/*.yaml': merge-conflict}");
+    assert!(!accepted.is_empty() && !accepted.contains(&"merge-conflict"), "{accepted:?}");
+}
+
+#[test]
 fn a_setting_that_names_no_rule_is_reported() {
     let settings = serde_json::json!({"ignore": {"data/*.yaml": "no-rule, unread-key"}});
     let problems = Settings::default().apply(&settings, Origin::User);

@@ -292,7 +292,7 @@ impl Parts {
             });
             return Parts::new(all.collect());
         }
-        // Where several runs were touched, `runs` divided their parts again, so that parts may be
+        // Where several runs were touched, `split_runs` divided their parts again, so that parts may be
         // in other runs than before.
         let is_each_at_home =
             is_one_for_one && first_run == last_run && made.len() == self.runs.len();

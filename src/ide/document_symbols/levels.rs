@@ -47,8 +47,8 @@ impl Outline<'_> {
             name,
             detail: (!named.is_empty()).then(|| named.join(", ")),
             kind: SymbolKind::Level,
-            range: span.shift_left(self.start),
-            selection: selection.shift_left(self.start),
+            range: span.offset_by(self.start),
+            selection: selection.offset_by(self.start),
             children,
         }
     }
@@ -69,8 +69,8 @@ impl Outline<'_> {
             name: text.to_owned(),
             detail: None,
             kind: SymbolKind::Location,
-            range: self.tree.whole_span(node).shift_left(self.start),
-            selection: self.tree.node(node).span.shift_left(self.start),
+            range: self.tree.whole_span(node).offset_by(self.start),
+            selection: self.tree.node(node).span.offset_by(self.start),
             children: Vec::new(),
         })
     }

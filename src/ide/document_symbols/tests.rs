@@ -25,8 +25,8 @@ fn check(path: &str, text: &str, expected: Expect) {
 fn all(symbols: &FileSymbols) -> Vec<Symbol> {
     fn moved(symbol: &Symbol, start: u32) -> Symbol {
         Symbol {
-            range: symbol.range.shift_left(start),
-            selection: symbol.selection.shift_left(start),
+            range: symbol.range.offset_by(start),
+            selection: symbol.selection.offset_by(start),
             children: symbol.children.iter().map(|child| moved(child, start)).collect(),
             ..symbol.clone()
         }

@@ -149,7 +149,7 @@ pub(in crate::ide) fn place_in_call(
         let key =
             LookupKey::parse(literal).ok().filter(|_| inner == literal && !pattern.resolved)?;
         let ranges = key.segment_ranges();
-        return ranges.get(part.subkeys.len()).map(|range| range.shift_left(start));
+        return ranges.get(part.subkeys.len()).map(|range| range.offset_by(start));
     }
     let is_root = part.subkeys.is_empty() && inner.strip_prefix(&*part.root)?.starts_with('.');
     is_root.then(|| TextRange::new(start, start + part.root.len() as u32))
@@ -198,7 +198,7 @@ fn key_of_call(snapshot: &Snapshot, file: &CodeFile, offset: u32) -> Option<(Key
         .and_then(|root| root.start.checked_sub(key.segment_ranges().first()?.start));
     let Some(start) = start else { return Some((whole, pattern.range)) };
     let (part, range) = KeyPart::up_to(&key, Some(offset.saturating_sub(start)));
-    Some((part, range.shift_left(start)))
+    Some((part, range.offset_by(start)))
 }
 
 /// Returns the key of a parameter of a class, if it is the class that Puppet loads.

@@ -91,5 +91,5 @@ pub(in crate::ide) fn segment_within(
     if text.slice(range) != *key.text {
         return None;
     }
-    key.segment_ranges().get(number).map(|segment| segment.shift_left(range.start))
+    key.segment_ranges().get(number).map(|segment| segment.offset_by(range.start))
 }

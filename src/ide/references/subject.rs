@@ -128,7 +128,7 @@ fn part_at(
         return (KeyPart::up_to(key, None).0, range);
     }
     let (part, segment) = KeyPart::up_to(key, Some(position.offset - range.start));
-    (part, segment.shift_left(range.start))
+    (part, segment.offset_by(range.start))
 }
 
 /// An entry of `lookup_options` names the key that it is for, or the keys that it matches.

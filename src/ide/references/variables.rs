@@ -41,7 +41,7 @@ impl ReferenceSearch<'_> {
         for template in levels.flat_map(|level| level.locations.templates()) {
             for (path, key, range) in variables_of(self.snapshot, template) {
                 let segment = key.segment_ranges().get(variable.subkeys.len()).copied();
-                let range = segment.map_or(range, |segment| segment.shift_left(range.start));
+                let range = segment.map_or(range, |segment| segment.offset_by(range.start));
                 found.extend(names(&key).then_some((path, range)));
             }
         }
@@ -82,9 +82,7 @@ fn variables_of(snapshot: &Snapshot, template: &Template) -> Vec<(FilePath, Look
     parse_tokens(&template.text)
         .into_iter()
         .filter_map(|token| match token.kind {
-            TokenKind::Variable { key, range } => {
-                Some((path.clone(), key, range.shift_left(start)))
-            }
+            TokenKind::Variable { key, range } => Some((path.clone(), key, range.offset_by(start))),
             _ => None,
         })
         .collect()

@@ -13,7 +13,7 @@ impl Renaming<'_> {
     /// Checks that the changed files are the user's own, and can be edited.
     pub(super) fn check_files(&self) -> Result<(), RenameError> {
         for one in self.all.iter().filter(|one| one.role != Role::OptionsPattern) {
-            self.is_cancelled()?;
+            self.check_cancelled()?;
             let owner = self.environments.iter();
             if owner.clone().any(|it| self.snapshot.is_third_party(it, &one.path)) {
                 let place = self.place_name(&one.path, one.range);
@@ -76,7 +76,7 @@ impl Renaming<'_> {
     fn check_mentions(&self, environment: &Environment) -> Result<(), RenameError> {
         let root = &*self.part.root;
         for file in self.snapshot.manifests(environment).files() {
-            self.is_cancelled()?;
+            self.check_cancelled()?;
             let text = self.code_text(&file.path);
             for (at, _) in text.match_indices(root) {
                 let range = TextRange::from_usize(at..at + root.len());
@@ -98,7 +98,7 @@ impl Renaming<'_> {
     pub(super) fn check_data_is_read(&self, environment: &Environment) -> Result<(), RenameError> {
         let view = self.snapshot.view(environment);
         for path in self.snapshot.keys().files().filter(|path| environment.reaches_file(path)) {
-            self.is_cancelled()?;
+            self.check_cancelled()?;
             let Some(data) = view.data_of(path) else { continue };
             if data.refusal().is_none() {
                 continue;

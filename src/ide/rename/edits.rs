@@ -24,7 +24,7 @@ impl Renaming<'_> {
     pub(super) fn all_edits(&self, new: &str) -> Result<SourceChange, RenameError> {
         let mut change = SourceChange::default();
         for one in &self.all {
-            self.is_cancelled()?;
+            self.check_cancelled()?;
             if let Some(edit) = self.edit_occurrence(one, new)? {
                 change.push(&one.path, edit);
             }
@@ -44,7 +44,7 @@ impl Renaming<'_> {
         }
         let mut places = Vec::new();
         for path in files {
-            self.is_cancelled()?;
+            self.check_cancelled()?;
             let text = self.code_text(path);
             for (at, _) in text.match_indices(old) {
                 let range = TextRange::from_usize(at..at + old.len());

@@ -68,7 +68,7 @@ impl Renaming<'_> {
         }
         let view = self.snapshot.view(environment);
         for path in self.snapshot.keys().files_asking_for(root) {
-            self.is_cancelled()?;
+            self.check_cancelled()?;
             let Some(data) = view.data_of(path) else { continue };
             for token in data.tokens() {
                 let Some(key) = token.reference.key().filter(|key| *key.root_text() == *root)

@@ -156,7 +156,7 @@ impl<'a> Renaming<'a> {
         }
     }
 
-    fn is_cancelled(&self) -> Result<(), RenameError> {
+    fn check_cancelled(&self) -> Result<(), RenameError> {
         if self.snapshot.cancel_token().is_cancelled() {
             Err(RenameError::Cancelled)
         } else {
@@ -168,7 +168,7 @@ impl<'a> Renaming<'a> {
     fn check(&self) -> Result<(), RenameError> {
         self.check_files()?;
         for environment in &self.environments {
-            self.is_cancelled()?;
+            self.check_cancelled()?;
             self.check_code(environment)?;
             self.check_data_is_read(environment)?;
         }
@@ -182,7 +182,7 @@ impl<'a> Renaming<'a> {
         }
         self.check_options(new)?;
         for environment in &self.environments {
-            self.is_cancelled()?;
+            self.check_cancelled()?;
             self.check_is_free(environment, new)?;
             self.check_levels(environment, new)?;
         }

@@ -108,7 +108,7 @@ struct SymbolConverter<'a> {
 
 impl SymbolConverter<'_> {
     fn convert_range(&self, range: TextRange) -> lsp::Range {
-        to_lsp::range_in(self.lines, range.shift_left(self.start), self.features.encoding)
+        to_lsp::range_in(self.lines, range.offset_by(self.start), self.features.encoding)
     }
 
     #[allow(deprecated)] // The protocol's type has a deprecated member.

@@ -28,7 +28,7 @@ use crate::settings::{SettingProblem, Settings};
 use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot, Workspace, WorkspaceConfig};
 
-/// The state that the handlers and the two background tasks share.
+/// The state that the handlers and the background tasks share.
 #[derive(Default)]
 pub(in crate::server) struct Shared {
     state: Mutex<ServerState>,

@@ -83,7 +83,7 @@ fn sound(text: &str, tree: &Tree) {
         assert_eq!(tree.problems.is_empty(), refused.is_empty(), "{text:?} {entries:?}");
         if let (Some((range, first)), Some(verdict)) = (refused.first(), yaml::refusal_error(text))
         {
-            let span = first.verdict.span.shift_left(range.start);
+            let span = first.verdict.span.offset_by(range.start);
             assert_eq!(
                 (&first.verdict.message, span),
                 (&verdict.message, verdict.span),
@@ -105,7 +105,7 @@ fn sound(text: &str, tree: &Tree) {
         );
         let alone = entries.iter().filter_map(|entry| Some((entry, entry.tree.root?))).flat_map(
             |(entry, root)| {
-                let span = |id| entry.tree.node(id).span.shift_left(entry.range.start);
+                let span = |id| entry.tree.node(id).span.offset_by(entry.range.start);
                 entry
                     .tree
                     .entries(root)

@@ -220,7 +220,7 @@ fn tokens(out: &mut String, snapshot: &Snapshot, path: &FilePath, last: &mut Las
     let Some(all) = file_tokens(snapshot, path, last.tokens.get(path)) else { return };
     for run in &all.runs {
         for SemanticToken { range, kind, is_unresolved } in &*run.items {
-            let TextRange { start, end } = range.shift_left(run.range.start);
+            let TextRange { start, end } = range.offset_by(run.range.start);
             let _ = writeln!(out, "token {path}[{start}..{end}] {kind:?} {is_unresolved}");
         }
     }
@@ -239,7 +239,7 @@ fn symbols(out: &mut String, snapshot: &Snapshot, path: &FilePath, last: &mut La
 
 fn symbol(out: &mut String, path: &FilePath, start: u32, symbol: &Symbol) {
     let Symbol { name, detail, kind, range, selection, children } = symbol;
-    let [range, selection] = [range, selection].map(|range| range.shift_left(start));
+    let [range, selection] = [range, selection].map(|range| range.offset_by(start));
     let _ = writeln!(out, "symbol {path} {name:?} {kind:?} {range:?} {selection:?} {detail:?}");
     children.iter().for_each(|child| self::symbol(out, path, start, child));
 }

@@ -14,22 +14,23 @@ use crate::yaml::{self, Located, NodeId, Tree};
 pub struct TextPart<'a> {
     /// The text.
     pub text: Cow<'a, str>,
-    /// Its tree, whose places are counted from the start of the text.
+    /// The tree of the text, whose places are counted from the start of the text.
     pub tree: Arc<Tree>,
     file: FileId,
     id: PartId,
     start: u32,
+    is_behind_document: bool,
 }
 
 impl TextPart<'_> {
-    /// Returns its bytes in the file.
+    /// Returns the bytes of the part in the file.
     pub fn range(&self) -> TextRange {
         self.file_range(TextRange::from_usize(0..self.text.len()))
     }
 
     /// Returns the bytes of the file for a place of its tree.
     pub fn file_range(&self, range: TextRange) -> TextRange {
-        range.shift_left(self.start)
+        range.offset_by(self.start)
     }
 
     /// Returns the bytes of a node in the file, without its anchor and its tag.
@@ -76,7 +77,8 @@ impl<'a> PartReader<'a> {
     pub fn part_at(&mut self, offset: u32, cancel: &CancelToken) -> Option<&TextPart<'a>> {
         let is_last = |part: &TextPart<'_>| {
             let TextRange { start, end } = part.range();
-            start <= offset && offset < end
+            // At the first byte of text behind the document, the part before is meant.
+            start <= offset && offset < end && !(start == offset && part.is_behind_document)
         };
         if !self.last.as_ref().is_some_and(is_last) {
             self.last = self.file.part_at(offset, cancel);
@@ -87,8 +89,8 @@ impl<'a> PartReader<'a> {
 
 impl File {
     /// Returns the part of its text that holds the byte at `offset`, with its tree, in the format
-    /// of its name: the smallest part that can be parsed alone. `None` before the first part, and
-    /// when cancelled.
+    /// of its name: the smallest part that can be parsed alone. `None` before the first part, for a
+    /// file without text, and when cancelled.
     pub fn part_at(&self, offset: u32, cancel: &CancelToken) -> Option<TextPart<'_>> {
         let text = self.text()?;
         let data = self.data_as(self.format());
@@ -109,6 +111,7 @@ impl File {
         let range =
             data.parts().part_range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
         let in_place = data.entry_in_place(id, text);
+        let is_behind_document = at.is_some_and(Part::is_behind_document);
         let text = text.slice(range);
         let tree = match (id, self.read.tree.get()) {
             (PartId::WHOLE, Some(tree)) => tree.clone(),
@@ -116,13 +119,13 @@ impl File {
                 let tree = Arc::new(self.format().parse_while(&text, &|| !cancel.is_cancelled())?);
                 self.read.tree.get_or_init(|| tree).clone()
             }
-            _ if at.is_some_and(Part::is_behind_document) => Arc::default(),
+            _ if is_behind_document => Arc::default(),
             _ => Arc::new(match in_place {
                 Some(entry) => entry.tree,
                 None => yaml::parse_while(&text, &|| !cancel.is_cancelled())?,
             }),
         };
-        Some(TextPart { text, tree, file: self.id, id, start: range.start })
+        Some(TextPart { text, tree, file: self.id, id, start: range.start, is_behind_document })
     }
 
     /// Returns the parts of its text in order, each with its tree, without the text behind the

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use super::at;
 use crate::support::random::{self, Random};
-use crate::support::{copy, hiera_ls, require, run, scratch};
+use crate::support::{copy, hiera_ls, require, run, scratch, write_file};
 
 /// A node, a key, and the strategy that a call names.
 type Answer = (String, String, Option<String>);
@@ -42,9 +42,7 @@ pub fn commit(root: &Path, message: &str) {
 }
 
 pub fn write(root: &Path, path: &str, text: &str) {
-    let path = root.join(path);
-    std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
-    std::fs::write(path, text).expect("it can be written");
+    write_file(root.join(path), text);
 }
 
 /// A new repository with these files, committed.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{at, repo};
 use crate::support::random::{self, Random};
-use crate::support::{in_package, json_lines, scratch};
+use crate::support::{in_package, json_lines, scratch, write_file};
 
 /// An answer without its places.
 fn answer(line: &Value) -> String {
@@ -198,9 +198,7 @@ fn reports_of_random_fleets_equal_each_nodes_own_lookups() {
 /// every third one a file is broken; returns its keys.
 fn write_fleet(root: &Path, number: usize, random: &mut Random) -> Vec<String> {
     let write = |path: &str, text: &str| {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
-        std::fs::write(path, text).expect("it can be written");
+        write_file(root.join(path), text);
     };
     write(
         "hiera.yaml",

@@ -29,15 +29,13 @@ mod watch;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use support::{hiera_ls, in_package, run, scratch};
+use support::{hiera_ls, in_package, run, scratch, write_file};
 
 /// A folder with these files.
 fn repo(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let root = scratch(name);
     for (path, text) in files {
-        let path = root.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write_file(root.join(path), text);
     }
     root
 }
@@ -174,9 +172,7 @@ fn repo_for_reports(name: &str) -> PathBuf {
     let data = "\"å, %: <x>\": 1\n\"å, %: <x>\": 2\nb: \"å %{lookup('nope')} %{lookup('nope')}\"\n";
     let root = scratch(name);
     for (path, text) in [CONFIG, ("data/å b.yaml", "c: d\n"), ("data/common.yaml", data)] {
-        let path = root.join("env").join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write_file(root.join("env").join(path), text);
     }
     root
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{self, in_package, npm, scratch};
+use crate::support::{self, in_package, npm, scratch, write_file};
 use crate::transport_client::Server;
 
 /// Texts that end or begin markup, in case some place does not escape them.
@@ -46,9 +46,7 @@ fn repository(name: &str, attack: &str) -> std::path::PathBuf {
         quoted("").replace('"', "'"),
     );
     for (path, text) in [("hiera.yaml", &config), ("data/common.yaml", &data)] {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("a folder");
-        std::fs::write(path, text).expect("a file");
+        write_file(root.join(path), text);
     }
     root
 }

@@ -4,12 +4,11 @@
 //! Puppet is asked with a function of the same name as a published one, which reads the option as
 //! that does and fails when it is asked. hiera-ls is asked in the same repository without it.
 
-use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{self, hiera_ls, json_lines, require, run};
+use crate::support::{self, hiera_ls, json_lines, require, run, write_file};
 
 const CONFIG: &str = r"version: 5
 hierarchy:
@@ -49,10 +48,7 @@ const KEYS: [&str; 10] = [
 ];
 
 fn write(root: &Path, file: &str, text: &str) {
-    let path = root.join(file);
-    fs::create_dir_all(path.parent().expect("a file of the test is in a folder"))
-        .expect("a folder of the test is made");
-    fs::write(path, text).expect("a file of the test is written");
+    write_file(root.join(file), text);
 }
 
 fn write_data(root: &Path) {

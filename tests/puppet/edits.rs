@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::control_repo::questions::Question;
 use crate::control_repo::{ask_puppet_in, needs_a_private_key};
 use crate::support::random::{self, Random};
-use crate::support::{copy, in_package, random_cases, require, same_json, scratch};
+use crate::support::{copy, in_package, random_cases, require, same_json, scratch, write_file};
 
 /// The files of a revision, by their paths in the repository.
 type Files = BTreeMap<String, String>;
@@ -67,98 +67,95 @@ fn key_of(entry: &str) -> &str {
     end.next().map_or(entry, |end| &entry[..end])
 }
 
+/// Returns the files with another text of one of them, or with one more.
+fn changed(files: &Files, path: &str, text: String) -> Files {
+    let mut after = files.clone();
+    after.insert(path.to_owned(), text);
+    after
+}
+
+/// Returns the entries as a text that ends with one more.
+fn extended(entries: &[String], last: &str) -> String {
+    format!("{}\n{last}", entries.concat().trim_end())
+}
+
+fn copy_file(files: &Files, from: &str, random: &mut Random) -> (Files, String) {
+    let to = random.pick(&[
+        "data/nodes/web-01.oslo.example.net.yaml",
+        "data/os/Debian.yaml",
+        "data/sites/oslo/more.yaml",
+        "data/roles/web.yaml",
+        "data/tenants/retail.yaml",
+    ]);
+    (changed(files, to, files[from].clone()), format!("{to} is a copy of {from}"))
+}
+
+fn swap_levels(files: &Files, random: &mut Random) -> (Files, String) {
+    const LEVEL: &str = "\n  - name:";
+    let mut levels: Vec<&str> = files["hiera.yaml"].split(LEVEL).collect();
+    let last = levels.len() - 1;
+    let one = 1 + random.below(last);
+    let other = 1 + (one + random.below(last - 1)) % last;
+    levels.swap(one, other);
+    let after = changed(files, "hiera.yaml", levels.join(LEVEL));
+    (after, format!("levels {one} and {other} change places"))
+}
+
+fn change_strategy(files: &Files, random: &mut Random) -> (Files, String) {
+    let strategy = random.pick(&["first", "unique", "hash", "deep"]);
+    let text = &files["data/common.yaml"];
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let is_strategy = |line: &str| line.starts_with("    merge: ") && !line.contains('{');
+    let all: Vec<usize> = (0..lines.len()).filter(|at| is_strategy(lines[*at])).collect();
+    let at = random.pick(&all);
+    let line = format!("    merge: {strategy}\n");
+    lines[at] = &line;
+    let after = changed(files, "data/common.yaml", lines.concat());
+    (after, format!("the strategy of line {} is {strategy}", at + 1))
+}
+
 /// Returns the files after a random edit, and words for it.
 fn edited(files: &Files, random: &mut Random) -> (Files, String) {
     let data: Vec<&String> =
         files.keys().filter(|path| path.starts_with("data/") && path.ends_with(".yaml")).collect();
-    let path = random.pick(&data).clone();
-    let mut all = entries(&files[&path]);
-    let other = random.pick(&data).clone();
+    let path = random.pick(&data).as_str();
+    let other = random.pick(&data).as_str();
+    let mut all = entries(&files[path]);
     let number = random.below(all.len());
     let key = key_of(&all[number]).to_owned();
     let is_data = key.starts_with(|c: char| c.is_ascii_alphabetic());
-    let mut after = files.clone();
-    let words = match random.below(9) {
+    match random.below(9) {
         0 => {
-            after.remove(&path);
-            format!("{path} is removed")
+            let mut after = files.clone();
+            after.remove(path);
+            (after, format!("{path} is removed"))
         }
-        1 => {
-            let to = random.pick(&[
-                "data/nodes/web-01.oslo.example.net.yaml",
-                "data/os/Debian.yaml",
-                "data/sites/oslo/more.yaml",
-                "data/roles/web.yaml",
-                "data/tenants/retail.yaml",
-            ]);
-            after.insert(to.to_owned(), files[&path].clone());
-            format!("{to} is a copy of {path}")
-        }
-        2 => {
-            let config = &files["hiera.yaml"];
-            let mut levels: Vec<&str> = config.split("\n  - name:").collect();
-            let (one, two) =
-                (1 + random.below(levels.len() - 1), 1 + random.below(levels.len() - 1));
-            let two = if one == two { 1 + one % (levels.len() - 1) } else { two };
-            levels.swap(one, two);
-            after.insert("hiera.yaml".to_owned(), levels.join("\n  - name:"));
-            format!("levels {one} and {two} change places")
-        }
-        3 => {
-            let merge = random.pick(&["first", "unique", "hash", "deep"]);
-            let text = files["data/common.yaml"].clone();
-            let lines: Vec<&str> = text.split_inclusive('\n').collect();
-            let merges: Vec<usize> = (0..lines.len())
-                .filter(|at| lines[*at].starts_with("    merge: ") && !lines[*at].contains('{'))
-                .collect();
-            let at = random.pick(&merges);
-            let text: String =
-                lines
-                    .iter()
-                    .enumerate()
-                    .map(|(line, text)| {
-                        if line == at {
-                            format!("    merge: {merge}\n")
-                        } else {
-                            (*text).to_owned()
-                        }
-                    })
-                    .collect();
-            after.insert("data/common.yaml".to_owned(), text);
-            format!("a merge of line {at} is {merge}")
-        }
+        1 => copy_file(files, path, random),
+        2 => swap_levels(files, random),
+        3 => change_strategy(files, random),
         4 if is_data => {
             all.remove(number);
-            after.insert(path.clone(), all.concat());
-            format!("{key} is removed from {path}")
+            (changed(files, path, all.concat()), format!("{key} is removed from {path}"))
         }
         5 | 6 if is_data && key != LOOKUP_OPTIONS => {
             let value = random.pick(&VALUES);
             all[number] = format!("{key}: {value}\n");
-            after.insert(path.clone(), all.concat());
-            format!("{key} of {path} is {value}")
+            (changed(files, path, all.concat()), format!("{key} of {path} is {value}"))
         }
         7 if is_data => {
-            let entry = all[number].clone();
-            let mut there = entries(&files[&other]);
+            let mut there = entries(&files[other]);
             there.retain(|one| key_of(one) != key);
-            after.insert(other.clone(), there.concat().trim_end().to_owned() + "\n" + &entry);
-            format!("{key} of {path} is in {other}, too")
+            let after = changed(files, other, extended(&there, &all[number]));
+            (after, format!("{key} of {path} is in {other}, too"))
         }
         _ => {
-            let (key, value) = (
-                random.pick(&["new::key", "company", "ntp_servers", "profile::web::vhosts"]),
-                random.pick(&VALUES),
-            );
+            let key = random.pick(&["new::key", "company", "ntp_servers", "profile::web::vhosts"]);
+            let value = random.pick(&VALUES);
             all.retain(|one| key_of(one) != key);
-            after.insert(
-                path.clone(),
-                all.concat().trim_end().to_owned() + &format!("\n{key}: {value}\n"),
-            );
-            format!("{key} of {path} is {value}, at the end")
+            let after = changed(files, path, extended(&all, &format!("{key}: {value}\n")));
+            (after, format!("{key} of {path} is {value}, at the end"))
         }
-    };
-    (after, words)
+    }
 }
 
 fn files_in(folder: &Path) -> Files {
@@ -176,14 +173,6 @@ fn files_in(folder: &Path) -> Files {
         }
     }
     files
-}
-
-fn write(root: &Path, files: &Files) {
-    for (path, text) in files {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("a folder");
-        std::fs::write(path, text).expect("it can be written");
-    }
 }
 
 /// Returns the answers that the comparison of both revisions finds different; `None` where Puppet
@@ -258,7 +247,7 @@ fn edits_change_the_answers_that_puppet_gives_differently() {
                 sides.iter().flat_map(|side| side.keys().keys()).map(ToString::to_string).collect();
             let keys = keys.into_iter().filter(|key| key != LOOKUP_OPTIONS).collect();
             let root = folder.join(format!("after-{number}"));
-            write(&root, &after);
+            after.iter().for_each(|(path, text)| write_file(root.join(path), text));
             cases.push(Case { words, found, root, keys });
             number += 1;
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{self, file_uri};
+use crate::support::{self, file_uri, write_file};
 use crate::transport::client::Server;
 
 /// Stands in every value, fact and edit.
@@ -30,9 +30,7 @@ fn repository(name: &str) -> (PathBuf, PathBuf) {
         ("data/common.yaml", &format!("a: {MARKER}\nb: {{y: {MARKER}}}\n")),
         ("data/broken.yaml", &format!("a: [{MARKER}\n")),
     ] {
-        let path = root.join(path);
-        fs::create_dir_all(path.parent().expect("it lies in a folder")).unwrap();
-        fs::write(path, text).unwrap();
+        write_file(root.join(path), text);
     }
     let file = root.join("data/roles/web.yaml");
     (root, file)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{file_uri, scratch};
+use crate::support::{file_uri, scratch, write_file};
 use crate::transport::client::Server;
 
 /// Writes a repository whose levels name files everywhere; returns its folder.
@@ -42,9 +42,7 @@ fn write(folder: &Path) -> PathBuf {
         ("../../up.yaml", "up: 1\n".into()),
     ];
     for (path, text) in files {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().expect("it is in the folder")).expect("a folder");
-        std::fs::write(path, text).expect("a file");
+        write_file(root.join(path), text);
     }
     symlink(&outside, root.join("data/link")).expect("a link");
     root

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use crate::client::Client;
 use crate::refactorings::{strategies, write_repository};
-use crate::support::{copy, file_uri, hiera_ls, random, random::Random, run, scratch};
+use crate::support::{copy, file_uri, hiera_ls, random, random::Random, run, scratch, write_file};
 
 const REFRESH: &str = "workspace/codeLens/refresh";
 
@@ -59,8 +59,7 @@ fn report(client: &mut Client) -> serde_json::Value {
 
 fn write(root: &Path, path: &str, text: &str) -> PathBuf {
     let path = root.join(path);
-    fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
-    fs::write(&path, text).expect("it can be written");
+    write_file(&path, text);
     path
 }
 

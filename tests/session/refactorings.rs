@@ -23,7 +23,7 @@ use hiera_ls::workspace::environments::Environment;
 use hiera_ls::workspace::manifests::asked_strategy;
 use hiera_ls::workspace::{Change, Snapshot, Workspace};
 
-use crate::support::{self, random, random::Random, scratch};
+use crate::support::{self, random, random::Random, scratch, write_file};
 
 /// How many refactorings one repository sees before the next one is made.
 const STEPS: usize = 25;
@@ -259,9 +259,7 @@ pub(crate) fn apply(workspace: &mut Workspace, snapshot: &Snapshot, change: &Sou
 /// Writes a repository of some levels, nodes, data, and calls that read the data.
 pub(crate) fn write_repository(root: &Path, number: usize, random: &mut Random) {
     let write = |path: &str, text: &str| {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
-        std::fs::write(path, text).expect("it can be written");
+        write_file(root.join(path), text);
     };
     // In some repositories no node is known.
     let is_open = number.is_multiple_of(4);

@@ -254,6 +254,13 @@ pub fn path_with_server(temporary: &Path, other: Option<&Path>) -> OsString {
     std::env::join_paths(before.chain(std::env::split_paths(&path))).expect("what PATH was made of")
 }
 
+/// Writes a file, and makes the folders that it is in.
+pub fn write_file(path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+    let path = path.as_ref();
+    std::fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("it can be made");
+    std::fs::write(path, text).expect("it can be written");
+}
+
 /// Copies a folder with all that is in it.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder can be made");

@@ -10,7 +10,7 @@ use super::repository::{Repository, SENSITIVE};
 use super::server::Server;
 use super::{Asked, FIXES, PATCHES, REPORTS};
 use crate::support::random::{self, Random};
-use crate::support::{file_uri, scratch};
+use crate::support::{file_uri, scratch, write_file};
 
 /// The number of secret keys of a repository.
 const KEYS: usize = 8;
@@ -70,10 +70,7 @@ fn write(folder: std::path::PathBuf, random: &mut Random) -> Repository {
         ("data/role/web.yaml", role),
     ];
     for (path, text) in &files {
-        let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().expect("it is in the folder"))
-            .expect("it can be made");
-        std::fs::write(path, text).expect("it can be written");
+        write_file(folder.join(path), text);
     }
     let asked = (0..KEYS).map(|n| format!("app::p{n}")).collect();
     let data = ["data/common.yaml", "data/role/web.yaml"].map(|path| folder.join(path));

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::marker::{NUMBER, TEXT};
 use crate::support::random::Random;
-use crate::support::{ruby, run};
+use crate::support::{ruby, run, write_file};
 
 /// Ways to write a type that may make a value Sensitive; a secret's key has one of these.
 pub const SENSITIVE: [&str; 16] = [
@@ -242,9 +242,7 @@ impl Repository {
     }
 
     fn file(&self, path: &str, text: &str) {
-        let path = self.root.join(path);
-        std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
-        std::fs::write(path, text).expect("it can be written");
+        write_file(self.root.join(path), text);
     }
 }
 

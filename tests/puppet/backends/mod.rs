@@ -38,9 +38,7 @@ fn write(case: &Json, root: &Path) {
     files.extend(text(case, "pp").map(|text| ("modules/t/functions/fn.pp", text.to_owned())));
     files.extend(text(case, "alias").map(|text| ("modules/t/types/options.pp", text.to_owned())));
     for (path, text) in files {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        support::write_file(root.join(path), text);
     }
 }
 

@@ -24,9 +24,7 @@ use crate::support;
 /// Writes files below a folder.
 fn write(root: &Path, files: &[(&str, &str)]) {
     for (path, text) in files {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        support::write_file(root.join(path), text);
     }
 }
 

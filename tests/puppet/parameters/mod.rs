@@ -34,9 +34,7 @@ fn write(case: &Json, root: &Path) {
     let files = case["files"].as_object().unwrap().iter();
     let files = files.map(|(path, text)| (path.as_str(), text.as_str().unwrap()));
     for (path, text) in own.into_iter().chain(files) {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        support::write_file(root.join(path), text);
     }
 }
 

@@ -24,7 +24,9 @@ use serde_json::{Map, Value, json};
 use crate::control_repo::questions::Question;
 use crate::control_repo::{ask_oracle, ask_puppet_each, needs_a_private_key};
 use crate::support::random::{self, Random};
-use crate::support::{copy, in_package, puppet_major, require_unrecorded_puppet, same_json};
+use crate::support::{
+    copy, in_package, puppet_major, require_unrecorded_puppet, same_json, write_file,
+};
 use crate::support::{oracle_of, random_cases, scratch};
 
 /// The legacy facts that the tests give to nodes.
@@ -98,9 +100,7 @@ fn all_answers(
 }
 
 fn write(root: &Path, path: &str, text: &str) {
-    let path = root.join(path);
-    std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
-    std::fs::write(path, text).expect("it can be written");
+    write_file(root.join(path), text);
 }
 
 fn scopes_in(root: &Path) -> Vec<Value> {

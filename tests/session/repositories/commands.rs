@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use super::{Case, Repository, all_repositories, relative};
+use crate::support::write_file;
 
 /// Runs a command in a folder, without settings of the user.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
@@ -25,9 +26,7 @@ fn json_lines(folder: &Path, arguments: &[&str]) -> Vec<Value> {
 /// Returns the contradictions between the commands in a repository.
 fn contradictions(repository: &Repository, folder: &Path) -> Vec<String> {
     for (path, text) in &repository.files {
-        let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a scratch folder");
-        std::fs::write(path, text).expect("a scratch file");
+        write_file(folder.join(path), text);
     }
     let case = Case::of(repository);
     let environments = &case.snapshot.environments().all;

@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &ConfigArguments, out: &mut dyn Write) -> Result<St
     for (number, one) in all.iter().enumerate() {
         if arguments.json {
             let mut facts = as_json(one, &opened.snapshot);
-            let source = opened.settings.asked_puppetdb(opened.snapshot.folders());
+            let source = opened.settings.usable_puppetdb(opened.snapshot.folders());
             facts["puppetdb"] = source.as_ref().map_or(serde_json::Value::Null, puppetdb_as_json);
             writeln!(out, "{facts}")?;
             continue;

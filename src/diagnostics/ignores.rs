@@ -32,7 +32,7 @@ pub struct IgnoredPaths {
 
 /// Returns findings of a file without those that are accepted, and with those about comments that
 /// accept none, in the order of their places.
-pub(super) fn accept_findings<F: Borrow<Finding> + From<Finding>>(
+pub(super) fn apply_ignores<F: Borrow<Finding> + From<Finding>>(
     snapshot: &Snapshot,
     path: &FilePath,
     config: &RulesConfig,
@@ -134,13 +134,13 @@ impl<'a> IgnoreIndex<'a> {
 }
 
 /// Returns findings without those that are accepted.
-pub(super) fn drop_accepted<F: Borrow<Finding> + From<Finding>>(
+pub(super) fn unaccepted_findings<F: Borrow<Finding> + From<Finding>>(
     snapshot: &Snapshot,
     path: &FilePath,
     config: &RulesConfig,
     findings: Vec<F>,
 ) -> Vec<F> {
-    let mut findings = accept_findings(snapshot, path, config, findings);
+    let mut findings = apply_ignores(snapshot, path, config, findings);
     findings.retain(|finding| !matches!(finding.borrow().rule.check, Check::Ignore(_)));
     findings
 }

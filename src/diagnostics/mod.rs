@@ -158,7 +158,7 @@ pub fn check_file_early(
             in_order(snapshot, check.check_whole(known))
         })
         .unwrap_or_else(|| in_order(snapshot, of_other_file(snapshot, path, config)));
-    let findings = ignores::drop_accepted(snapshot, path, config, findings);
+    let findings = ignores::unaccepted_findings(snapshot, path, config, findings);
     findings.into_iter().map(Arc::new).collect()
 }
 
@@ -175,7 +175,7 @@ pub fn check_range(
         check_parts(check, range, snapshot)
     })
     .unwrap_or_default();
-    ignores::drop_accepted(snapshot, path, config, findings)
+    ignores::unaccepted_findings(snapshot, path, config, findings)
 }
 
 fn check_parts(check: &FileCheck<'_>, range: TextRange, snapshot: &Snapshot) -> Vec<Finding> {

@@ -436,12 +436,6 @@ impl Finding {
         }
     }
 
-    /// Returns the finding with the fact behind it.
-    pub fn with_cause(mut self, cause: impl Into<String>) -> Finding {
-        self.cause = Some(cause.into());
-        self
-    }
-
     /// Returns the finding with the change that mends it.
     pub fn fix(self, fix: Fix) -> Finding {
         Finding { fix: Some(Box::new(fix)), ..self }

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::ignores::accept_findings;
+use super::ignores::apply_ignores;
 use super::rule::Needs;
 use super::{FileCheck, Finding, RulesConfig, enabled_rules, in_order, of_other_file, prepare};
 use crate::fleet::answer_cache::AnswerCache;
@@ -136,5 +136,5 @@ pub(super) fn join_units(
     units: UnitFindings,
 ) -> Vec<Finding> {
     let findings = in_order(snapshot, units.into_values().flatten().collect());
-    accept_findings(snapshot, path, config, findings)
+    apply_ignores(snapshot, path, config, findings)
 }

@@ -17,7 +17,7 @@ use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::lookup_options::SharedOptions;
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Scope;
-use crate::hiera::sources::{LevelInScope, LevelLocations, ModuleLayer, Sources};
+use crate::hiera::sources::{LevelLocations, LevelQuery, ModuleLayer, Sources};
 use crate::tests::edits::Random;
 use crate::text::{FilePath, work};
 use crate::workspace::environments::Environment;
@@ -75,7 +75,7 @@ impl Sources for Unshared<'_> {
         self.0.files_starting_with(prefix)
     }
 
-    fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations {
+    fn level_locations(&self, level: &LevelQuery<'_>) -> LevelLocations {
         (level.locate)()
     }
 

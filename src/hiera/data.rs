@@ -273,8 +273,8 @@ pub enum DataFormat {
 }
 
 impl DataFormat {
-    /// How many there are.
-    pub const COUNT: usize = 3;
+    /// How many there are: the last one's number and one.
+    pub const COUNT: usize = DataFormat::Hocon as usize + 1;
 
     /// Returns the syntax of files that are read in parts; `None` where files are read as a whole.
     fn syntax(self) -> Option<Syntax> {

@@ -9,7 +9,7 @@ use super::error::LookupError;
 use super::fold::normalize_pieces;
 use super::pattern::{Bindings, Pattern, PatternPiece, parse_pieces, variable_name};
 use super::scope::{Scope, Variable};
-use super::sources::{LevelInScope, Sources};
+use super::sources::{LevelQuery, Sources};
 use crate::puppet::ruby::glob::exceeded_limit;
 use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::puppet::{PuppetVersion, Strict};
@@ -85,7 +85,7 @@ pub fn locate_levels(
                 Ok(locations.into())
             };
             let undefined_may_fail = strict.is_some();
-            let locations = sources.level_locations(&LevelInScope {
+            let locations = sources.level_locations(&LevelQuery {
                 config,
                 level,
                 scope,

@@ -35,7 +35,7 @@ use super::key::{KeySegment, LookupKey};
 use super::lookup_options::{LookupOptions, OptionsEntry, OptionsFiles};
 use super::merge::Strategy;
 use super::resolution::{
-    LookupStep, MergeSource, Reads, Resolution, Unapplied, Unsettled, UnsettledLevel,
+    LookupReads, LookupStep, MergeSource, Resolution, Unapplied, Unsettled, UnsettledLevel,
 };
 use super::scope::Scope;
 use super::sources::{ModuleLayer, Sources};
@@ -179,7 +179,7 @@ struct Invocation {
     open_keys: BTreeSet<Arc<str>>,
     /// With `notes_unsettled`: whether some level could not be evaluated.
     is_unsettled: bool,
-    reads: Reads,
+    reads: LookupReads,
     /// Whether tokens are recorded but not followed: each nested lookup returns an empty string.
     is_shallow: bool,
     /// The budget that is left to the request.
@@ -338,7 +338,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Looks a key up without following tokens: the resolution lists the files with the key, and
-    /// the keys that its tokens name (`Reads::keys`), except for tokens of secret values. The cost
+    /// the keys that its tokens name (`LookupReads::keys`), except for tokens of secret values. The cost
     /// depends on the key's own values only, not on those of the keys that its tokens name.
     pub fn lookup_shallowly(&self, key: &LookupKey) -> Resolution {
         self.lookup_with(Invocation { is_shallow: true, ..Invocation::for_key(key) }, key, None)

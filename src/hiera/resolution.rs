@@ -41,7 +41,7 @@ pub struct Resolution {
     /// them for that alone.
     pub unsettled_levels: Vec<UnsettledLevel>,
     /// The dependencies of the value.
-    pub reads: Reads,
+    pub reads: LookupReads,
 }
 
 impl Resolution {
@@ -273,7 +273,7 @@ pub enum Unevaluated {
 
 /// The dependencies of a lookup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reads {
+pub struct LookupReads {
     /// Variables, as named in tokens, without a leading `::`.
     pub variables: BTreeSet<String>,
     /// Variables among them that are unknown: their tokens were left standing.

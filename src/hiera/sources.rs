@@ -16,7 +16,7 @@ use crate::text::FilePath;
 pub type LevelLocations = Result<Arc<[Location]>, LookupError>;
 
 /// A level that is to be located in a scope.
-pub struct LevelInScope<'a> {
+pub struct LevelQuery<'a> {
     /// The config of the level.
     pub config: &'a HieraConfig,
     /// The level.
@@ -80,7 +80,7 @@ pub trait Sources {
     /// variables that decide the locations have the same values.
     ///
     /// Errors: those of `locate`.
-    fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations;
+    fn level_locations(&self, level: &LevelQuery<'_>) -> LevelLocations;
 
     /// Returns the options that lookups have assembled from these files before; `None` where none
     /// are kept.

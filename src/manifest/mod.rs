@@ -36,7 +36,7 @@ pub use loads::{Load, find_manifest_loads, find_ruby_loads};
 pub use model::Manifest;
 pub use puppetfile::{InstalledModule, parse_puppetfile};
 pub use rspec::{DescribedHost, parse_hosts};
-pub use ruby::{parse_ruby, parse_ruby_function};
+pub use ruby::{parse_ruby_calls, parse_ruby_function};
 pub use variables::{VariableUse, find_variables};
 
 pub use lexer::Language;

@@ -324,7 +324,7 @@ pub struct ReaderCall {
     /// The type that the value must have, as written.
     pub value_type: Option<Excerpt>,
     /// The merge strategy that the call asks for; `None` where `lookup_options` decide.
-    pub merge: Option<Merge>,
+    pub merge: Option<AskedMerge>,
     /// The value for a key that is not found, as written.
     pub default: Option<Excerpt>,
     /// The default's value where it is literal.
@@ -343,7 +343,7 @@ pub struct ReaderCall {
 
 /// A merge strategy that a call asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Merge {
+pub struct AskedMerge {
     /// The bytes that state it: an argument, or the function's name.
     pub range: TextRange,
     /// The strategy.
@@ -482,13 +482,6 @@ impl Manifest {
                     .is_some_and(|default| default.range.contains_range(reader.range))
             })
             .map(|parameter| (definition, parameter))
-    }
-
-    /// Returns the class with this name.
-    pub fn find_class(&self, name: &str) -> Option<&Definition> {
-        self.definitions
-            .iter()
-            .find(|definition| definition.kind == DefinitionKind::Class && definition.name == name)
     }
 }
 

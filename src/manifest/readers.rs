@@ -2,7 +2,7 @@
 
 use super::expression::{CallArgument, Tokens, View};
 use super::model::{
-    AskedStrategy, CallForm, Literal, Merge, ReaderCall, ReaderFunction, TextPattern,
+    AskedMerge, AskedStrategy, CallForm, Literal, ReaderCall, ReaderFunction, TextPattern,
 };
 use super::token::{Bracket, Kind};
 use super::walk::Walker;
@@ -102,7 +102,7 @@ impl Walker<'_> {
             Some((second, None)) if arguments.len() == 2 && !begins_type(view, second) => {
                 reader.merge = view
                     .argument_range(second)
-                    .map(|range| Merge { range, strategy: AskedStrategy::Unknown });
+                    .map(|range| AskedMerge { range, strategy: AskedStrategy::Unknown });
             }
             _ => {}
         }
@@ -132,7 +132,7 @@ impl Walker<'_> {
         reader.keys = call.arguments.first().and_then(|first| self.parse_keys(view, first));
         self.default(view, call.arguments.get(1), reader);
         reader.has_override = call.arguments.len() > 2;
-        reader.merge = call.function.own_strategy().map(|strategy| Merge {
+        reader.merge = call.function.own_strategy().map(|strategy| AskedMerge {
             range: call.name,
             strategy: AskedStrategy::Literal(Literal::String(strategy.to_owned())),
         });
@@ -157,7 +157,7 @@ impl Walker<'_> {
         keys.filter(|keys| !keys.is_empty())
     }
 
-    fn merge(&self, view: &View<'_>, argument: &CallArgument) -> Option<Merge> {
+    fn merge(&self, view: &View<'_>, argument: &CallArgument) -> Option<AskedMerge> {
         let range = view.argument_range(argument)?;
         let variable = match argument {
             CallArgument::Expression(tokens) if tokens.len() == 1 => {
@@ -180,7 +180,7 @@ impl Walker<'_> {
             }
             (None, None) => AskedStrategy::Unknown,
         };
-        Some(Merge { range, strategy })
+        Some(AskedMerge { range, strategy })
     }
 }
 

@@ -8,7 +8,7 @@ pub(super) mod tokens;
 pub use function::parse_ruby_function;
 
 use super::model::{
-    AskedStrategy, CallForm, Excerpt, Literal, Merge, ReaderCall, ReaderFunction, TextPattern,
+    AskedMerge, AskedStrategy, CallForm, Excerpt, Literal, ReaderCall, ReaderFunction, TextPattern,
     TextPiece,
 };
 use super::strings::single_end;
@@ -19,7 +19,7 @@ use crate::text::TextRange;
 ///
 /// Arguments are read as far as they are literals; a computed key leaves `keys` empty, and a
 /// computed strategy is [`AskedStrategy::Unknown`].
-pub fn parse_ruby(text: &str) -> Vec<ReaderCall> {
+pub fn parse_ruby_calls(text: &str) -> Vec<ReaderCall> {
     let mut readers = Vec::new();
     let mut from = 0;
     while let Some(found) = text[from..].find("function") {
@@ -70,7 +70,7 @@ fn read_reader(
     cursor.skip_blanks();
     cursor.skip("[");
     let arguments = cursor.read_arguments();
-    let own = function.own_strategy().map(|strategy| Merge {
+    let own = function.own_strategy().map(|strategy| AskedMerge {
         range: name,
         strategy: AskedStrategy::Literal(Literal::String(strategy.to_owned())),
     });
@@ -116,9 +116,9 @@ impl RubyArgument<'_> {
         matches!(self.text, "nil" | ":undef" | "undef")
     }
 
-    fn merge_strategy(&self) -> Merge {
+    fn merge_strategy(&self) -> AskedMerge {
         let strategy = self.literal_value().map_or(AskedStrategy::Unknown, AskedStrategy::Literal);
-        Merge { range: self.range(), strategy }
+        AskedMerge { range: self.range(), strategy }
     }
 
     /// Reads the string, with a hole for each interpolation; a string to which something is added

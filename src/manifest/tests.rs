@@ -4,7 +4,7 @@
 use super::model::{
     AskedStrategy, CallForm, DefinitionKind, Literal, Manifest, NodeName, ReaderCall, UseKind,
 };
-use super::{parse, parse_epp, parse_ruby};
+use super::{parse, parse_epp, parse_ruby_calls};
 
 mod reading;
 mod typing;

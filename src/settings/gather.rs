@@ -201,7 +201,7 @@ pub fn open(
         }
         opened.workspace.apply(Change::Configure(opened.settings.workspace.clone().into()));
     }
-    if let Some(source) = opened.settings.asked_puppetdb(opened.workspace.folders()) {
+    if let Some(source) = opened.settings.usable_puppetdb(opened.workspace.folders()) {
         let fields = read_fields([&opened.workspace.snapshot()]);
         opened.ask(&source, &fields, fs);
     }
@@ -216,14 +216,14 @@ pub fn read_fields<'a>(snapshots: impl IntoIterator<Item = &'a Snapshot>) -> Vec
 
 impl Settings {
     /// Returns the PuppetDB that nodes come from, if there is one and its answer can be kept.
-    pub fn asked_puppetdb(&self, folders: &[FilePath]) -> Option<Puppetdb> {
+    pub fn usable_puppetdb(&self, folders: &[FilePath]) -> Option<Puppetdb> {
         self.puppetdb.source(folders)?.ok()
     }
 
     /// Returns the page about the PuppetDB that nodes of these folders come from, behind an empty
     /// line; empty where there is none.
     pub fn puppetdb_page(&self, folders: &[FilePath]) -> String {
-        self.asked_puppetdb(folders).map_or_else(String::new, |one| format!("\n{}", one.page()))
+        self.usable_puppetdb(folders).map_or_else(String::new, |one| format!("\n{}", one.page()))
     }
 }
 
@@ -265,7 +265,7 @@ pub fn open_revisions(
     head: &dyn FileSystem,
 ) -> OpenedTwice {
     let mut opened = open(folders, given, Vec::new(), head);
-    let source = opened.settings.asked_puppetdb(opened.workspace.folders());
+    let source = opened.settings.usable_puppetdb(opened.workspace.folders());
     let after = opened.workspace.snapshot();
     let mut reading = FolderReading::new(opened.workspace);
     let before = reading.read(base);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 
-use crate::diagnostics::ignores::{accept_findings, drop_accepted};
+use crate::diagnostics::ignores::{apply_ignores, unaccepted_findings};
 use crate::diagnostics::{FileCheck, Finding, Needs, RulesConfig, in_order};
 use crate::hiera::data::{DataFile, Part};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
@@ -71,9 +71,9 @@ impl FileFindings {
     ) -> Vec<Arc<Finding>> {
         let findings = in_order(snapshot, self.each_finding().cloned().collect());
         if self.is_clean() {
-            accept_findings(snapshot, path, rules, findings)
+            apply_ignores(snapshot, path, rules, findings)
         } else {
-            drop_accepted(snapshot, path, rules, findings)
+            unaccepted_findings(snapshot, path, rules, findings)
         }
     }
 

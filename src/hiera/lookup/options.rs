@@ -12,7 +12,7 @@ use crate::hiera::hierarchy::located::LevelTarget;
 use crate::hiera::key::{KeySegment, LookupKey};
 use crate::hiera::lookup_options::{LookupOptions, OptionsFiles, check_layer_options};
 use crate::hiera::merge::{Strategy, fold};
-use crate::hiera::resolution::{MergeSource, Reads};
+use crate::hiera::resolution::{LookupReads, MergeSource};
 use crate::puppet::value::{Data, Value};
 use crate::text::Bounds;
 
@@ -100,7 +100,7 @@ impl Resolver<'_> {
         inv.explainer = meta.explainer;
         // Options with tokens depend on more than the files. The tokens of the global layer and of
         // the environment are read once for all modules.
-        let Reads { variables, keys, .. } = &meta.reads;
+        let LookupReads { variables, keys, .. } = &meta.reads;
         if !variables.is_empty() || !keys.is_empty() {
             self.cache.has_live_options.set(true);
         }

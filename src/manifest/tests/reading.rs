@@ -372,7 +372,7 @@ fn templates_hold_code_between_their_tags() {
 #[test]
 fn ruby_calls_functions_of_puppet() {
     let text = "<%= scope.call_function('lookup', ['a', nil, 'deep', {}]) %>\nx = call_function(:lookup, \"b::#{name}\", Hash)\nscope.function_hiera_array(['c', []])\ncall_function 'hiera_include', key\ncall_function('notice', 'no')\ncall_function('lookup', 'd' + x)\nmy_call_functions('lookup', 'no')\n";
-    let readers = parse_ruby(text);
+    let readers = parse_ruby_calls(text);
     let found: Vec<_> = readers.iter().map(|one| keys(one).map(|keys| keys[0].clone())).collect();
     let some = |key: &str| Some(key.to_owned());
     assert_eq!(found, [some("a"), some("b::*"), some("c"), None, some("d*")]);

@@ -80,7 +80,7 @@ fn every_prefix_of_a_text_is_read() {
         for range in ranges {
             assert!(range.end as usize <= end);
         }
-        parse_ruby(&text[..end]);
+        parse_ruby_calls(&text[..end]);
     }
     assert!(parse(text, None).complete);
 }
@@ -103,6 +103,6 @@ fn nesting_and_brackets_have_no_end() {
     ] {
         parse(&text, None);
         parse_epp(&format!("<%{text}"), None);
-        parse_ruby(&text.replace("lookup(", "call_function('lookup', ["));
+        parse_ruby_calls(&text.replace("lookup(", "call_function('lookup', ["));
     }
 }

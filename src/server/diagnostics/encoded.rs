@@ -18,16 +18,16 @@ use crate::workspace::Snapshot;
 /// A diagnostic of the protocol, as JSON.
 pub(super) type Diagnostic = Arc<str>;
 
-/// The findings of some files as last written, for reuse.
+/// The findings of some files as last encoded, for reuse.
 #[derive(Default)]
-pub(super) struct DiagnosticCache {
+pub(super) struct DiagnosticEncoder {
     files: HashMap<FilePath, HashMap<FindingKey, Vec<EncodedFinding>>>,
 }
 
 /// The key of a file's findings: a place and a code; seldom shared by two findings.
 type FindingKey = (Span, &'static str);
 
-/// A finding that was written down.
+/// An encoded finding.
 struct EncodedFinding {
     finding: Arc<Finding>,
     /// The line on which the part of the file begins that it stands in; `None` where the file has
@@ -40,9 +40,9 @@ struct EncodedFinding {
     json: Diagnostic,
 }
 
-impl DiagnosticCache {
-    /// Returns the findings of a file, written down; `features` are the same in each call.
-    pub(super) fn write(
+impl DiagnosticEncoder {
+    /// Returns the encoded findings of a file; `features` are the same in each call.
+    pub(super) fn encode(
         &mut self,
         snapshot: &Snapshot,
         path: &FilePath,
@@ -163,7 +163,7 @@ mod tests {
     struct Session {
         fixture: Fixture,
         findings: Findings,
-        writer: DiagnosticCache,
+        encoder: DiagnosticEncoder,
         told: HashMap<FilePath, Vec<Diagnostic>>,
         path: FilePath,
     }
@@ -176,7 +176,7 @@ mod tests {
             let mut session = Session {
                 fixture,
                 findings: Findings::default(),
-                writer: DiagnosticCache::default(),
+                encoder: DiagnosticEncoder::default(),
                 told: HashMap::new(),
                 path: path.clone(),
             };
@@ -195,13 +195,13 @@ mod tests {
             work::take().written
         }
 
-        /// Applies a change; the output then equals that of a new writer.
+        /// Applies a change; the output then equals that of a new encoder.
         fn apply(&mut self, change: Change) {
             self.fixture.workspace.apply(change);
             let snapshot = self.fixture.workspace.snapshot();
             let (features, documents) = (Features::default(), Documents::default());
             for (path, found) in self.findings.update(&snapshot, &self.fixture.settings.rules) {
-                let written = self.writer.write(&snapshot, &path, &found, &features, &documents);
+                let written = self.encoder.encode(&snapshot, &path, &found, &features, &documents);
                 self.told.insert(path, written);
             }
             self.findings.after_publish(&|| true);
@@ -211,8 +211,8 @@ mod tests {
                 let all = anew.update(&snapshot, &self.fixture.settings.rules);
                 let found = all.into_iter().find(|(told, _)| told == path);
                 let found = found.map(|(_, found)| found).unwrap_or_default();
-                let expected = DiagnosticCache::default()
-                    .write(&snapshot, path, &found, &features, &documents);
+                let expected = DiagnosticEncoder::default()
+                    .encode(&snapshot, path, &found, &features, &documents);
                 assert_eq!(*told, expected, "{path}");
             }
             work::take();

@@ -30,7 +30,7 @@ use tokio::time::timeout;
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
-use super::encoded::{Diagnostic, DiagnosticCache, publish_message};
+use super::encoded::{Diagnostic, DiagnosticEncoder, publish_message};
 use super::indexing::Indexing;
 use crate::diagnostics::{Findings, ReportedFindings, RulesConfig};
 use crate::server::capabilities::Features;
@@ -95,7 +95,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
     let pulls = shared.with(|state| state.features.pulls_findings);
     let mut published = Published::default();
     let mut findings = no_findings(pulls);
-    let mut writer = DiagnosticCache::default();
+    let mut encoder = DiagnosticEncoder::default();
     let mut indexing: Option<Indexing> = None;
     let pace = Arc::new(LatencyTracker::default());
     let (mut idle_after, mut may_look_ahead) = (IDLE_AFTER, true);
@@ -135,7 +135,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
             };
             findings = after;
             if pulls {
-                keep_closed(&shared, &findings, &mut writer, told);
+                keep_closed(&shared, &findings, &mut encoder, told);
                 settle(&shared, &findings, may_look_ahead);
             }
             continue;
@@ -173,16 +173,16 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
                 let Some((mut found, known, written)) = shared
                     .pool
                     .run(false, move || {
-                        let found = first_findings(&findings, &mut writer, &round);
-                        (found, findings, writer)
+                        let found = first_findings(&findings, &mut encoder, &round);
+                        (found, findings, encoder)
                     })
                     .await
                 else {
-                    writer = DiagnosticCache::default();
+                    encoder = DiagnosticEncoder::default();
                     findings = recover(&client, &shared, &mut published).await;
                     continue;
                 };
-                (findings, writer) = (known, written);
+                (findings, encoder) = (known, written);
                 found.retain(|path, all| !all.is_empty() || published.files.contains_key(path));
                 send(&output, &shared, run, &documents, found, &mut published).await;
             }
@@ -190,7 +190,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
         }
         let is_quick = pace.is_quick() && round.snapshot.is_indexed();
         let (mut before, mut written) =
-            (std::mem::take(&mut findings), std::mem::take(&mut writer));
+            (std::mem::take(&mut findings), std::mem::take(&mut encoder));
         let timed = pace.clone();
         // Most rounds during typing are like this.
         let Some((mut found, status, after, written)) = shared
@@ -207,7 +207,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
             continue;
         };
         findings = after;
-        writer = written;
+        encoder = written;
         indexing = None;
         // Withheld findings of deferred files come from an older text and will be replaced.
         published.withheld.retain(|path, _| !findings.is_deferred(path));
@@ -244,7 +244,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
         match findings.has_deferred() {
             true => shared.changed.notify_one(),
             // Findings come first.
-            false => shared.note_published(),
+            false => shared.wake_after_findings(),
         }
     }
 }
@@ -288,7 +288,7 @@ fn keep_findings(
 fn keep_closed(
     shared: &Shared,
     findings: &Findings,
-    writer: &mut DiagnosticCache,
+    encoder: &mut DiagnosticEncoder,
     told: Vec<ReportedFindings>,
 ) {
     let Some(snapshot) = findings.snapshot() else { return };
@@ -297,7 +297,7 @@ fn keep_closed(
     // One that was opened meanwhile belongs to the next round.
     let closed = told.into_iter().filter(|(path, _)| !documents.is_open(path));
     let written = closed.map(|(path, findings)| {
-        let written = writer.write(snapshot, &path, &findings, &features, &documents);
+        let written = encoder.encode(snapshot, &path, &findings, &features, &documents);
         (path, written)
     });
     shared.findings.put_findings(
@@ -327,13 +327,13 @@ fn cancel_token(until_change: CancelToken) -> CancelToken {
 /// client.
 fn check(
     findings: &mut Findings,
-    writer: &mut DiagnosticCache,
+    encoder: &mut DiagnosticEncoder,
     round: &Round,
 ) -> HashMap<FilePath, Vec<Diagnostic>> {
     let snapshot = &round.snapshot;
     if round.run == PublishTime::Off {
         *findings = Findings::default();
-        *writer = DiagnosticCache::default();
+        *encoder = DiagnosticEncoder::default();
         return HashMap::new();
     }
     let start = Instant::now();
@@ -345,7 +345,7 @@ fn check(
         .into_iter()
         .map(|(path, findings)| {
             let written =
-                writer.write(snapshot, &path, &findings, &round.features, &round.documents);
+                encoder.encode(snapshot, &path, &findings, &round.features, &round.documents);
             (path, written)
         })
         .collect();
@@ -364,13 +364,13 @@ fn check(
 /// Returns the first findings of documents, for the client.
 fn first_findings(
     findings: &Findings,
-    writer: &mut DiagnosticCache,
+    encoder: &mut DiagnosticEncoder,
     round: &Round,
 ) -> HashMap<FilePath, Vec<Diagnostic>> {
     let Round { snapshot, features, documents, .. } = round;
     let told = findings.first_findings(snapshot, &round.rules).into_iter();
     let written = told.map(|(path, findings)| {
-        let written = writer.write(snapshot, &path, &findings, features, documents);
+        let written = encoder.encode(snapshot, &path, &findings, features, documents);
         (path, written)
     });
     written.collect()

@@ -34,7 +34,7 @@ pub(in crate::server) async fn document_diagnostic(
         return Ok(document_report(None, previous, None));
     };
     // Before the folders are read, most findings are not known.
-    shared.wait_settled().await;
+    shared.await_scans().await;
     let revision = shared.with(|state| {
         let document = state.documents.get(&path);
         // Findings in text that is not saved are those of before, until it is.

@@ -57,7 +57,7 @@ pub(in crate::server) fn did_change(
         state.documents.note_edit(&path, &params.text_document.uri, params.text_document.version);
         // Findings of unsaved files are published later, see `diagnostics::publisher`.
         match state.settings.run {
-            PublishTime::OnSave => server.shared.note_published(),
+            PublishTime::OnSave => server.shared.wake_after_findings(),
             PublishTime::OnType | PublishTime::Off => server.shared.changed.notify_one(),
         }
     });

@@ -82,7 +82,7 @@ pub(in crate::server) async fn execute_command(
     server: ServerHandle,
     params: lsp::ExecuteCommandParams,
 ) -> Result<Option<Value>> {
-    server.shared.wait_settled().await;
+    server.shared.await_scans().await;
     let offered = server.shared.with(|state| commands(&state.features, state.evaluates));
     let argument = params.arguments.into_iter().next();
     match offered.into_iter().find(|name| *name == params.command) {
@@ -188,7 +188,7 @@ async fn prepare(
     asked: &EvaluateArgument,
     named: Option<&BTreeSet<FilePath>>,
 ) -> std::result::Result<Prepared, String> {
-    shared.wait_settled().await;
+    shared.await_scans().await;
     let (snapshot, settings, encoding) = shared.with(|state| {
         let snapshot = state.workspace.snapshot();
         (snapshot, state.settings.run_backends.clone(), state.features.encoding)

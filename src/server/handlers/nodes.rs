@@ -103,7 +103,7 @@ pub(in crate::server) async fn select_node(
     params: SelectNodeParams,
 ) -> Result<SelectNodeAnswer> {
     let shared = &server.shared;
-    shared.wait_settled().await;
+    shared.await_scans().await;
     let snapshot = shared.with(|state| state.workspace.snapshot());
     if let Some(name) = params.name.as_deref().filter(|name| snapshot.find_node(name).is_none()) {
         return Err(Error::invalid_params(format!("no facts are known of the node '{name}'")));

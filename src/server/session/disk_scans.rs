@@ -60,7 +60,7 @@ impl DiskScans {
     /// folders, unless that `is_complete`, and for a moment one that was requested (by a save, or
     /// because the last one is old; then for a shorter moment, where the client `watches_files`).
     /// Returns at once where no reading is awaited.
-    pub(in crate::server) async fn wait_settled(&self, is_complete: bool, watches_files: bool) {
+    pub(in crate::server) async fn await_scans(&self, is_complete: bool, watches_files: bool) {
         let patience = if is_complete { LATER_READING } else { FIRST_READING };
         if self.wait(self.needed.load(Ordering::SeqCst), patience).await {
             self.wait(self.asked_count(), if watches_files { DUE_READING } else { LATER_READING })
@@ -97,14 +97,14 @@ mod tests {
             scans.note_finished(2);
         };
         let settled = async {
-            scans.wait_settled(false, false).await;
+            scans.await_scans(false, false).await;
             *scans.done.borrow()
         };
         // Both are polled in this order, so that a machine that is slow changes nothing.
         assert_eq!(join(reading, settled).await.1, 2, "the client watches nothing");
         scans.ask_periodic();
         let (settled, for_long) = (
-            std::pin::pin!(scans.wait_settled(false, true)),
+            std::pin::pin!(scans.await_scans(false, true)),
             std::pin::pin!(tokio::time::sleep(LATER_READING / 2)),
         );
         assert!(

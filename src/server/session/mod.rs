@@ -91,7 +91,7 @@ impl ServerHandle {
             state.last_request = Some(Instant::now());
             state.document_version(document.as_ref())
         });
-        shared.wait_settled().await;
+        shared.await_scans().await;
         let (version, snapshot, view) = shared.with(|state| {
             let view = ClientView {
                 features: state.features.clone(),

@@ -41,7 +41,7 @@ pub(in crate::server) async fn run(client: Client, shared: Arc<Shared>) {
     loop {
         shared.nodes_due.notified().await;
         let (snapshot, source, max_size) = shared.with(|state| {
-            let source = state.settings.asked_puppetdb(state.workspace.folders());
+            let source = state.settings.usable_puppetdb(state.workspace.folders());
             let max_size = state.settings.workspace.max_file_size;
             (state.workspace.snapshot(), source, max_size)
         });

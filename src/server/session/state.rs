@@ -143,7 +143,7 @@ impl Shared {
 
     /// Records that the findings after a change are published, or are not waited for: what else
     /// depends on the change is due.
-    pub(in crate::server) fn note_published(&self) {
+    pub(in crate::server) fn wake_after_findings(&self) {
         self.reach.due.notify_one();
         self.pages.due.notify_one();
     }
@@ -184,12 +184,12 @@ impl Shared {
         }
     }
 
-    /// Waits for the readings that a request should be answered from, see [`DiskScans::wait_settled`].
-    pub(in crate::server) async fn wait_settled(&self) {
+    /// Waits for the readings that a request should be answered from, see [`DiskScans::await_scans`].
+    pub(in crate::server) async fn await_scans(&self) {
         self.refresh_if_old();
         let (is_complete, watches_files) =
             self.with(|state| (state.workspace.snapshot().complete, state.features.watches_files));
-        self.disk.wait_settled(is_complete, watches_files).await;
+        self.disk.await_scans(is_complete, watches_files).await;
     }
 }
 

@@ -15,7 +15,7 @@ use crate::hiera::hierarchy::DecisiveVariables;
 use crate::hiera::hierarchy::located::Location;
 use crate::hiera::key::LookupKey;
 use crate::hiera::scope::Scope;
-use crate::hiera::sources::{LevelInScope, LevelLocations};
+use crate::hiera::sources::{LevelLocations, LevelQuery};
 use crate::text::FilePath;
 use crate::text::Memo;
 use crate::workspace::nodes::node::{Kinds, Node};
@@ -133,8 +133,8 @@ impl EnvironmentCache {
     /// same values, or those that `locate` returns.
     ///
     /// Errors: those of `locate`.
-    pub(in crate::workspace) fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations {
-        let LevelInScope { config, level, scope, undefined_may_fail, locate } = *level;
+    pub(in crate::workspace) fn level_locations(&self, level: &LevelQuery<'_>) -> LevelLocations {
+        let LevelQuery { config, level, scope, undefined_may_fail, locate } = *level;
         let Some(memo) = self.level_memo(config, level) else { return locate() };
         // The memo may have it from a caller for which an undefined variable is no error.
         if undefined_may_fail && memo.variables.has_undefined(scope) {

@@ -45,6 +45,13 @@ struct Read {
     config_version: OnceLock<Option<ConfigVersion>>,
 }
 
+impl Read {
+    /// Returns where its data in a format is kept, once it is read.
+    fn data_slot(&self, format: DataFormat) -> &OnceLock<Arc<DataFile>> {
+        &self.data[format as usize]
+    }
+}
+
 /// A version is equal to itself alone.
 impl PartialEq for File {
     fn eq(&self, other: &File) -> bool {
@@ -125,7 +132,7 @@ impl File {
 
     /// Returns the version after an edit that makes `text` of this one's. Nothing is read yet.
     pub fn edit_version(&self, edit: Edited, text: Text) -> File {
-        let reading = match (self.read.data[self.format() as usize].get(), &self.reading) {
+        let reading = match (self.read.data_slot(self.format()).get(), &self.reading) {
             (Some(data), _) => ParsedVersions::Edited(data.clone(), edit),
             (None, ParsedVersions::Edited(data, earlier)) => {
                 ParsedVersions::Edited(data.clone(), earlier.combine(edit))
@@ -155,8 +162,7 @@ impl File {
     /// Returns how many bytes are parsed for its data in the format of its name; 0 where the data is
     /// ready.
     pub fn bytes_to_read(&self) -> u32 {
-        let Some(text) =
-            self.text().filter(|_| self.read.data[self.format() as usize].get().is_none())
+        let Some(text) = self.text().filter(|_| self.read.data_slot(self.format()).get().is_none())
         else {
             return 0;
         };
@@ -217,7 +223,7 @@ impl File {
             Some(CodeLanguage::Puppet) => manifest::parse(&text, module),
             Some(CodeLanguage::Epp) => manifest::parse_epp(&text, module),
             Some(CodeLanguage::Ruby) => {
-                let readers = manifest::parse_ruby(&text);
+                let readers = manifest::parse_ruby_calls(&text);
                 let function = manifest::parse_ruby_function(&text);
                 Manifest { readers, function, complete: true, ..Manifest::default() }
             }
@@ -227,7 +233,7 @@ impl File {
 
     /// Returns its data, read in the given way.
     pub fn data_as(&self, format: DataFormat) -> Arc<DataFile> {
-        self.read.data[format as usize].get_or_init(|| Arc::new(self.read_data(format))).clone()
+        self.read.data_slot(format).get_or_init(|| Arc::new(self.read_data(format))).clone()
     }
 
     /// Returns the bytes of a place in it.

@@ -12,7 +12,7 @@ use crate::hiera::hierarchy::located::SharedCandidates;
 use crate::hiera::lookup::Context;
 use crate::hiera::lookup_options::SharedOptions;
 use crate::hiera::scope::Scope;
-use crate::hiera::sources::{LevelInScope, LevelLocations, ModuleLayer, Sources};
+use crate::hiera::sources::{LevelLocations, LevelQuery, ModuleLayer, Sources};
 use crate::puppet::ruby::base64;
 use crate::puppet::value::Member;
 use crate::text::FilePath;
@@ -144,7 +144,7 @@ impl Sources for EnvironmentView<'_> {
         self.snapshot.paths_starting_with(prefix).cloned().collect()
     }
 
-    fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations {
+    fn level_locations(&self, level: &LevelQuery<'_>) -> LevelLocations {
         match self.environment {
             Some(environment) => environment.cache.level_locations(level),
             None => (level.locate)(),

@@ -138,7 +138,7 @@ fn broken_texts_are_read() {
         }
         assert!(found.readers.iter().all(|one| one.range.end <= length), "{text}");
         manifest::parse_epp(&text, None);
-        manifest::parse_ruby(&text);
+        manifest::parse_ruby_calls(&text);
     }
 }
 

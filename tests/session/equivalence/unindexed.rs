@@ -10,7 +10,7 @@ use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{Context, Resolver};
 use hiera_ls::hiera::lookup_options::SharedOptions;
 use hiera_ls::hiera::scope::Scope;
-use hiera_ls::hiera::sources::{LevelInScope, LevelLocations, ModuleLayer, Sources};
+use hiera_ls::hiera::sources::{LevelLocations, LevelQuery, ModuleLayer, Sources};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::{EnvironmentView, Snapshot};
 
@@ -65,7 +65,7 @@ impl Sources for Unindexed<'_> {
         self.0.files_starting_with(prefix)
     }
 
-    fn level_locations(&self, level: &LevelInScope<'_>) -> LevelLocations {
+    fn level_locations(&self, level: &LevelQuery<'_>) -> LevelLocations {
         (level.locate)()
     }
 

@@ -110,22 +110,23 @@ impl File {
         };
         let range =
             data.parts().part_range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
-        let in_place = data.entry_in_place(id, text);
         let is_behind_document = at.is_some_and(Part::is_behind_document);
-        let text = text.slice(range);
+        let part_text = text.slice(range);
         let tree = match (id, self.read.tree.get()) {
             (PartId::WHOLE, Some(tree)) => tree.clone(),
             (PartId::WHOLE, None) => {
-                let tree = Arc::new(self.format().parse_while(&text, &|| !cancel.is_cancelled())?);
+                let tree =
+                    Arc::new(self.format().parse_while(&part_text, &|| !cancel.is_cancelled())?);
                 self.read.tree.get_or_init(|| tree).clone()
             }
             _ if is_behind_document => Arc::default(),
-            _ => Arc::new(match in_place {
+            _ => Arc::new(match data.entry_in_place(id, text) {
                 Some(entry) => entry.tree,
-                None => yaml::parse_while(&text, &|| !cancel.is_cancelled())?,
+                None => yaml::parse_while(&part_text, &|| !cancel.is_cancelled())?,
             }),
         };
-        Some(TextPart { text, tree, file: self.id, id, start: range.start, is_behind_document })
+        let (text, start) = (part_text, range.start);
+        Some(TextPart { text, tree, file: self.id, id, start, is_behind_document })
     }
 
     /// Returns the parts of its text in order, each with its tree, without the text behind the
@@ -147,7 +148,7 @@ impl File {
         let data = self.data_as(self.format());
         let read = data.parts().parts_in(range).filter(|(_, part)| !part.is_behind_document());
         let mut starts: Vec<u32> = read.map(|(start, _)| start).collect();
-        if data.parts().is_empty() {
+        if data.parts().is_empty() && range.start == 0 {
             starts.push(0);
         }
         starts.into_iter().map_while(|start| self.part_at(start, cancel))

@@ -15,28 +15,28 @@ mod open;
 mod options;
 mod ready;
 mod search;
-mod story;
 mod tokens;
+mod trace;
+mod unreached;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use ready::Levels;
+use trace::{OpenCauses, Trace};
 
 use super::backends::Backends;
 use super::config::{HieraConfig, Layer};
 use super::error::{LookupError, LookupErrorKind, LookupFrame, OptionsError};
-use super::explain::{Explainer, Kind};
+use super::explain::Kind;
 use super::eyaml::Decryptor;
-use super::hierarchy::located::{LocatedLevel, Location};
+use super::hierarchy::located::LocatedLevel;
 use super::key::{KeySegment, LookupKey};
 use super::lookup_options::{LookupOptions, OptionsEntry, OptionsFiles};
 use super::merge::Strategy;
-use super::resolution::{
-    LookupReads, LookupStep, MergeSource, Resolution, Unapplied, Unsettled, UnsettledLevel,
-};
+use super::resolution::{MergeSource, Resolution, Unapplied, UnsettledLevel};
 use super::scope::Scope;
 use super::sources::{ModuleLayer, Sources};
 use crate::puppet::PuppetVersion;
@@ -166,20 +166,6 @@ struct OptionsOf {
 #[derive(Default)]
 struct Invocation {
     stack: Vec<LookupFrame>,
-    /// The steps of the key that was asked for; `None` while others are looked up for it.
-    steps: Option<Vec<LookupStep>>,
-    /// Whether the resolution lists the files and levels that could change the answer.
-    tells_story: bool,
-    unsettled: Vec<Unsettled>,
-    unsettled_levels: Vec<UnsettledLevel>,
-    /// Whether to record only that the answer is not settled, without the levels that are the
-    /// reason.
-    notes_unsettled: bool,
-    /// The root keys that a level which could not be evaluated may have.
-    open_keys: BTreeSet<Arc<str>>,
-    /// With `notes_unsettled`: whether some level could not be evaluated.
-    is_unsettled: bool,
-    reads: LookupReads,
     /// Whether tokens are recorded but not followed: each nested lookup returns an empty string.
     is_shallow: bool,
     /// The budget that is left to the request.
@@ -199,11 +185,8 @@ struct Invocation {
     known: HashMap<(TokenRules, Arc<str>), Known>,
     /// The texts of all frames so far, in the order in which they were entered.
     entered: Vec<Arc<str>>,
-    /// The recorder of the whole search; `None` where only the value counts.
-    explainer: Option<Box<Explainer>>,
-    /// With an explainer: pairs of a location and a key that the location's function has answered.
-    /// The function is not called again, and the explanation shows the answer once.
-    answered: HashSet<(*const Location, Arc<str>)>,
+    /// The records beside the answer.
+    trace: Trace,
 }
 
 /// The rules for the tokens in the data of the layer that is being read.
@@ -234,9 +217,16 @@ struct Choice {
 }
 
 impl Invocation {
-    /// Returns whether nothing but the value is asked for.
-    fn tells_nothing(&self) -> bool {
-        self.explainer.is_none() && self.steps.is_none() && !self.tells_story
+    fn new(trace: Trace) -> Invocation {
+        Invocation { trace, ..Invocation::default() }
+    }
+
+    /// Takes a lookup for another one from the budget.
+    fn pay_nested_lookup(&self, asked_by: Option<Span>) -> Result<(), LookupError> {
+        let is_too_deep = self.stack.len() > MAX_DEPTH;
+        let limit = Limit::NestedLookups(MAX_DEPTH);
+        let paid = if is_too_deep { Err(limit) } else { self.budget.lookup() };
+        paid.map_err(|limit| LookupError::limit_reached(limit, asked_by))
     }
 
     /// Notes the marks of a value: from now on an error may quote it.
@@ -350,7 +340,7 @@ impl<'a> Resolver<'a> {
         key: &LookupKey,
         merge: Option<&Strategy>,
     ) -> Resolution {
-        let mut inv = Invocation { steps: Some(Vec::new()), tells_story: true, ..inv };
+        let mut inv = Invocation { trace: Trace::of_steps(), ..inv };
         let chosen = self.choose_strategy(&mut inv, key, merge);
         let mut lacks_options = chosen.is_err();
         let (choice, value) = match chosen {
@@ -361,19 +351,19 @@ impl<'a> Resolver<'a> {
             Err(error) => (Choice::default(), Err(error)),
         };
         lacks_options |= choice.convert_to.is_err();
-        let mut steps = inv.steps.take().unwrap_or_default();
+        let mut steps = inv.trace.steps.take().unwrap_or_default();
+        let OpenCauses { files, levels } = inv.trace.take_causes();
         let reached = steps.len();
         // Of the files that unknown variables decide, those that are read anyway are left out.
-        if self.lists_unreached || !inv.unsettled.is_empty() {
+        if self.lists_unreached || !files.is_empty() {
             self.add_unreached(&inv, key, &mut steps);
         }
-        let Invocation { unsettled, unsettled_levels, reads, unapplied_conversions, .. } = inv;
-        let unsettled = story::without_repeats(unsettled, &steps);
+        let unsettled = trace::without_repeats(files, &steps);
         if !self.lists_unreached {
             steps.truncate(reached);
         }
         let found = value.as_ref().ok().and_then(Option::as_ref);
-        let mut unsettled_levels = story::that_matter(unsettled_levels, found, &unsettled);
+        let mut unsettled_levels = trace::relevant_levels(levels, found, &unsettled);
         unsettled_levels.extend(self.unread_options_of(key));
         let Choice { merge, merge_source, convert_to } = choice;
         let (merge, convert_to) = (merge.unwrap_or_default(), convert_to.unwrap_or_default());
@@ -384,11 +374,11 @@ impl<'a> Resolver<'a> {
             merge_source,
             convert_to,
             lacks_options,
-            unapplied_conversions,
+            unapplied_conversions: inv.unapplied_conversions,
             steps,
             unsettled,
             unsettled_levels,
-            reads,
+            reads: inv.trace.reads.unwrap_or_default(),
         }
     }
 
@@ -449,14 +439,9 @@ impl<'a> Resolver<'a> {
         if inv.is_shallow {
             return Ok(Some(Value::from("")));
         }
-        let bounded = if inv.stack.len() > MAX_DEPTH {
-            Err(Limit::NestedLookups(MAX_DEPTH))
-        } else {
-            inv.budget.lookup()
-        };
-        bounded.map_err(|limit| LookupError::limit_reached(limit, asked_by))?;
+        inv.pay_nested_lookup(asked_by)?;
         let question = (inv.reading, key.text.clone());
-        if inv.explainer.is_none()
+        if inv.trace.explainer.is_none()
             && let Some(known) = inv.known.get(&question)
             && !inv.stack.iter().any(|frame| known.entered.contains(&frame.text))
         {
@@ -468,9 +453,7 @@ impl<'a> Resolver<'a> {
         }
         let entered_before = inv.entered.len();
         let choice = self.choose_strategy(inv, key, None)?;
-        let recording = inv.steps.take();
-        let found = self.find_chosen(inv, key, &choice, asked_by);
-        inv.steps = recording;
+        let found = inv.nest(|inv| self.find_chosen(inv, key, &choice, asked_by));
         let value = found?.or_else(|| self.ctx.scope.default_of(&key.text).cloned());
         let entered = inv.entered[entered_before..].iter().cloned().collect();
         inv.known.insert(question, Known { value: value.clone(), entered });

@@ -2,6 +2,7 @@
 //!
 //! Source: semantics 8.1 and 8.2.
 
+use super::trace::Trace;
 use super::{Context, Invocation, LOOKUP_OPTIONS, Resolver, is_reserved};
 use crate::hiera::error::{LookupError, LookupErrorKind, OptionsError};
 use crate::hiera::key::LookupKey;
@@ -21,9 +22,9 @@ impl Resolver<'_> {
         unsettled: &mut Vec<UnsettledLevel>,
     ) -> Result<Option<RequestAnswer>, LookupError> {
         self.answer_by(request, &mut |resolver, name, merge| {
-            let mut inv = Invocation { notes_unsettled: true, ..Invocation::default() };
+            let mut inv = Invocation::new(Trace::of_openness());
             let value = resolver.value_in(&mut inv, name, merge);
-            if inv.is_unsettled || !resolver.unread_options_of(name).is_empty() {
+            if inv.trace.is_open() || !resolver.unread_options_of(name).is_empty() {
                 // Few answers are unsettled, and only a full lookup lists the levels that are the
                 // reason.
                 let resolution = resolver.lookup(name, merge);

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Invocation, MAX_DEPTH, Resolver, parse_key};
+use super::{Invocation, Resolver, parse_key};
 use crate::hiera::backends::{
     Backends, CallKey, CallLocation, Checked, FunctionCall, FunctionQuestion, Reply, Returned,
 };
@@ -214,7 +214,7 @@ impl Resolver<'_> {
             options: level.options.as_ref(),
             location,
             key,
-            explains: inv.explainer.is_some(),
+            explains: inv.trace.explainer.is_some(),
         };
         let Reply { returned, texts } = asked
             .backends
@@ -323,20 +323,12 @@ impl Resolver<'_> {
         merge: &Value,
     ) -> Result<Option<Value>, LookupError> {
         let key = parse_key(key)?;
-        let bounded = if inv.stack.len() > MAX_DEPTH {
-            Err(Limit::NestedLookups(MAX_DEPTH))
-        } else {
-            inv.budget.lookup()
-        };
-        bounded.map_err(|limit| LookupError::limit_reached(limit, None))?;
-        inv.reads.keys.insert(key.text.to_string());
+        inv.pay_nested_lookup(None)?;
+        inv.trace.record_reads(|reads| reads.keys.insert(key.text.to_string()));
         let merge = parse_strategy(merge)
             .map_err(|error| LookupError::from(OptionsError::Strategy(error)))?;
         let choice = self.choose_strategy(inv, &key, merge.as_ref())?;
-        let recording = inv.steps.take();
-        let found = self.find_chosen(inv, &key, &choice, None);
-        inv.steps = recording;
-        found
+        inv.nest(|inv| self.find_chosen(inv, &key, &choice, None))
     }
 }
 

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::story::{that_matter, without_repeats};
+use super::trace::{OpenCauses, Trace, relevant_levels, without_repeats};
 use super::{Invocation, Resolver, Strategy, is_reserved};
 use crate::hiera::config::{ConfigVersion, Layer};
 use crate::hiera::dig::{DigOutcome, dig, dig_watched};
 use crate::hiera::error::LookupError;
-use crate::hiera::explain::{Event, EventText, Explainer, Explanation, Kind, Node, Subject};
+use crate::hiera::explain::{Event, EventText, Explanation, Kind, Node, Subject};
 use crate::hiera::hierarchy::located::{LevelTarget, Location};
 use crate::hiera::key::LookupKey;
 use crate::hiera::merge::fold;
@@ -31,11 +31,7 @@ impl Resolver<'_> {
     /// error that Puppet calls a lookup error is the last of the tree's own texts, as is the
     /// message that nothing was found; Puppet does not explain any other error.
     pub fn explain(&self, request: &LookupRequest, subject: Subject) -> Explanation {
-        let mut inv = Invocation {
-            explainer: Some(Box::new(Explainer::new())),
-            tells_story: true,
-            ..Invocation::default()
-        };
+        let mut inv = Invocation::new(Trace::of_tree());
         let mut unread = Vec::new();
         let answer = self.answer_by(request, &mut |resolver, key, merge| {
             inv.module = key.module_name().map(Into::into);
@@ -61,10 +57,11 @@ impl Resolver<'_> {
             Err(error) if error.is_lookup_error() => inv.record_failure(error),
             _ => {}
         }
-        let tree = inv.explainer.take().expect("every part gives it back").finish();
+        let tree = inv.trace.explainer.take().expect("every part gives it back").finish();
         let found = answer.as_ref().ok().and_then(Option::as_ref).map(|answer| &answer.value);
-        let unsettled = without_repeats(inv.unsettled, &[]);
-        let mut unsettled_levels = that_matter(inv.unsettled_levels, found, &unsettled);
+        let OpenCauses { files, levels } = inv.trace.take_causes();
+        let unsettled = without_repeats(files, &[]);
+        let mut unsettled_levels = relevant_levels(levels, found, &unsettled);
         unsettled_levels.extend(unread);
         Explanation { tree, answer, unsettled_levels }
     }
@@ -123,10 +120,10 @@ impl Invocation {
         kind: impl FnOnce() -> Kind,
         inner: impl FnOnce(&mut Invocation) -> T,
     ) -> T {
-        let Some(explainer) = &mut self.explainer else { return inner(self) };
+        let Some(explainer) = &mut self.trace.explainer else { return inner(self) };
         explainer.push(kind());
         let result = inner(self);
-        if let Some(explainer) = &mut self.explainer {
+        if let Some(explainer) = &mut self.trace.explainer {
             explainer.pop();
         }
         result
@@ -161,7 +158,7 @@ impl Invocation {
     }
 
     fn current_node(&mut self) -> Option<&mut Node> {
-        self.explainer.as_mut().map(|explainer| explainer.current_node())
+        self.trace.explainer.as_mut().map(|explainer| explainer.current_node())
     }
 
     /// [`fold`], explained as a merge where several places may have a value.
@@ -172,7 +169,7 @@ impl Invocation {
         cancel: &CancelToken,
         next: &mut Next<'_>,
     ) -> Result<Option<Value>, LookupError> {
-        if self.explainer.is_none() || strategy.stops_at_first() || variants < 2 {
+        if self.trace.explainer.is_none() || strategy.stops_at_first() || variants < 2 {
             let budget = self.budget.clone();
             let bounds = Bounds { cancel, budget: &budget };
             return fold(strategy, variants, bounds, &mut |n| next(self, n));
@@ -198,7 +195,7 @@ impl Invocation {
         value: &Value,
         key: &LookupKey,
     ) -> Result<Option<Value>, LookupError> {
-        if self.explainer.is_none() || key.subkeys.is_empty() {
+        if self.trace.explainer.is_none() || key.subkeys.is_empty() {
             return dig(value, key);
         }
         self.record_part(

@@ -23,7 +23,7 @@ impl Resolver<'_> {
         let sources = self.ctx.sources;
         // A backend may refuse an empty key.
         let can_fail = !self.ctx.tolerant && !self.ctx.are_files_accepted;
-        let are_enough = !can_fail && !root.is_empty() && inv.explainer.is_none();
+        let are_enough = !can_fail && !root.is_empty() && inv.trace.explainer.is_none();
         are_enough.then(|| sources.files_defining(root))
     }
 
@@ -62,9 +62,9 @@ impl Resolver<'_> {
                 };
                 let reason = Unevaluated::Unread(path.clone(), message.clone());
                 if root == LOOKUP_OPTIONS {
-                    self.note_unread_options(layer, located, &reason);
+                    self.record_unread_options(layer, located, &reason);
                 }
-                inv.cannot_evaluate(layer, located, root, reason);
+                inv.trace.record_open_level(layer, located, root, reason);
                 return Ok(Outcome::Unread { path: path.clone(), message });
             }
             LevelTarget::NoMatch { pattern } => return Ok(Outcome::NoSuchFile(pattern.clone())),
@@ -85,7 +85,7 @@ impl Resolver<'_> {
         }
         if location.is_indexed
             && defining.is_some_and(|defining| !is_among(defining, path))
-            && !(inv.tells_story && self.ctx.sources.is_unread(path))
+            && !(inv.trace.has_causes() && self.ctx.sources.is_unread(path))
         {
             return Ok(Outcome::NoSuchKey(path.clone()));
         }
@@ -100,9 +100,9 @@ impl Resolver<'_> {
             let message = refusal.to_string();
             let reason = Unevaluated::Unread(path.clone(), message.clone());
             if root == LOOKUP_OPTIONS {
-                self.note_unread_options(layer, located, &reason);
+                self.record_unread_options(layer, located, &reason);
             }
-            inv.cannot_evaluate(layer, located, root, reason);
+            inv.trace.record_open_level(layer, located, root, reason);
             if !self.ctx.tolerant || data.get(root).is_none() {
                 return Ok(Outcome::Unread { path: path.clone(), message });
             }
@@ -136,7 +136,7 @@ impl Resolver<'_> {
             return illegal(&member.value);
         }
         let value = if reader.decrypts {
-            if self.ctx.decryptor.is_none() && inv.notes_unsettled_levels(root) {
+            if self.ctx.decryptor.is_none() && inv.trace.records_openness(root) {
                 note_encrypted(inv, layer, located, root, (path, &member.value));
             }
             let value = self.decrypt_value(&member.value, &DecryptionSite { level, path, root })?;
@@ -146,7 +146,7 @@ impl Resolver<'_> {
             member.value.clone()
         };
         let value = match level.backend.kind {
-            BackendKind::LookupKey if inv.explainer.is_some() => {
+            BackendKind::LookupKey if inv.trace.explainer.is_some() => {
                 self.interpolate_once(inv, location, root, &value)?
             }
             _ => self.interpolate(inv, &value)?,
@@ -190,8 +190,8 @@ impl Resolver<'_> {
         if located.level.excludes_key(root) && !self.ctx.sources.has_function(&backend.name) {
             return Outcome::Excluded(backend.clone());
         }
-        inv.reads.opaque.insert(backend.name.to_string());
-        inv.cannot_evaluate(layer, located, root, Unevaluated::Backend(backend.clone()));
+        inv.trace.record_reads(|reads| reads.opaque.insert(backend.name.to_string()));
+        inv.trace.record_open_level(layer, located, root, Unevaluated::Backend(backend.clone()));
         Outcome::Opaque(backend.clone())
     }
 
@@ -206,7 +206,7 @@ impl Resolver<'_> {
         root: &str,
     ) -> Outcome {
         let variables = undetermined.variables.clone();
-        if !inv.notes_unsettled_levels(root) {
+        if !inv.trace.records_openness(root) {
             return Outcome::Undetermined { variables, candidates: Vec::new() };
         }
         let Some(reader) = located.level.backend.data_reader() else {
@@ -226,9 +226,9 @@ impl Resolver<'_> {
         if !candidates.is_empty() {
             let files = candidates.iter().map(|file| file.path.clone()).collect();
             let reason = Unevaluated::Undetermined { variables: variables.clone(), files };
-            inv.cannot_evaluate(layer, located, root, reason);
+            inv.trace.record_open_level(layer, located, root, reason);
         }
-        inv.unsettled.extend(candidates.iter().cloned());
+        inv.trace.record_open_files(&candidates);
         Outcome::Undetermined { variables, candidates }
     }
 
@@ -242,10 +242,11 @@ impl Resolver<'_> {
         value: &Value,
     ) -> Result<Value, LookupError> {
         let question = (std::ptr::from_ref(location), root.into());
-        let explainer = if inv.answered.contains(&question) { inv.explainer.take() } else { None };
+        let is_shown = inv.trace.answered.contains(&question);
+        let hidden = if is_shown { inv.trace.explainer.take() } else { None };
         let interpolated = self.interpolate(inv, value);
-        inv.explainer = explainer.or(inv.explainer.take());
-        inv.answered.insert(question);
+        inv.trace.explainer = hidden.or(inv.trace.explainer.take());
+        inv.trace.answered.insert(question);
         interpolated
     }
 
@@ -356,7 +357,7 @@ fn note_encrypted(
     (path, value): (&FilePath, &Value),
 ) {
     if has_encrypted_text(value) {
-        inv.cannot_evaluate(layer, located, root, Unevaluated::Encrypted(path.clone()));
+        inv.trace.record_open_level(layer, located, root, Unevaluated::Encrypted(path.clone()));
     }
 }
 

@@ -4,15 +4,16 @@
 use std::sync::Arc;
 
 use super::location::is_among;
+use super::trace::Trace;
 use super::{Choice, Invocation, LOOKUP_OPTIONS, Options, OptionsOf, Resolver, is_reserved};
 use crate::hiera::config::Layer;
 use crate::hiera::error::{LookupError, LookupErrorKind, LookupFrame};
 use crate::hiera::explain::{Event, Kind};
-use crate::hiera::hierarchy::located::LevelTarget;
+use crate::hiera::hierarchy::located::{LevelTarget, LocatedLevel};
 use crate::hiera::key::{KeySegment, LookupKey};
 use crate::hiera::lookup_options::{LookupOptions, OptionsFiles, check_layer_options};
 use crate::hiera::merge::{Strategy, fold};
-use crate::hiera::resolution::{LookupReads, MergeSource};
+use crate::hiera::resolution::{MergeSource, Unevaluated, UnsettledLevel};
 use crate::puppet::value::{Data, Value};
 use crate::text::Bounds;
 
@@ -77,8 +78,8 @@ impl Resolver<'_> {
         let mut meta = Invocation {
             stack: inv.stack.clone(),
             module: inv.module.clone(),
-            explainer: inv.explainer.take(),
             budget: inv.budget.clone(),
+            trace: Trace::of_options(inv.trace.explainer.take()),
             ..Invocation::default()
         };
         let assembled = meta.record_part(
@@ -97,11 +98,11 @@ impl Resolver<'_> {
             },
         );
         let assembled = Arc::new(assembled.map_err(|error| meta.guard_error(error)));
-        inv.explainer = meta.explainer;
+        inv.trace.explainer = meta.trace.explainer;
         // Options with tokens depend on more than the files. The tokens of the global layer and of
         // the environment are read once for all modules.
-        let LookupReads { variables, keys, .. } = &meta.reads;
-        if !variables.is_empty() || !keys.is_empty() {
+        let reads = meta.trace.reads.unwrap_or_default();
+        if !reads.variables.is_empty() || !reads.keys.is_empty() {
             self.cache.has_live_options.set(true);
         }
         let is_complete = self.cache.unread_options.borrow().len() == unread;
@@ -120,7 +121,7 @@ impl Resolver<'_> {
         let is_plain = self.ctx.tolerant
             && self.ctx.backends.is_none()
             && self.ctx.decryptor.is_none()
-            && inv.explainer.is_none()
+            && inv.trace.explainer.is_none()
             && inv.stack.iter().all(|frame| &*frame.text != LOOKUP_OPTIONS);
         if !is_plain {
             return None;
@@ -255,6 +256,40 @@ impl Resolver<'_> {
             check_layer_options(options, layer)?;
         }
         Ok(options)
+    }
+
+    /// Records that the file of a level was asked for options and could not be read. An editor shows
+    /// a finding at such a file instead.
+    pub(super) fn record_unread_options(
+        &self,
+        layer: &Layer,
+        located: &LocatedLevel,
+        reason: &Unevaluated,
+    ) {
+        let level = UnsettledLevel {
+            layer: layer.clone(),
+            level: located.level.name.clone(),
+            key: LOOKUP_OPTIONS.into(),
+            reason: reason.clone(),
+        };
+        let mut known = self.cache.unread_options.borrow_mut();
+        if !self.ctx.tolerant && !known.contains(&level) {
+            known.push(level);
+        }
+    }
+
+    /// Returns the levels that may hold options of a key, and whose files could not be read.
+    pub(super) fn unread_options_of(&self, key: &LookupKey) -> Vec<UnsettledLevel> {
+        self.cache
+            .unread_options
+            .borrow()
+            .iter()
+            .filter(|level| match &level.layer {
+                Layer::Module(module) => key.module_name() == Some(&**module),
+                Layer::Global | Layer::Environment => true,
+            })
+            .cloned()
+            .collect()
     }
 }
 

@@ -66,7 +66,7 @@ impl Resolver<'_> {
             fold::<LookupError>(merge, ready[n].len(), bounds, &mut |m| match &ready[n][m] {
                 Ready::Nothing => Ok(None),
                 Ready::Ask(number) => self.ask_ready(inv, layer, &levels.located[n], *number, root),
-                Ready::Open(number) if inv.notes_unsettled_levels(root) => {
+                Ready::Open(number) if inv.trace.records_openness(root) => {
                     self.ask_ready(inv, layer, &levels.located[n], *number, root)
                 }
                 Ready::Open(_) => Ok(None),

@@ -69,7 +69,7 @@ impl Resolver<'_> {
     ) -> Result<Option<Value>, LookupError> {
         let located = self.cached_levels(layer);
         let mut node = None;
-        if inv.explainer.is_some() {
+        if inv.trace.explainer.is_some() {
             match &*located {
                 Ok(levels) if !levels.takes_part => self.explain_missing_module(inv, layer),
                 _ => node = self.layer_kind(layer),
@@ -141,7 +141,7 @@ impl Resolver<'_> {
     ) -> Result<Option<Value>, LookupError> {
         let defining = self.files_defining(inv, root);
         let looks_elsewhere = !inv.order_override.is_empty();
-        if inv.tells_nothing() && defining.is_none() && !looks_elsewhere {
+        if inv.trace.is_off() && defining.is_none() && !looks_elsewhere {
             return self.search_ready(inv, layer, levels, root, merge);
         }
         let levels = &levels.located;
@@ -159,7 +159,7 @@ impl Resolver<'_> {
                 .partition(|location| !matches!(location.place, LevelTarget::NoMatch { .. }));
             for location in empty {
                 let outcome = self.ask_location(inv, layer, located, location, root, defining)?;
-                inv.record_step(layer, located, location, outcome);
+                inv.trace.record_step(layer, located, location, outcome);
             }
             inv.record_part(
                 || Kind::Level(located.level.name.clone()),
@@ -184,7 +184,7 @@ impl Resolver<'_> {
         if let (Some(defining), LevelTarget::File { path, exists: true }) =
             (defining, &location.place)
             && location.is_indexed
-            && inv.tells_nothing()
+            && inv.trace.is_off()
             && !is_among(defining, path)
         {
             return Ok(None); // as with most
@@ -195,7 +195,7 @@ impl Resolver<'_> {
             Ok(outcome)
         };
         let result: Result<Outcome, LookupError> =
-            match if inv.explainer.is_some() { location_kind(location) } else { None } {
+            match if inv.trace.explainer.is_some() { location_kind(location) } else { None } {
                 Some(node) => inv.record_part(|| node, ask),
                 None => ask(inv),
             };
@@ -210,7 +210,7 @@ impl Resolver<'_> {
             LevelTarget::File { path, .. } => Outcome::Failed(path.clone()),
             _ => Outcome::Opaque(located.level.backend.clone()),
         });
-        inv.record_step(layer, located, location, outcome);
+        inv.trace.record_step(layer, located, location, outcome);
         value
     }
 
@@ -262,16 +262,10 @@ impl Resolver<'_> {
         let options = inv.record_part(
             || Kind::Scope(format!("Searching for \"{LOOKUP_OPTIONS}\"")),
             |inv| {
-                let recording = inv.steps.take();
-                let options = self.search_default_levels(
-                    inv,
-                    layer,
-                    levels,
-                    LOOKUP_OPTIONS,
-                    &options::options_frame(),
-                    &Strategy::Hash,
-                );
-                inv.steps = recording;
+                let options = inv.nest(|inv| {
+                    let (root, frame) = (LOOKUP_OPTIONS, options::options_frame());
+                    self.search_default_levels(inv, layer, levels, root, &frame, &Strategy::Hash)
+                });
                 let options = options?.filter(|options| !matches!(options.data(), Data::Null));
                 if let Some(options) = &options {
                     check_layer_options(options, layer)?;
@@ -292,7 +286,7 @@ impl Resolver<'_> {
         frame: &LookupFrame,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
-        let node = if inv.explainer.is_some() { self.layer_kind(layer) } else { None };
+        let node = if inv.trace.explainer.is_some() { self.layer_kind(layer) } else { None };
         enter_frame(inv, frame.clone(), |inv| {
             let search = |inv: &mut Invocation| self.search_levels(inv, layer, levels, root, merge);
             match node {

@@ -97,9 +97,9 @@ impl Resolver<'_> {
         text: &str,
         from: Provenance,
     ) -> Result<Value, LookupError> {
-        let reads = inv.reads.clone();
+        let reads = inv.trace.reads.take();
         let result = self.interpolate_string(inv, text, from);
-        inv.reads = reads;
+        inv.trace.reads = reads;
         let marks = from.secrecy();
         result.map(|value| value.into_secret(marks)).map_err(|error| error.into_secret(marks))
     }
@@ -171,14 +171,16 @@ impl Resolver<'_> {
                             return Err(LookupError::new(LookupErrorKind::AliasNotWhole, origin));
                         }
                         Method::Alias => {
-                            inv.reads.keys.insert(argument.clone());
+                            inv.trace.record_reads(|reads| reads.keys.insert(argument.clone()));
                             let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
                             if found.is_none() {
-                                inv.reads.unfound_aliases.insert(argument.clone());
+                                inv.trace.record_reads(|reads| {
+                                    reads.unfound_aliases.insert(argument.clone())
+                                });
                             }
                             let found = match found {
                                 Some(found) => found,
-                                None if inv.leaves_open(argument) => {
+                                None if inv.trace.may_be_open(argument) => {
                                     Value::new_string(text, written)
                                 }
                                 None => Value::from(""),
@@ -190,9 +192,9 @@ impl Resolver<'_> {
                             return Ok(found.with_origin(origin));
                         }
                         Method::Lookup => {
-                            inv.reads.keys.insert(argument.clone());
+                            inv.trace.record_reads(|reads| reads.keys.insert(argument.clone()));
                             let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
-                            let is_open = found.is_none() && inv.leaves_open(argument);
+                            let is_open = found.is_none() && inv.trace.may_be_open(argument);
                             let empty = (!is_open).then(|| Value::from(""));
                             (found.or(empty), argument.clone())
                         }
@@ -230,8 +232,7 @@ impl Resolver<'_> {
         key: &LookupKey,
         origin: Option<Span>,
     ) -> Result<Option<Value>, LookupError> {
-        let name = variable_name(&key.text);
-        inv.reads.variables.insert(name.clone());
+        inv.trace.record_reads(|reads| reads.variables.insert(variable_name(&key.text)));
         let root = key.root_text();
         let scope = self.ctx.scope;
         let found = inv.record_part(
@@ -247,7 +248,7 @@ impl Resolver<'_> {
         match found {
             Variable::Known(value) => Ok(Some(value)),
             Variable::Unknown => {
-                inv.reads.unknown.insert(name);
+                inv.trace.record_reads(|reads| reads.unknown.insert(variable_name(&key.text)));
                 Ok(None)
             }
             Variable::Undefined

@@ -6,6 +6,7 @@
 
 mod age;
 mod client;
+mod connector;
 mod fields;
 mod kept;
 

@@ -13,17 +13,18 @@ use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use ureq::http::HeaderValue;
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
+use ureq::unversioned::resolver::DefaultResolver;
 use ureq::{Agent, Timeout};
 
 use super::PuppetdbConfig;
+use super::connector::{connector, is_closed};
 use crate::disk::{self, FileSystem as _, OsFs};
 use crate::text::FilePath;
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How often a request is sent whose connection is closed without an answer. A server refuses the
-/// certificate of a client after the handshake of TLS 1.3, so that the request may meet the closed
-/// connection before the refusal is read.
+/// How often a request is sent whose connection is closed without an answer. Some systems drop what a
+/// closed connection has brought, such as the refusal of a certificate.
 pub(super) const ATTEMPTS: usize = 4;
 /// The path of queries.
 const PATH: &str = "/pdb/query/v4";
@@ -140,7 +141,7 @@ fn agent(url: &str, config: &PuppetdbConfig) -> Result<Agent, String> {
         tls = tls.client_cert(client_certificate(config)?);
     }
     let timeout = config.timeout();
-    Ok(Agent::config_builder()
+    let config = Agent::config_builder()
         .tls_config(tls.build())
         .proxy(None)
         .max_redirects(0)
@@ -151,8 +152,8 @@ fn agent(url: &str, config: &PuppetdbConfig) -> Result<Agent, String> {
         .timeout_connect(Some(CONNECT.min(timeout)))
         .timeout_per_read(Some(timeout))
         .timeout_per_write(Some(timeout))
-        .build()
-        .new_agent())
+        .build();
+    Ok(Agent::with_parts(config, connector(), DefaultResolver::default()))
 }
 
 fn client_certificate(config: &PuppetdbConfig) -> Result<Option<ClientCert>, String> {
@@ -193,14 +194,6 @@ fn pem_items(path: &FilePath) -> Result<Vec<PemItem<'static>>, String> {
         OsFs.read(path, MAX_PEM).map_err(|error| format!("{path} cannot be read: {error}"))?;
     let items: Result<Vec<_>, _> = parse_pem(&text).collect();
     items.map_err(|_| format!("{path} is no PEM file"))
-}
-
-/// Whether the other side closed the connection. An error of TLS says why.
-fn is_closed(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind as Kind;
-    let closed =
-        [Kind::BrokenPipe, Kind::ConnectionReset, Kind::ConnectionAborted, Kind::UnexpectedEof];
-    closed.contains(&error.kind()) && !error.get_ref().is_some_and(|it| it.is::<rustls::Error>())
 }
 
 fn broke_off(url: &str, count: usize) -> String {

@@ -121,6 +121,23 @@ fn a_request_whose_connection_is_closed_is_sent_again() {
     assert_eq!(found, Ok(complete(1)));
 }
 
+/// A server that answers before it has read the request closes the connection while the request is
+/// sent, often before it is sent completely.
+#[test]
+fn a_refusal_that_arrives_before_the_request_is_sent_is_read() {
+    let bytes = answer("403 Forbidden", "Permission denied");
+    for _ in 0..200 {
+        let server = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let url = format!("http://{}", server.local_addr().expect("it has an address"));
+        let result = std::thread::scope(|scope| {
+            scope.spawn(|| server.accept().expect("it is asked").0.write_all(&bytes));
+            let query = "x".repeat(1 << 20);
+            client::ask(&url, &PuppetdbConfig::default(), &query, ENOUGH, &mut |_| Ok(()))
+        });
+        assert_eq!(result, Err(format!("{url} refuses this client: Permission denied")));
+    }
+}
+
 #[test]
 fn an_answer_that_breaks_off_is_none() {
     let half = format!("[{ROW},{ROW},{}", &ROW[..20]);

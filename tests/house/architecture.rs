@@ -80,8 +80,8 @@ const HOMES: [(&str, &[&str]); 25] = [
     ("ropey", &["text/document.rs"]),
     ("serde_yaml", &["yaml/serde.rs", "fixture.rs"]),
     // The one place that opens connections.
-    ("ureq", &["puppetdb/client.rs"]),
-    ("rustls", &["puppetdb/client.rs"]),
+    ("ureq", &["puppetdb/client.rs", "puppetdb/connector.rs"]),
+    ("rustls", &["puppetdb/client.rs", "puppetdb/connector.rs"]),
     ("TcpStream", &["puppetdb/client.rs"]),
     ("UdpSocket", &["puppetdb/client.rs"]),
     ("UnixStream", &["puppetdb/client.rs"]),

@@ -288,21 +288,22 @@ pub fn open_revisions(
 #[derive(Debug)]
 pub struct FolderReading {
     workspace: Workspace,
-    known_sources: Arc<Vec<NodeSource>>,
+    named_sources: Arc<Vec<NodeSource>>,
 }
 
 impl FolderReading {
     /// Takes the first reading.
     pub fn new(workspace: Workspace) -> FolderReading {
-        let known_sources = workspace.scan_request().known_sources;
-        FolderReading { workspace, known_sources }
+        let named_sources = workspace.scan_request().known_sources;
+        FolderReading { workspace, named_sources }
     }
 
     /// Reads the folders in another revision. Files with the stamps of the last reading are shared
     /// with it.
     pub fn read(&mut self, fs: &dyn FileSystem) -> Snapshot {
-        let mut scanned = scan::scan(&self.workspace.scan_request(), fs, &|_| {});
-        scanned.take_named_sources(&self.known_sources);
+        let named_sources = Some(self.named_sources.clone());
+        let request = scan::Request { named_sources, ..self.workspace.scan_request() };
+        let scanned = scan::scan(&request, fs, &|_| {});
         self.workspace.apply(Change::Scanned(Box::new(scanned)));
         self.workspace.snapshot()
     }

@@ -27,6 +27,8 @@ pub(crate) enum Work {
     Step,
     /// The engine for Ruby's patterns was started.
     Match,
+    /// A file of nodes that settings name was read.
+    Source,
 }
 
 /// How much work was done.
@@ -53,6 +55,8 @@ pub(crate) struct Counts {
     pub(crate) steps: usize,
     /// Matches of Ruby's patterns that were tried.
     pub(crate) matches: usize,
+    /// Files of nodes read.
+    pub(crate) sources: usize,
 }
 
 #[cfg(test)]
@@ -69,6 +73,7 @@ thread_local! {
             layouts: 0,
             steps: 0,
             matches: 0,
+            sources: 0,
         })
     };
 }
@@ -94,6 +99,7 @@ pub(crate) fn count_work(work: Work) {
             Work::Layout => now.layouts += 1,
             Work::Step => now.steps += 1,
             Work::Match => now.matches += 1,
+            Work::Source => now.sources += 1,
         }
         counts.set(now);
     });

@@ -190,6 +190,7 @@ impl Workspace {
             folders: self.folders.clone(),
             known: self.disk.clone(),
             known_sources: self.sources.clone(),
+            named_sources: None,
             known_entries: self.disk_entries.clone(),
             known_environments: is_as_on_disk
                 .then(|| (snapshot.names.clone(), snapshot.environments.clone())),

@@ -63,8 +63,9 @@ impl Workspace {
     /// data.
     pub fn into_revision(mut self, fs: &dyn FileSystem) -> Snapshot {
         let request = self.scan_request();
+        let named_sources = Some(request.known_sources.clone());
+        let request = scan::Request { named_sources, ..request };
         let mut scanned = scan::scan(&request, fs, &|_| {});
-        scanned.take_named_sources(&request.known_sources);
         scanned.share_equal_texts(&request.known);
         self.apply(Change::Scanned(Box::new(scanned)));
         self.snapshot()
@@ -182,6 +183,7 @@ struct VersionsDifference<'v> {
 mod tests {
     use super::*;
     use crate::fixture::Fixture;
+    use crate::text::work::take;
 
     const FILES: &str =
         "#- levels Role Common\n#- node a role=web\n#- /data/common.yaml\na: 1\nb: 2\n";
@@ -234,6 +236,19 @@ mod tests {
         let after = workspace.snapshot();
         assert_eq!(before.files_changed(&after), [path]);
         assert!(before.has_same_environments(&after));
+    }
+
+    /// A large fleet is not read in each revision of a history.
+    #[test]
+    fn a_revision_has_the_nodes_of_the_folders_without_reading_them() {
+        let fixture = Fixture::new(FILES);
+        let nodes = |snapshot: &Snapshot| snapshot.nodes.len();
+        let source = fixture.workspace.scan_request().known_sources[0].path.clone();
+        let workspace = fixture.workspace.without_editors();
+        fixture.fs.write(source.as_str(), "[]");
+        take();
+        let revision = workspace.into_revision(&fixture.fs);
+        assert_eq!((nodes(&revision), take().sources), (nodes(&fixture.workspace.snapshot()), 0));
     }
 
     fn workspace_text(workspace: &Workspace, path: &FilePath) -> String {

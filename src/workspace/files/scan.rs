@@ -35,6 +35,9 @@ pub struct Request {
     pub known: Arc<BTreeMap<FilePath, Arc<File>>>,
     /// Files of nodes that were read before; unchanged ones are not read again.
     pub known_sources: Arc<Vec<NodeSource>>,
+    /// The files of nodes that settings name, of another reading: they take the place of those in the
+    /// folders. `None` where the latter are read.
+    pub named_sources: Option<Arc<Vec<NodeSource>>>,
     /// Everything that existed when they were read.
     pub known_entries: Arc<BTreeMap<FilePath, DiskEntry>>,
     /// The names and environments of that reading; `None` where settings or an editor's texts make
@@ -69,13 +72,6 @@ impl Scan {
     /// Whether nodes come from these versions of these files.
     pub(in crate::workspace) fn has_sources(&self, known: &[NodeSource]) -> bool {
         source_stamps(&self.sources) == source_stamps(known)
-    }
-
-    /// Replaces the files of nodes that settings name by those of another reading.
-    pub fn take_named_sources(&mut self, known: &[NodeSource]) {
-        self.sources.retain(|source| source.step.is_some());
-        let named = known.iter().filter(|source| source.step.is_none()).cloned();
-        self.sources.splice(0..0, named);
     }
 
     /// Takes the known versions of files whose texts are the same.
@@ -172,7 +168,8 @@ pub(crate) fn scan_at_most(
     let start = Instant::now();
     let trusted = request.folders.iter().filter_map(|folder| fs.real_path(folder)).collect();
     let limits = WalkLimits { max_entries, ..walk_limits(trusted) };
-    let mut reading = FolderScan { request, fs, limits, scan: Scan::default() };
+    let mut reading =
+        FolderScan { request, fs, limits, scan: Scan::default(), named: BTreeSet::new() };
     request.folders.iter().for_each(|folder| reading.walk(folder));
     reading.read_configs();
     let (mut names, mut environments) =
@@ -193,6 +190,8 @@ struct FolderScan<'a> {
     fs: &'a dyn FileSystem,
     limits: WalkLimits,
     scan: Scan,
+    /// The files in the folders that settings name as files of nodes.
+    named: BTreeSet<FilePath>,
 }
 
 impl FolderScan<'_> {

@@ -9,6 +9,7 @@ use tracing::debug;
 use super::{FileContent, FolderScan, file_of};
 use crate::disk::{DiskEntry, Stamp, WalkLimits};
 use crate::text::FilePath;
+use crate::text::work::{Work, count_work};
 use crate::workspace::config::EnvironmentConfig;
 use crate::workspace::environments::Environments;
 use crate::workspace::files::file::Content;
@@ -22,6 +23,10 @@ impl FolderScan<'_> {
     /// Reads the nodes of the workspace, and those of each environment that has settings of its
     /// own.
     pub(super) fn read_nodes(&mut self, names: &DiskNames) {
+        if let Some(sources) = &self.request.named_sources {
+            let named = sources.iter().filter(|source| source.step.is_none());
+            self.scan.sources.extend(named.cloned());
+        }
         let (config, folders) = (self.request.config.clone(), self.request.folders.clone());
         self.read_nodes_of(None, &config.common, &folders, names);
         for (root, own) in &config.environments {
@@ -49,8 +54,10 @@ impl FolderScan<'_> {
         let rows = &self.request.config.puppetdb_rows;
         let answer = rows.iter().filter(|path| self.fs.entry(path).is_some()).cloned();
         for path in answer.chain(paths).collect::<Vec<_>>() {
-            if !seen.insert(path.clone()) {
-                continue; // Globs may overlap, and so may folders.
+            self.named.insert(path.clone());
+            // Globs may overlap, and so may folders.
+            if !seen.insert(path.clone()) || self.request.named_sources.is_some() {
+                continue;
             }
             let stamp = match self.fs.entry(&path) {
                 Some(DiskEntry::File(stamp)) => Some(stamp),
@@ -87,10 +94,8 @@ impl FolderScan<'_> {
         if !all.any(|one| one.nodes.infer.reads_files()) {
             return;
         }
-        let is_named: BTreeSet<&FilePath> =
-            self.scan.sources.iter().map(|source| &source.path).collect();
         let files = self.scan.entries.iter().filter_map(|(path, entry)| match entry {
-            DiskEntry::File(stamp) if !is_named.contains(path) => Some((path, *stamp)),
+            DiskEntry::File(stamp) if !self.named.contains(path) => Some((path, *stamp)),
             _ => None,
         });
         let candidates: Vec<(FilePath, Stamp, Candidate)> = files
@@ -224,6 +229,7 @@ impl FolderScan<'_> {
     }
 
     fn nodes_in(&self, path: &FilePath) -> Result<SourceContent, String> {
+        count_work(Work::Source);
         let text = match Content::new(self.fs.read(path, self.request.config.max_file_size)) {
             Content::Text(text) => text,
             Content::NotUtf8(_) => return Err("it is not UTF-8".into()),

@@ -137,20 +137,7 @@ impl GitRepository {
     ///
     /// Errors: objects are missing, as in a partial clone.
     pub fn into_tree(self, revision: &GitRevision) -> Result<TreeFs, String> {
-        let mut fs = TreeFs {
-            mount: self.mount.clone(),
-            files: BTreeMap::new(),
-            folders: BTreeMap::from([(self.mount.clone(), false)]),
-            on_disk: BTreeMap::new(),
-            pointers: Mutex::default(),
-            has_links: false,
-            missing: Mutex::default(),
-            repository: Mutex::new(self.inner),
-        };
-        let links = fs.list(revision.tree).map_err(|error| error.message().to_owned())?;
-        fs.has_links = !links.is_empty();
-        fs.follow(links);
-        Ok(fs)
+        TreeFs::new((self.inner, self.mount), revision, &HashMap::new())
     }
 }
 
@@ -197,6 +184,37 @@ fn stamp_part(from: usize, bytes: &[u8]) -> i64 {
 type Links = Vec<(FilePath, String)>;
 
 impl TreeFs {
+    /// `sizes` are those of blobs that are known.
+    fn new(
+        (repository, mount): (git2::Repository, FilePath),
+        revision: &GitRevision,
+        sizes: &HashMap<Oid, u64>,
+    ) -> Result<TreeFs, String> {
+        let mut fs = TreeFs {
+            files: BTreeMap::new(),
+            folders: BTreeMap::from([(mount.clone(), false)]),
+            on_disk: BTreeMap::new(),
+            pointers: Mutex::default(),
+            has_links: false,
+            missing: Mutex::default(),
+            mount,
+            repository: Mutex::new(repository),
+        };
+        let links = fs.list(revision.tree, sizes).map_err(|error| error.message().to_owned())?;
+        fs.has_links = !links.is_empty();
+        fs.follow(links);
+        Ok(fs)
+    }
+
+    /// Returns the files of another revision. Files that both revisions have are not looked up again.
+    ///
+    /// Errors: objects are missing, as in a partial clone.
+    pub fn into_revision(self, revision: &GitRevision) -> Result<TreeFs, String> {
+        let sizes = self.files.values().map(|blob| (blob.id, blob.size)).collect();
+        let repository = self.repository.into_inner().unwrap_or_else(PoisonError::into_inner);
+        TreeFs::new((repository, self.mount), revision, &sizes)
+    }
+
     /// Returns the folder of the working tree.
     pub fn mount(&self) -> &FilePath {
         &self.mount
@@ -257,8 +275,8 @@ impl TreeFs {
         self.repository.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lists a tree; returns its links.
-    fn list(&mut self, tree: Oid) -> Result<Links, git2::Error> {
+    /// Lists a tree; returns its links. `sizes` are those of blobs that are known.
+    fn list(&mut self, tree: Oid, sizes: &HashMap<Oid, u64>) -> Result<Links, git2::Error> {
         let mut links = Links::new();
         let repository = self.repository.get_mut().unwrap_or_else(PoisonError::into_inner);
         let (tree, odb) = (repository.find_tree(tree)?, repository.odb()?);
@@ -277,8 +295,12 @@ impl TreeFs {
                     self.folders.insert(path, false);
                 }
                 (_, Some(ObjectType::Blob)) => {
-                    let size = odb.read_header(entry.id()).map_or(0, |(size, _)| size as u64);
-                    self.files.insert(path, Blob { id: entry.id(), size });
+                    let id = entry.id();
+                    let size = sizes
+                        .get(&id)
+                        .copied()
+                        .unwrap_or_else(|| odb.read_header(id).map_or(0, |(size, _)| size as u64));
+                    self.files.insert(path, Blob { id, size });
                 }
                 _ => {}
             }

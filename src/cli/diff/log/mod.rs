@@ -27,7 +27,7 @@ use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
 use crate::text::similar::suggestion;
 use crate::workspace::environments::overview::Overview;
-use crate::workspace::files::git::{GitCommit, GitRepository, GitRevision};
+use crate::workspace::files::git::{GitCommit, GitRepository, GitRevision, TreeFs};
 use crate::workspace::files::kinds::FileKind;
 use crate::workspace::{Snapshot, WorkspaceConfig};
 
@@ -59,7 +59,7 @@ pub(in crate::cli) fn run(
         repository,
         config: opened.settings.workspace,
         reading: FolderReading::new(opened.workspace),
-        has_links: false,
+        tree: None,
         title: String::new(),
         shown: 0,
         is_chosen: false,
@@ -92,8 +92,8 @@ struct HistoryWalk<'a> {
     /// The settings of all revisions.
     config: WorkspaceConfig,
     reading: FolderReading,
-    /// Whether the revision that was read last has links: a file may have several paths then.
-    has_links: bool,
+    /// The files of the revision that was read last.
+    tree: Option<TreeFs>,
     /// The first line: the key, and the nodes that are known.
     title: String,
     /// The number of commits that were printed.
@@ -129,7 +129,9 @@ impl HistoryWalk<'_> {
             let before = match self.repository.parent_of(commit) {
                 Some(parent) => {
                     let paths = self.repository.paths_changed(&commit.revision, &parent)?;
-                    if !self.has_links
+                    // A file may have several paths where there are links.
+                    let has_links = self.tree.as_ref().is_some_and(TreeFs::has_links);
+                    if !has_links
                         && !paths
                             .iter()
                             .any(|one| one.is_link || self.may_matter(&one.path, &after))
@@ -172,10 +174,13 @@ impl HistoryWalk<'_> {
     }
 
     fn read(&mut self, revision: &GitRevision) -> Result<Snapshot, Failure> {
-        let tree = GitRepository::discover(&self.root)?.into_tree(revision)?;
+        let tree = match self.tree.take() {
+            Some(tree) => tree.into_revision(revision)?,
+            None => GitRepository::discover(&self.root)?.into_tree(revision)?,
+        };
         let snapshot = self.reading.read(&tree);
-        self.has_links = tree.has_links();
         require_contents(&tree)?;
+        self.tree = Some(tree);
         Ok(snapshot)
     }
 

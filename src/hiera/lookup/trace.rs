@@ -20,11 +20,11 @@ pub(super) struct Trace {
     /// The steps of the key that was asked for; `None` for other ways, and while another key is looked
     /// up for this one.
     pub(super) steps: Option<Vec<LookupStep>>,
-    /// The variables and keys that tokens read.
+    /// The variables and keys that tokens read; `None` where the caller does not ask for them.
     pub(super) reads: Option<LookupReads>,
-    /// The levels that could not be evaluated.
+    /// The levels that could not be evaluated; `None` where the caller does not ask for them.
     openness: Option<Openness>,
-    /// The tree of the whole search.
+    /// The tree of the whole search; `None` where the caller does not ask for it.
     pub(super) explainer: Option<Box<Explainer>>,
     /// With a tree: pairs of a location and a key that the location's function has answered. The
     /// function is not called again, and the tree shows the answer once.
@@ -127,8 +127,8 @@ impl Trace {
         }
     }
 
-    /// Whether it is recorded that a level cannot be evaluated for this root key. Of options that
-    /// such a level may hold it is not: every answer would be open.
+    /// Whether levels that cannot be evaluated are recorded for this root key. For `lookup_options`
+    /// they are not: every answer would be open.
     pub(super) fn records_openness(&self, root: &str) -> bool {
         self.openness.is_some() && root != LOOKUP_OPTIONS
     }

@@ -585,8 +585,10 @@ impl Asked {
                 server.ask("workspace/textDocumentContent", &page(path));
                 self.questions += 1;
             }
-            // An edit that loses all values of the file, and is taken back.
-            for later in ["", &text] {
+            // An edit that loses all values of the file, and is taken back. Without the options that mark
+            // them, the values of other files would be no secrets.
+            let options = text.lines().find(|line| line.starts_with("lookup_options:"));
+            for later in [options.unwrap_or_default(), &text] {
                 let change = json!({
                     "textDocument": {"uri": document["uri"], "version": 2},
                     "contentChanges": [{"text": later}],

@@ -105,7 +105,6 @@ impl<'a> NodeValues<'a> {
 
     /// Returns the number of nodes that share the cache of another one.
     #[cfg(test)]
-    #[cfg(test)]
     pub(super) fn shared_cache_count(&self) -> usize {
         self.cached_as.iter().enumerate().filter(|(number, other)| number != *other).count()
     }

@@ -24,7 +24,7 @@ pub(super) fn is_closed(error: &io::Error) -> bool {
     closed.contains(&error.kind()) && !error.get_ref().is_some_and(|it| it.is::<rustls::Error>())
 }
 
-/// Makes such connections of others.
+/// Wraps connections, so that what has arrived is read although a request could not be sent.
 #[derive(Debug)]
 struct ReadToEnd;
 

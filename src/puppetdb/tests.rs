@@ -122,7 +122,8 @@ fn a_request_whose_connection_is_closed_is_sent_again() {
 }
 
 /// A server that answers before it has read the request closes the connection while the request is
-/// sent, often before it is sent completely.
+/// sent, often before it is sent completely. Other systems may drop what has arrived by then.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_refusal_that_arrives_before_the_request_is_sent_is_read() {
     let bytes = answer("403 Forbidden", "Permission denied");

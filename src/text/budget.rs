@@ -144,7 +144,6 @@ impl Budget {
 
     /// Returns the parts that are left.
     #[cfg(test)]
-    #[cfg(test)]
     pub(crate) fn parts_left(&self) -> u64 {
         self.parts.0.get()
     }

@@ -133,7 +133,7 @@ impl GitRepository {
         Some(name.as_str()?.to_owned())
     }
 
-    /// Returns the files of a revision. Takes the repository: each revision has its own.
+    /// Returns the files of a revision. Takes the repository; [`TreeFs::into_revision`] goes on with it.
     ///
     /// Errors: objects are missing, as in a partial clone.
     pub fn into_tree(self, revision: &GitRevision) -> Result<TreeFs, String> {
@@ -184,7 +184,7 @@ fn stamp_part(from: usize, bytes: &[u8]) -> i64 {
 type Links = Vec<(FilePath, String)>;
 
 impl TreeFs {
-    /// `sizes` are those of blobs that are known.
+    /// Returns the files of a revision. `sizes` has the sizes of blobs that are known.
     fn new(
         (repository, mount): (git2::Repository, FilePath),
         revision: &GitRevision,
@@ -206,7 +206,8 @@ impl TreeFs {
         Ok(fs)
     }
 
-    /// Returns the files of another revision. Files that both revisions have are not looked up again.
+    /// Returns the files of another revision. The sizes of blobs that both revisions have are not read
+    /// again.
     ///
     /// Errors: objects are missing, as in a partial clone.
     pub fn into_revision(self, revision: &GitRevision) -> Result<TreeFs, String> {
@@ -275,7 +276,7 @@ impl TreeFs {
         self.repository.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lists a tree; returns its links. `sizes` are those of blobs that are known.
+    /// Lists a tree; returns its links. `sizes` has the sizes of blobs that are known.
     fn list(&mut self, tree: Oid, sizes: &HashMap<Oid, u64>) -> Result<Links, git2::Error> {
         let mut links = Links::new();
         let repository = self.repository.get_mut().unwrap_or_else(PoisonError::into_inner);

@@ -13,6 +13,7 @@ pub mod edits;
 mod effort;
 pub mod history;
 mod kept;
+pub mod key_change;
 mod keys;
 mod known;
 mod needed;

@@ -6,8 +6,8 @@ use std::io::Write;
 use serde_json::{Value as Json, json};
 
 use super::Report;
-use crate::fleet::compare::changes::KeyChange;
 use crate::fleet::compare::edits::Edit;
+use crate::fleet::compare::key_change::KeyChange;
 use crate::fleet::leaves::{LeafDifference, PathStep, leaf_differences};
 use crate::hiera::resolution::Resolution;
 use crate::ide::change_report::ChangeReport;

@@ -9,41 +9,19 @@ use std::sync::Arc;
 
 use super::answer::NodeAnswers;
 use super::concerned::nodes_concerned;
-use super::nodes::{ChangedNodes, ComparedNodes, NodeChoice, Witnesses, rank_nodes};
+use super::key_change::{KeyChange, add_changes, join_changes};
+use super::nodes::{ChangedNodes, ComparedNodes, NodeChoice, Witnesses};
 use super::refused::{RefusedFile, refused_files};
 use super::relocated::relocated_keys;
 use super::{ComparedSide, Comparer, Effort, KnownAnswers, environment_after, keys};
-use crate::fleet::leaves::is_same_order;
 use crate::fleet::node_caches::NodeCaches;
 use crate::fleet::ways::ReadWay;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::hiera::resolution::Resolution;
 use crate::text::FilePath;
 use crate::text::work::{Work, count_work};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::Node;
-
-/// A key with another effective value.
-#[derive(Clone, Debug)]
-pub struct KeyChange {
-    /// The root key.
-    pub key: Arc<str>,
-    /// The merge strategies that calls name and for which both answers are the same; `None` for
-    /// that of `lookup_options`.
-    pub strategies: BTreeSet<Option<String>>,
-    /// Whether only the order of members differs.
-    pub is_order: bool,
-    /// The lookup before, of one of the nodes that have this answer before. Only comparisons of whole
-    /// trees keep its steps.
-    pub before: Arc<Resolution>,
-    /// The lookup after, of one of the nodes that have this answer after, which may be another one.
-    pub after: Arc<Resolution>,
-    /// The nodes, by their numbers before.
-    pub nodes: BTreeSet<usize>,
-    /// The keys with edited data that cause it.
-    pub causes: BTreeSet<Arc<str>>,
-}
 
 /// The changes in an environment.
 pub struct EnvironmentChanges<'a> {
@@ -195,7 +173,7 @@ impl<'a> Comparer<'a> {
             nodes,
             known,
             refused,
-            done: HashMap::new(),
+            stakes: HashMap::new(),
             changes: BTreeMap::new(),
         };
         if !files.is_empty() {
@@ -236,7 +214,7 @@ impl<'a> Comparer<'a> {
             add_other_nodes((before, after), nodes, &mut stakes);
             tracing.trace(stakes)?;
         }
-        Some(tracing.changes.into_values().flatten().collect())
+        Some(tracing.into_changes())
     }
 }
 
@@ -284,8 +262,9 @@ struct ChangeTracing<'t, 'a> {
     /// The changes, where they are known already.
     known: Option<&'t ChangedNodes>,
     refused: &'t [RefusedFile],
-    /// The nodes for which a key was looked up.
-    done: HashMap<Arc<str>, BTreeSet<usize>>,
+    /// The stakes of each key that was looked up, in the order of the steps.
+    stakes: HashMap<Arc<str>, Vec<Stake>>,
+    /// The changes that each step found, without causes.
     changes: BTreeMap<Arc<str>, Vec<KeyChange>>,
 }
 
@@ -295,21 +274,23 @@ impl ChangeTracing<'_, '_> {
     fn trace(&mut self, mut waiting: BTreeMap<Arc<str>, Stake>) -> Option<()> {
         while !waiting.is_empty() {
             let mut next: BTreeMap<Arc<str>, Stake> = BTreeMap::new();
-            for (key, mut stake) in waiting {
+            for (key, stake) in waiting {
                 if self.before.snapshot.cancel_token().is_cancelled() {
                     return None;
                 }
-                let mut changed = self.complete_causes(&key, &mut stake);
-                if !stake.nodes.is_empty() {
-                    changed.extend(self.look_up(&key, &stake));
+                let (mut changed, left) = self.changed_before(&key, &stake);
+                if !left.is_empty() {
+                    changed.extend(self.look_up(&key, left));
                 }
+                self.stakes.entry(key.clone()).or_default().push(stake);
                 if changed.is_empty() {
                     continue;
                 }
+                let causes = &self.stakes[&key].last().expect("it was pushed").causes;
                 for asker in self.askers_of(&key) {
                     let known = next.entry(asker).or_default();
                     known.nodes.extend(&changed);
-                    known.causes.extend(stake.causes.iter().cloned());
+                    known.causes.extend(causes.iter().cloned());
                 }
             }
             waiting = next;
@@ -345,44 +326,46 @@ impl ChangeTracing<'_, '_> {
         snapshot.keys().keys().filter(is_merged_by).cloned().collect()
     }
 
-    /// Adds causes to the changes of a key that are known already, and leaves the nodes for which the
-    /// key is still to be looked up. Returns the nodes of changes that have other causes now: the
-    /// changes of the keys that ask for this one have them, too.
-    fn complete_causes(&mut self, key: &Arc<str>, stake: &mut Stake) -> BTreeSet<usize> {
-        let Some(done) = self.done.get(key) else { return BTreeSet::new() };
-        let known: BTreeSet<usize> = stake.nodes.intersection(done).copied().collect();
-        let mut changed = BTreeSet::new();
-        for change in self.changes.get_mut(key).into_iter().flatten() {
-            let mut nodes = change.nodes.intersection(&known).copied().peekable();
-            if nodes.peek().is_some() && !change.causes.is_superset(&stake.causes) {
-                changed.extend(nodes);
-                change.causes.extend(stake.causes.iter().cloned());
+    /// Returns the nodes of a stake for which the key is known to change, and now has other causes: the
+    /// changes of the keys that ask for this one have them, too; and the nodes for which the key is
+    /// still to be looked up.
+    fn changed_before(&self, key: &Arc<str>, stake: &Stake) -> (BTreeSet<usize>, BTreeSet<usize>) {
+        let Some(stakes) = self.stakes.get(key) else {
+            return (BTreeSet::new(), stake.nodes.clone());
+        };
+        let changes = self.changes.get(key).into_iter().flatten();
+        let mut changed: BTreeSet<usize> =
+            changes.flat_map(|change| change.nodes.intersection(&stake.nodes)).copied().collect();
+        let mut left = stake.nodes.clone();
+        for earlier in stakes {
+            left.retain(|node| !earlier.nodes.contains(node));
+            if earlier.causes.is_superset(&stake.causes) {
+                changed.retain(|node| !earlier.nodes.contains(node));
             }
         }
-        stake.nodes.retain(|node| !known.contains(node));
-        changed
+        (changed, left)
     }
 
     /// Looks a key up in each way in which it is read, and once as the data say; returns the nodes
     /// for which an answer differs.
-    fn look_up(&mut self, key: &Arc<str>, stake: &Stake) -> BTreeSet<usize> {
-        self.done.entry(key.clone()).or_default().extend(&stake.nodes);
+    fn look_up(&mut self, key: &Arc<str>, mut nodes: BTreeSet<usize>) -> BTreeSet<usize> {
+        nodes.retain(|node| !self.refused.iter().any(|file| file.fails(key, *node)));
         let ComparedSide { snapshot, environment, .. } = self.after;
         let mut changed = BTreeSet::new();
         for way in ReadWay::certain_ways(snapshot, environment, key) {
-            changed.extend(self.compare_way(key, &way, stake));
+            changed.extend(self.compare_way(key, &way, &nodes));
         }
         changed
     }
 
     /// Returns the nodes for which the answer differs in a way.
-    fn compare_way(&mut self, key: &Arc<str>, way: &ReadWay<'_>, stake: &Stake) -> BTreeSet<usize> {
-        let nodes = stake
-            .nodes
-            .iter()
-            .copied()
-            .filter(|node| !self.refused.iter().any(|file| file.fails(key, *node)))
-            .collect();
+    fn compare_way(
+        &mut self,
+        key: &Arc<str>,
+        way: &ReadWay<'_>,
+        nodes: &BTreeSet<usize>,
+    ) -> BTreeSet<usize> {
+        let nodes = nodes.iter().copied().collect();
         let witnesses = Witnesses::choose(nodes, key, self.known);
         let nodes = &witnesses.numbers;
         let (all, are_kinds) = self.before.compared_nodes();
@@ -393,75 +376,25 @@ impl ChangeTracing<'_, '_> {
         let old = self.comparer.known_answers(before, (key, way), nodes);
         let mut new = NodeAnswers::default();
         self.comparer.add_answers((self.after, of_kinds(all_later)), (key, way), &later, &mut new);
-        let known = self.changes.entry(key.clone()).or_default();
+        let found = self.changes.entry(key.clone()).or_default();
         let pairs = nodes.iter().copied().zip(later);
-        let changed =
-            group_changes((key, way), (pairs, &witnesses), (&old, &new), &stake.causes, known);
+        let changed = add_changes((key, way), (pairs, &witnesses), (&old, &new), found);
         self.comparer.keep_answers(self.before, (key, way), old);
         changed
     }
-}
 
-/// Adds the changes of a key in one way to those that are known of it: one for each pair of answers
-/// that differ, those of most nodes first. A change that is the same with another strategy is one
-/// change. The numbers before and after of the witnesses are given. Returns the nodes for which the
-/// answer differs.
-pub(super) fn group_changes(
-    (key, way): (&Arc<str>, &ReadWay<'_>),
-    (nodes, witnesses): (impl Iterator<Item = (usize, usize)>, &Witnesses),
-    (old, new): (&NodeAnswers, &NodeAnswers),
-    causes: &BTreeSet<Arc<str>>,
-    known: &mut Vec<KeyChange>,
-) -> BTreeSet<usize> {
-    let mut pairs: BTreeMap<(usize, usize), BTreeSet<usize>> = BTreeMap::new();
-    for (node, later) in nodes {
-        if let Some(pair) = old.number(node).zip(new.number(later)) {
-            pairs.entry(pair).or_default().extend(witnesses.nodes_of(&node));
+    /// Returns the changes, in the order of keys, each with the causes of its nodes.
+    fn into_changes(self) -> Vec<KeyChange> {
+        let ChangeTracing { changes, stakes, nodes, .. } = self;
+        let mut all = Vec::new();
+        for (key, found) in changes {
+            for mut change in join_changes(found, nodes.nodes) {
+                let of_nodes =
+                    stakes[&key].iter().filter(|it| !it.nodes.is_disjoint(&change.nodes));
+                change.causes = of_nodes.flat_map(|stake| &stake.causes).cloned().collect();
+                all.push(change);
+            }
         }
-    }
-    // The numbers of answers follow the order of the lookups, which is that of the nodes asked about.
-    let mut pairs: Vec<((usize, usize), BTreeSet<usize>)> = pairs.into_iter().collect();
-    pairs.sort_by_key(|(_, nodes)| rank_nodes(nodes));
-    let mut changed = BTreeSet::new();
-    for ((one, other), nodes) in pairs {
-        let (one, other) = (old.answer(one), new.answer(other));
-        let (Some(before), Some(after)) = (&one.lookup, &other.lookup) else { continue };
-        let is_order = one.is_same(other) == Some(true);
-        let is_reordered = match (&before.value, &after.value) {
-            (Ok(Some(before)), Ok(Some(after))) => !is_same_order(before, after),
-            _ => false,
-        };
-        if is_order && !is_reordered {
-            continue;
-        }
-        changed.extend(&nodes);
-        let change = KeyChange {
-            key: key.clone(),
-            strategies: BTreeSet::from([way.strategy_name()]),
-            is_order,
-            before: before.clone(),
-            after: after.clone(),
-            nodes,
-            causes: causes.clone(),
-        };
-        let is_same = |one: &&mut KeyChange| {
-            one.nodes == change.nodes
-                && one.is_order == change.is_order
-                && has_same_value(&one.before, &change.before)
-                && has_same_value(&one.after, &change.after)
-        };
-        match known.iter_mut().find(is_same) {
-            Some(one) => one.strategies.extend(change.strategies),
-            None => known.push(change),
-        }
-    }
-    changed
-}
-
-fn has_same_value(one: &Resolution, other: &Resolution) -> bool {
-    match (&one.value, &other.value) {
-        (Ok(one), Ok(other)) => one == other,
-        (Err(_), Err(_)) => true,
-        _ => false,
+        all
     }
 }

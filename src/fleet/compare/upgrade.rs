@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::changes::{EnvironmentChanges, KeyChange};
+use super::changes::EnvironmentChanges;
 use super::edits::{Edit, EditKind};
+use super::key_change::KeyChange;
 use super::nodes::NodeChoice;
 use super::whole::find_whole_changes;
 use super::{ComparedSide, environment_after};

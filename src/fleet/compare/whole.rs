@@ -1,11 +1,10 @@
 //! Keys looked up for all nodes in two snapshots, as Puppet does: a file or a config that Puppet
 //! refuses fails all lookups of its readers.
 
-use std::collections::BTreeSet;
-
 use super::ComparedSide;
 use super::answer::{ComparedAnswer, NodeAnswers};
-use super::changes::{EnvironmentChanges, KeyChange, group_changes};
+use super::changes::EnvironmentChanges;
+use super::key_change::{KeyChange, add_changes, join_changes};
 use super::nodes::{ChangedNodes, ComparedNodes, NodeChoice, Witnesses};
 use crate::fleet::node_caches::NodeCaches;
 use crate::fleet::node_values::NodeValues;
@@ -63,9 +62,9 @@ pub(super) fn find_whole_changes<'a>(
             let new = answers(&values.1, after, &sorted_later);
             let pairs = asked.iter().copied().zip(asked_later.iter().copied());
             let pairs = (pairs, &witnesses);
-            group_changes((&name, &way), pairs, (&old, &new), &BTreeSet::new(), &mut of_key);
+            add_changes((&name, &way), pairs, (&old, &new), &mut of_key);
         }
-        changes.extend(of_key);
+        changes.extend(join_changes(of_key, nodes.nodes));
     }
     Some(nodes.into_changes((before.1, after.1), changes))
 }
@@ -97,8 +96,9 @@ pub(super) fn find_one_sided_changes<'a>(
         }
         let (old, new) = if is_new { (&missing, &found) } else { (&found, &missing) };
         let pairs = (nodes.compared.iter().map(|node| (*node, *node)), &witnesses);
-        group_changes((&name, &way), pairs, (old, new), &BTreeSet::new(), &mut changes);
+        add_changes((&name, &way), pairs, (old, new), &mut changes);
     }
+    let changes = join_changes(changes, nodes.nodes);
     nodes.into_changes((side.1, side.1), changes)
 }
 

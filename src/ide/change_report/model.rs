@@ -8,8 +8,9 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::masking::{HIDDEN, Masking};
-use crate::fleet::compare::changes::{EnvironmentChanges, KeyChange};
+use crate::fleet::compare::changes::EnvironmentChanges;
 use crate::fleet::compare::edits::{Edit, EditKind};
+use crate::fleet::compare::key_change::KeyChange;
 use crate::fleet::compare::refused::RefusedFile;
 use crate::fleet::leaves::{PathStep, leaf_differences, path_text};
 use crate::hiera::resolution::Resolution;

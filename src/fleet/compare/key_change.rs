@@ -1,0 +1,282 @@
+//! Changes of a key grouped by the answers before and after, for the nodes that have both.
+//!
+//! Lookups group nodes by what they read ([`crate::fleet::groups`]), so that their groups depend on
+//! the other nodes that are asked about, and on the step of a search that asks. A change has all
+//! nodes for which a report states the same, whichever groups they are from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+
+use super::answer::NodeAnswers;
+use super::nodes::{Witnesses, rank_nodes};
+use crate::fleet::leaves::is_same_order;
+use crate::fleet::ways::ReadWay;
+use crate::hiera::resolution::Resolution;
+use crate::hiera::scope::Scope;
+use crate::puppet::value::{Data, Value};
+use crate::workspace::nodes::Node;
+
+/// A key with another effective value.
+#[derive(Clone, Debug)]
+pub struct KeyChange {
+    /// The root key.
+    pub key: Arc<str>,
+    /// The merge strategies that calls name and for which both answers are the same; `None` for
+    /// that of `lookup_options`.
+    pub strategies: BTreeSet<Option<String>>,
+    /// Whether only the order of members differs.
+    pub is_order: bool,
+    /// The lookup before, of one of the nodes that have this answer before. Only comparisons of whole
+    /// trees keep its steps.
+    pub before: Arc<Resolution>,
+    /// The lookup after, of one of the nodes that have this answer after, which may be another one.
+    pub after: Arc<Resolution>,
+    /// The nodes, by their numbers before.
+    pub nodes: BTreeSet<usize>,
+    /// The keys with edited data that cause it.
+    pub causes: BTreeSet<Arc<str>>,
+}
+
+/// Adds the changes of a key in one way: one for each pair of answers that differ. The numbers
+/// before and after of the witnesses are given. Returns the nodes for which the answer differs.
+pub(super) fn add_changes(
+    (key, way): (&Arc<str>, &ReadWay<'_>),
+    (nodes, witnesses): (impl Iterator<Item = (usize, usize)>, &Witnesses),
+    (old, new): (&NodeAnswers, &NodeAnswers),
+    found: &mut Vec<KeyChange>,
+) -> BTreeSet<usize> {
+    let mut pairs: BTreeMap<(usize, usize), BTreeSet<usize>> = BTreeMap::new();
+    for (node, later) in nodes {
+        if let Some(pair) = old.number(node).zip(new.number(later)) {
+            pairs.entry(pair).or_default().extend(witnesses.nodes_of(&node));
+        }
+    }
+    let mut changed = BTreeSet::new();
+    for ((one, other), nodes) in pairs {
+        let (one, other) = (old.answer(one), new.answer(other));
+        let (Some(before), Some(after)) = (&one.lookup, &other.lookup) else { continue };
+        let is_order = one.is_same(other) == Some(true);
+        let is_reordered = match (&before.value, &after.value) {
+            (Ok(Some(before)), Ok(Some(after))) => !is_same_order(before, after),
+            _ => false,
+        };
+        if is_order && !is_reordered {
+            continue;
+        }
+        changed.extend(&nodes);
+        found.push(KeyChange {
+            key: key.clone(),
+            strategies: BTreeSet::from([way.strategy_name()]),
+            is_order,
+            before: before.clone(),
+            after: after.clone(),
+            nodes,
+            causes: BTreeSet::new(),
+        });
+    }
+    changed
+}
+
+/// Joins the changes of a key, each in one way: first those that differ in nodes alone, then those
+/// that differ in the way alone. Those of most nodes come first in each way; `all` are the nodes
+/// before.
+pub(super) fn join_changes(found: Vec<KeyChange>, all: &[Arc<Node>]) -> Vec<KeyChange> {
+    if found.len() < 2 {
+        return found;
+    }
+    let mut of_ways: IndexMap<BTreeSet<Option<String>>, IndexMap<ChangeContent, KeyChange>> =
+        IndexMap::new();
+    for change in found {
+        let of_way = of_ways.entry(change.strategies.clone()).or_default();
+        match of_way.entry(ChangeContent::of_change(&change, all)) {
+            Entry::Vacant(entry) => drop(entry.insert(change)),
+            Entry::Occupied(mut entry) => {
+                let known = entry.get_mut();
+                if change.nodes.first() < known.nodes.first() {
+                    known.before = change.before;
+                    known.after = change.after;
+                }
+                known.nodes.extend(change.nodes);
+            }
+        }
+    }
+    let mut joined: Vec<KeyChange> = Vec::new();
+    for of_way in of_ways.into_values() {
+        let mut of_way: Vec<KeyChange> = of_way.into_values().collect();
+        of_way.sort_by_key(|change| rank_nodes(&change.nodes));
+        for change in of_way {
+            match joined.iter_mut().find(|one| differ_in_way_alone(one, &change)) {
+                Some(one) => one.strategies.extend(change.strategies),
+                None => joined.push(change),
+            }
+        }
+    }
+    joined
+}
+
+fn differ_in_way_alone(one: &KeyChange, other: &KeyChange) -> bool {
+    one.nodes == other.nodes
+        && one.is_order == other.is_order
+        && has_same_value(&one.before, &other.before)
+        && has_same_value(&one.after, &other.after)
+}
+
+fn has_same_value(one: &Resolution, other: &Resolution) -> bool {
+    match (&one.value, &other.value) {
+        (Ok(one), Ok(other)) => one == other,
+        (Err(_), Err(_)) => true,
+        _ => false,
+    }
+}
+
+/// The part of a change that reports state for each of its nodes: both answers with the places and
+/// the order of their parts, and the values of the variables that these come from.
+struct ChangeContent {
+    before: Arc<Resolution>,
+    after: Arc<Resolution>,
+    is_order: bool,
+    /// The scope of one of the nodes.
+    scope: Arc<Scope>,
+}
+
+impl ChangeContent {
+    fn of_change(change: &KeyChange, all: &[Arc<Node>]) -> ChangeContent {
+        let first = change.nodes.first().expect("a change has a node");
+        ChangeContent {
+            before: change.before.clone(),
+            after: change.after.clone(),
+            is_order: change.is_order,
+            scope: all[*first].scope.clone(),
+        }
+    }
+}
+
+impl PartialEq for ChangeContent {
+    fn eq(&self, other: &ChangeContent) -> bool {
+        let sides = [(&self.before, &other.before), (&self.after, &other.after)];
+        self.is_order == other.is_order
+            && sides.iter().all(|(one, other)| is_stated_alike(one, other))
+            && (Arc::ptr_eq(&self.scope, &other.scope)
+                || sides
+                    .iter()
+                    .flat_map(|(side, _)| &side.reads.variables)
+                    .all(|name| self.scope.get_path(name) == other.scope.get_path(name)))
+    }
+}
+
+impl Eq for ChangeContent {}
+
+impl Hash for ChangeContent {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.before.value.as_ref().ok().hash(state);
+        self.after.value.as_ref().ok().hash(state);
+    }
+}
+
+/// Whether reports state the same about two lookups of a key.
+fn is_stated_alike(one: &Resolution, other: &Resolution) -> bool {
+    let has_same_value = match (&one.value, &other.value) {
+        (Ok(Some(one)), Ok(Some(other))) => has_same_places(one, other),
+        (one, other) => one == other,
+    };
+    has_same_value
+        && one.is_secret() == other.is_secret()
+        && one.unsettled_levels.is_empty() == other.unsettled_levels.is_empty()
+        && one.reads.variables == other.reads.variables
+        && one.reads.keys == other.reads.keys
+}
+
+/// Whether two values are equal with the places and the order of their parts.
+fn has_same_places(one: &Value, other: &Value) -> bool {
+    one.origin == other.origin
+        && match (one.data(), other.data()) {
+            (Data::Hash(a), Data::Hash(b)) => {
+                a.len() == b.len()
+                    && a.iter().zip(b.iter()).all(|(one, other)| {
+                        one.0 == other.0 && has_same_places(&one.1.value, &other.1.value)
+                    })
+            }
+            (Data::Array(a), Data::Array(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| has_same_places(a, b))
+            }
+            (Data::Sensitive(one), Data::Sensitive(other)) => has_same_places(one, other),
+            (one, other) => one == other,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::Fixture;
+    use crate::fleet::compare::KnownAnswers;
+    use crate::fleet::compare::changes::find_changes;
+    use crate::fleet::compare::nodes::NodeChoice;
+    use crate::text::{FilePath, SourceChange, TextEdit, TextRange};
+
+    /// Returns the changes that replacements of texts in files make: keys with their nodes.
+    fn changes(fleet: &str, edits: &[(&str, &str, &str)]) -> Vec<String> {
+        let before = Fixture::new(fleet).snapshot;
+        let mut change = SourceChange::default();
+        let mut paths = Vec::new();
+        for (path, old, new) in edits {
+            let path = FilePath::new(path);
+            let text = before.file(&path).and_then(|file| file.text()).expect("a text");
+            let start = text.find_all(old)[0];
+            let end = start + old.len() as u32;
+            change.push(&path, TextEdit::new(TextRange::new(start, end), *new));
+            paths.push(path);
+        }
+        let after = before.after_change(&change).expect("it can change");
+        let everyone = NodeChoice::chosen_by(&|_| true);
+        let all = find_changes(&before, &after, &paths, &everyone, &mut KnownAnswers::default());
+        let all = all.expect("not cancelled");
+        let changes = all.iter().flat_map(|one| one.changes.iter().map(move |it| (one, it)));
+        let told = changes.map(|(one, change)| {
+            let nodes: Vec<&str> = change.nodes.iter().map(|it| &*one.nodes[*it].name).collect();
+            format!("{}: {} by {}", change.key, nodes.join(" "), {
+                let causes: Vec<&str> = change.causes.iter().map(|cause| &**cause).collect();
+                causes.join(" ")
+            })
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn nodes_share_a_change_whatever_the_lookup_of_another_node_reads() {
+        // The lookup for `n0` alone asks for `a`, which distinguishes the other nodes.
+        let fleet = "#- node n0 kind=odd role=r0\n#- node n1 kind=plain role=r1\n#- node n2 kind=plain role=r2\n#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Kind, path: 'kinds/%{kind}.yaml'}\n- {name: Role, path: 'roles/%{role}.yaml'}\n- {name: Common, path: common.yaml}\n#- /data/kinds/odd.yaml\nx: \"%{lookup('a')}\"\n#- /data/roles/r1.yaml\na: 1\n#- /data/roles/r2.yaml\na: 1\n#- /data/common.yaml\na: 0\nx: 0\nk: \"1 %{lookup('x')}\"\n";
+        let edit = ("/data/common.yaml", "1 %", "2 %");
+        assert_eq!(changes(fleet, &[edit]), ["k: n1 n2 by k", "k: n0 by k"]);
+    }
+
+    #[test]
+    fn nodes_share_a_change_whichever_step_of_the_search_finds_it() {
+        // `x` is read from another file for `web`; `y` changes for both nodes.
+        let fleet = "#- node db role=db\n#- node web role=web\n#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Role, path: 'roles/%{role}.yaml'}\n- {name: Common, path: common.yaml}\n#- /data/roles/web.yaml\nx: {a: 1, b: 1}\n#- /data/common.yaml\nx: {a: 1, b: 2}\ny: 1\nk: \"%{lookup('x.a')} %{lookup('y')}\"\n";
+        let swap = (
+            "/hiera.yaml",
+            "- {name: Role, path: 'roles/%{role}.yaml'}\n- {name: Common, path: common.yaml}\n",
+            "- {name: Common, path: common.yaml}\n- {name: Role, path: 'roles/%{role}.yaml'}\n",
+        );
+        assert_eq!(
+            changes(fleet, &[swap, ("/data/common.yaml", "y: 1", "y: 2")]),
+            ["k: db web by k x y", "x: web by x", "y: db web by y"]
+        );
+    }
+
+    #[test]
+    fn changes_from_other_places_or_variables_stay_apart() {
+        let fleet = "#- node a role=web\n#- node b role=db\n#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Role, path: 'roles/%{role}.yaml'}\n- {name: Common, path: common.yaml}\n#- /data/roles/web.yaml\nk: 1\n#- /data/roles/db.yaml\nk: 1\n#- /data/common.yaml\nother: \"1 %{role}\"\nasks: \"%{lookup('k')}\"\n";
+        let edits = ["web", "db"].map(|role| format!("/data/roles/{role}.yaml"));
+        let edits: Vec<(&str, &str, &str)> =
+            edits.iter().map(|path| (path.as_str(), "k: 1", "k: 2")).collect();
+        assert_eq!(changes(fleet, &edits), ["asks: a b by k", "k: a by k", "k: b by k"]);
+        assert_eq!(
+            changes(fleet, &[("/data/common.yaml", "1 %", "2 %")]),
+            ["other: a by other", "other: b by other"]
+        );
+    }
+}

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use indexmap::Equivalent;
 
 use super::rich::Rich;
+use crate::text::work::{Work, count_work};
 use crate::text::{SmallMap, Span};
 
 mod provenance;
@@ -352,6 +353,7 @@ impl From<&'static str> for Value {
 
 impl PartialEq for Value {
     fn eq(&self, other: &Value) -> bool {
+        count_work(Work::Compare);
         self.data == other.data
     }
 }

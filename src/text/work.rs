@@ -29,6 +29,8 @@ pub(crate) enum Work {
     Match,
     /// A file of nodes that settings name was read.
     Source,
+    /// Two values were compared.
+    Compare,
 }
 
 /// How much work was done.
@@ -57,6 +59,8 @@ pub(crate) struct Counts {
     pub(crate) matches: usize,
     /// Files of nodes read.
     pub(crate) sources: usize,
+    /// Values compared, the parts of values included.
+    pub(crate) compared: usize,
 }
 
 #[cfg(test)]
@@ -74,6 +78,7 @@ thread_local! {
             steps: 0,
             matches: 0,
             sources: 0,
+            compared: 0,
         })
     };
 }
@@ -100,6 +105,7 @@ pub(crate) fn count_work(work: Work) {
             Work::Step => now.steps += 1,
             Work::Match => now.matches += 1,
             Work::Source => now.sources += 1,
+            Work::Compare => now.compared += 1,
         }
         counts.set(now);
     });

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hiera_ls::diagnostics::{RulesConfig, check_file};
 use hiera_ls::disk::MemoryFs;
+use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::Resolver;
 use hiera_ls::hiera::merge::{DeepOptions, Strategy};
 use hiera_ls::ide::hover::{HoverConfig, hover};
@@ -85,7 +86,9 @@ fn pipeline(criterion: &mut Criterion) {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let resolver = Resolver::new(snapshot.lookup_context(&environment, &view, &scope));
-                keys.iter().filter(|key| resolver.lookup_value(key, merge).is_ok()).count()
+                keys.iter()
+                    .filter(|key| resolver.lookup(&LookupKey::of_root(key), merge).value.is_ok())
+                    .count()
             });
         });
     }

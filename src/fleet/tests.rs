@@ -350,8 +350,9 @@ fn options_with_tokens_are_those_of_each_node() {
         let context = snapshot.lookup_context(environment, &view, &node.scope);
         let resolver = Resolver::new(context);
         // The options of keys of no module are part of those of a module.
-        resolver.lookup_value("k", None).expect("the lookup succeeds");
-        let found = resolver.lookup_value("m::x", None).expect("the lookup succeeds");
+        let look_up = |key| resolver.lookup(&LookupKey::of_root(key), None).value;
+        look_up("k").expect("the lookup succeeds");
+        let found = look_up("m::x").expect("the lookup succeeds");
         found.expect("there is a value").as_array().map(<[_]>::len)
     });
     assert_eq!(values.collect::<Vec<_>>(), [Some(1), Some(2)]);

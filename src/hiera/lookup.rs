@@ -299,29 +299,6 @@ impl<'a> Resolver<'a> {
         &self.ctx
     }
 
-    /// Looks up the effective value of a key and nothing else: the fast way.
-    ///
-    /// `merge` overrides `lookup_options`; `Ok(None)` means that nothing was found.
-    pub fn lookup_value(
-        &self,
-        key: &str,
-        merge: Option<&Strategy>,
-    ) -> Result<Option<Value>, LookupError> {
-        let mut inv = Invocation::default();
-        self.value_in(&mut inv, &parse_key(key)?, merge)
-    }
-
-    fn value_in(
-        &self,
-        inv: &mut Invocation,
-        key: &LookupKey,
-        merge: Option<&Strategy>,
-    ) -> Result<Option<Value>, LookupError> {
-        inv.module = key.module_name().map(Into::into);
-        let choice = self.choose_strategy(inv, key, merge)?;
-        self.find_chosen(inv, key, &choice, None)
-    }
-
     /// Looks up the effective value of a key, and records the steps.
     pub fn lookup(&self, key: &LookupKey, merge: Option<&Strategy>) -> Resolution {
         self.lookup_with(Invocation::for_key(key), key, merge)
@@ -558,7 +535,8 @@ pub fn layers_of(key: &LookupKey) -> Vec<Layer> {
     layers
 }
 
-fn parse_key(key: &str) -> Result<LookupKey, LookupError> {
+/// Returns the key that a text names; Puppet's error where it names none.
+pub fn parse_key(key: &str) -> Result<LookupKey, LookupError> {
     LookupKey::parse(key)
         .map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(key.to_owned()), None))
 }

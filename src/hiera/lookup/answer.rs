@@ -22,8 +22,11 @@ impl Resolver<'_> {
         unsettled: &mut Vec<UnsettledLevel>,
     ) -> Result<Option<RequestAnswer>, LookupError> {
         self.answer_by(request, &mut |resolver, name, merge| {
-            let mut inv = Invocation::new(Trace::of_openness());
-            let value = resolver.value_in(&mut inv, name, merge);
+            let trace = Trace::of_openness();
+            let mut inv = Invocation { trace, ..Invocation::for_key(name) };
+            let chosen = resolver.choose_strategy(&mut inv, name, merge);
+            let value =
+                chosen.and_then(|choice| resolver.find_chosen(&mut inv, name, &choice, None));
             if inv.trace.is_open() || !resolver.unread_options_of(name).is_empty() {
                 // Few answers are unsettled, and only a full lookup lists the levels that are the
                 // reason.

@@ -17,7 +17,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use hiera_ls::disk::OsFs;
 use hiera_ls::eyaml::EyamlConfig;
 use hiera_ls::hiera::eyaml::Decryptor;
-use hiera_ls::hiera::lookup::{Context, Resolver};
+use hiera_ls::hiera::lookup::{Context, Resolver, parse_key};
 use hiera_ls::hiera::merge::parse_strategy;
 use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::puppet::print::{PrintOptions, print_json};
@@ -253,8 +253,8 @@ pub fn answer_of(resolver: &Resolver<'_>, question: &Question) -> Value {
         Some(given) => parse_strategy(&from_json(given)).map_err(|error| error.to_string()),
     };
     let found = merge.and_then(|merge| {
-        resolver
-            .lookup_value(&question.key, merge.as_ref())
+        parse_key(&question.key)
+            .and_then(|key| resolver.lookup(&key, merge.as_ref()).value)
             .map_err(|error| error.revealed_message())
     });
     match found {

@@ -112,6 +112,7 @@ impl<'a> FileAudience<'a> {
             lookup: &lookup,
             ends_at_first: false, // The part of a place in a group depends on the places behind the value.
             is_enough: &|made| made >= limits.groups,
+            asked: None,
         };
         let mut found = if self.readers().is_empty() {
             let (nodes, scope, cases) = (Vec::new(), self.scope.clone(), Vec::new());

@@ -443,6 +443,7 @@ impl<'a> Comparer<'a> {
             lookup: &lookup,
             ends_at_first: way.ends_at_first(snapshot, key),
             is_enough: &|_| is_over(),
+            asked: Some(&side.caches.asked),
         };
         visit_groups(&question, numbers, |Group { nodes, resolution, .. }| {
             visit(nodes, self.compared_answer(resolution, side));

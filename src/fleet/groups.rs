@@ -8,7 +8,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::questions::Questions;
+use super::questions::{KeyQuestions, Questions};
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Scope;
 use crate::workspace::Snapshot;
@@ -80,6 +80,9 @@ pub struct FleetQuestion<'a> {
     pub ends_at_first: bool,
     /// Whether no lookup is to be made beyond so many.
     pub is_enough: &'a dyn Fn(usize) -> bool,
+    /// The questions that other lookups in the environment asked; `None` where this question shares
+    /// none with others.
+    pub asked: Option<&'a KeyQuestions>,
 }
 
 /// Groups these nodes, given by their numbers, by the answer to a question.
@@ -101,13 +104,15 @@ pub fn visit_groups(
     let asked = Questions::of_key(snapshot, environment, root, ends_at_first);
     let mut waiting: BinaryHeap<WaitingClass> =
         asked.split_nodes(nodes).into_iter().map(WaitingClass).collect();
+    let own = KeyQuestions::default();
+    let known = question.asked.unwrap_or(&own);
     let (mut made, mut rest) = (0, Vec::new());
     while let Some(WaitingClass(class)) = waiting.pop() {
         if (question.is_enough)(made) || snapshot.cancel_token().is_cancelled() {
             rest.extend(class);
             continue;
         }
-        let (group, others) = answer_class(question, class);
+        let (group, others) = answer_class(question, class, known);
         made += 1;
         visit(group);
         waiting.extend(others.into_iter().map(WaitingClass));
@@ -134,12 +139,16 @@ impl PartialOrd for WaitingClass {
 }
 
 /// Returns the group of the first node of a class, and the classes of the nodes that are not in it.
-fn answer_class(question: &FleetQuestion<'_>, class: Vec<usize>) -> (Group, Vec<Vec<usize>>) {
+fn answer_class(
+    question: &FleetQuestion<'_>,
+    class: Vec<usize>,
+    known: &KeyQuestions,
+) -> (Group, Vec<Vec<usize>>) {
     let FleetQuestion { snapshot, environment, .. } = *question;
     let first = class[0];
     let scope = snapshot.nodes_of(environment)[first].scope.clone();
     let resolution = (question.lookup)(&scope, Some(first));
-    let asked = Questions::of_open_lookup(snapshot, environment, &resolution);
+    let asked = Questions::of_open_lookup(snapshot, environment, &resolution, known);
     let (nodes, others) = asked.split_off(first, class);
     (Group { nodes, scope, resolution, cases: Vec::new() }, others)
 }

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use super::questions::KeyQuestions;
 use crate::hiera::lookup::{Context, LookupCache, Resolver};
 use crate::text::{FilePath, Memo};
 
@@ -12,6 +13,8 @@ pub(super) struct NodeCaches<'a> {
     caches: Memo<CachedScope, Rc<LookupCache>>,
     /// The caches of a snapshot in which the same files exist.
     base: Option<&'a NodeCaches<'a>>,
+    /// The questions by which lookups tell nodes apart.
+    pub(super) asked: KeyQuestions,
 }
 
 /// A scope that many keys are looked up in. All contexts with one of these scopes lead to the same
@@ -30,7 +33,7 @@ impl<'a> NodeCaches<'a> {
     /// Creates caches for an environment in a later snapshot. Where the environment is the same one,
     /// and the same files exist in it, levels that are located in `base` are not located again.
     pub(super) fn of_later(base: &'a NodeCaches<'a>, has_same_files: bool) -> NodeCaches<'a> {
-        NodeCaches { caches: Memo::default(), base: has_same_files.then_some(base) }
+        NodeCaches { base: has_same_files.then_some(base), ..NodeCaches::default() }
     }
 
     /// Returns a resolver for lookups in a scope; `None` for one that shares nothing.

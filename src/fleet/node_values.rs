@@ -179,7 +179,16 @@ impl<'a> NodeValues<'a> {
     ) -> FleetQuestion<'q> {
         let NodeValues { snapshot, environment, .. } = *self;
         let is_enough = &|_| false;
-        FleetQuestion { snapshot, environment, root, lookup, ends_at_first: false, is_enough }
+        let asked = Some(&self.caches.asked);
+        FleetQuestion {
+            snapshot,
+            environment,
+            root,
+            lookup,
+            ends_at_first: false,
+            is_enough,
+            asked,
+        }
     }
 
     /// Returns the groups of the nodes with these numbers, in order, or of all.

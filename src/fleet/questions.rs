@@ -12,7 +12,7 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::pattern::Pattern;
 use crate::hiera::resolution::Resolution;
-use crate::text::FilePath;
+use crate::text::{FilePath, Memo};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::{NodeColumn, NodesReading};
@@ -24,11 +24,34 @@ pub(super) struct Questions {
     /// Of a file: by which location a node reads the file, if it does.
     files: Vec<Arc<NodesReading>>,
     /// Of lookups that end at the first value: by which locations a node reads the files of a key.
-    searches: Vec<FirstSearch>,
+    searches: Vec<Arc<FirstSearch>>,
     /// Of a variable: its value.
     values: Vec<Arc<NodeColumn>>,
     /// Of a variable: whether it is unknown.
     unknown: Vec<Arc<NodeColumn>>,
+}
+
+/// The questions of the root keys that lookups in one environment of one snapshot ask for, each
+/// found once.
+#[derive(Debug, Default)]
+pub struct KeyQuestions(Memo<(Arc<str>, bool), Arc<Questions>>);
+
+impl KeyQuestions {
+    /// Returns how a node reads the files that define a root key, as far as its lookups read them.
+    fn of_key(
+        &self,
+        snapshot: &Snapshot,
+        environment: &Environment,
+        root: Arc<str>,
+    ) -> Arc<Questions> {
+        let ends_at_first = snapshot.keys().ends_at_first(&root, None);
+        let question = (root, ends_at_first);
+        self.0.get_or(&question, || {
+            let mut asked = Questions::default();
+            asked.add_key(snapshot, environment, &question.0, ends_at_first);
+            Arc::new(asked)
+        })
+    }
 }
 
 impl Questions {
@@ -58,18 +81,19 @@ impl Questions {
         asked
     }
 
-    /// Returns the further questions that one lookup asked.
+    /// Returns the further questions that one lookup asked. `known` has those of keys that other
+    /// lookups asked for.
     pub(super) fn of_lookup(
         snapshot: &Snapshot,
         environment: &Environment,
         resolution: &Resolution,
+        known: &KeyQuestions,
     ) -> Questions {
         let mut asked = Questions::default();
         for key in &resolution.reads.keys {
-            let root = LookupKey::parse(key).map(|key| key.root_text().to_string());
-            let root = root.as_deref().unwrap_or(key);
-            let ends_at_first = snapshot.keys().ends_at_first(root, None);
-            asked.add_key(snapshot, environment, root, ends_at_first);
+            let root =
+                LookupKey::parse(key).map_or_else(|_| key.as_str().into(), |key| key.root_text());
+            asked.add_all(&known.of_key(snapshot, environment, root));
         }
         for name in &resolution.reads.variables {
             let column = snapshot.node_column(environment, name);
@@ -87,12 +111,27 @@ impl Questions {
         snapshot: &Snapshot,
         environment: &Environment,
         resolution: &Resolution,
+        known: &KeyQuestions,
     ) -> Questions {
-        let mut asked = Questions::of_lookup(snapshot, environment, resolution);
+        let mut asked = Questions::of_lookup(snapshot, environment, resolution, known);
         for name in deciding_variables(environment, resolution) {
             asked.add_unknown(snapshot.node_column(environment, name));
         }
         asked
+    }
+
+    /// Asks the questions of a key.
+    fn add_all(&mut self, of_key: &Questions) {
+        for file in &of_key.files {
+            self.push_file(file.clone());
+        }
+        self.searches.extend(of_key.searches.iter().cloned());
+    }
+
+    fn push_file(&mut self, readers: Arc<NodesReading>) {
+        if !self.files.iter().any(|known| Arc::ptr_eq(known, &readers)) {
+            self.files.push(readers);
+        }
     }
 
     /// Asks how a node reads the files that define a root key, as far as its lookups read them.
@@ -132,11 +171,8 @@ impl Questions {
         path: &FilePath,
     ) {
         let readers = snapshot.readers_of(environment, path);
-        if readers.all_nodes().len() > 0
-            && !self.files.iter().any(|known| Arc::ptr_eq(known, &readers))
-            && readers.tells_nodes_apart()
-        {
-            self.files.push(readers);
+        if readers.all_nodes().len() > 0 && readers.tells_nodes_apart() {
+            self.push_file(readers);
         }
     }
 
@@ -165,7 +201,7 @@ impl Questions {
         }
         search.files.sort_by_key(|file| file.readers.turn.location);
         if search.files.iter().any(|file| file.readers.tells_nodes_apart()) {
-            self.searches.push(search);
+            self.searches.push(Arc::new(search));
         }
     }
 

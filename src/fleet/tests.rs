@@ -197,6 +197,7 @@ fn compare(text: &str, seed: u64) -> ((usize, usize), usize) {
             lookup: &lookup,
             ends_at_first: false,
             is_enough: &|_| false,
+            asked: None,
         };
         let all = group_by_answer(&question, &numbers);
         question.ends_at_first = snapshot.keys().ends_at_first(&root, None);
@@ -318,6 +319,7 @@ fn each_node_of_a_group_has_the_cases_of_its_own_lookup() {
                 lookup: &lookup,
                 ends_at_first: seed % 2 == 0 && snapshot.keys().ends_at_first(&root, None),
                 is_enough: &|_| false,
+                asked: None,
             };
             let mut groups = group_by_answer(&question, &numbers).groups;
             add_cases(&question, &mut groups, &mut 100_000);

@@ -158,6 +158,7 @@ fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize
                 lookup: &|scope, _| lookup(key, scope),
                 ends_at_first: false,
                 is_enough: &|made| made >= MAX_LOOKUPS,
+                asked: None,
             };
             for group in group_by_answer(&question, &readers.certainly).groups {
                 for case in cases(&question, &group) {

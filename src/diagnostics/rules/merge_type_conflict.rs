@@ -153,6 +153,7 @@ fn misses_alias(context: &EntryContext<'_>, root: &LookupKey, resolution: &Resol
         },
         ends_at_first: false,
         is_enough: &|made| made >= MAX_OTHERS,
+        asked: None,
     };
     let readers = snapshot.readers_of(environment, &file.file.path);
     let found = group_by_answer(&question, &readers.certainly);

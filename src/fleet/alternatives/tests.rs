@@ -24,6 +24,7 @@ fn check(text: &str, known: &[(&str, &str)], mut lookups: usize, expect: Expect)
         lookup: &lookup,
         ends_at_first: false,
         is_enough: &|_| false,
+        asked: None,
     };
     let mut scope = Scope::open("test");
     scope.assume_values(
@@ -251,6 +252,7 @@ fn the_first_case_that_holds_is_the_answer_of_each_node() {
             lookup: &lookup,
             ends_at_first: false,
             is_enough: &|_| false,
+            asked: None,
         };
         let unknown = Scope::open("test");
         let cases =
@@ -322,6 +324,7 @@ fn the_locations_of_a_case_are_open_for_the_files_that_it_leaves_open() {
         lookup: &lookup,
         ends_at_first: false,
         is_enough: &|_| false,
+        asked: None,
     };
     let scope = Scope::open("test");
     let open_after = |mut lookups: usize| {

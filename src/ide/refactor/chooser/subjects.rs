@@ -130,6 +130,7 @@ impl<'c> Subjects<'c> {
                 lookup: &lookup,
                 ends_at_first: false,
                 is_enough: &|made| made >= most,
+                asked: None,
             };
             group_by_answer(&question, nodes).groups
         };

@@ -378,9 +378,19 @@ impl<'a> Comparer<'a> {
         (key, way): (&Arc<str>, &ReadWay<'_>),
         numbers: &[usize],
     ) -> NodeAnswers {
-        let mut answers = self.known.borrow_mut().take(&known_question(before, key, way));
+        let mut answers = self.take_answers(before, (key, way));
         self.add_answers((before, kinds), (key, way), numbers, &mut answers);
         answers
+    }
+
+    /// Returns the answers before the change that are known. The caller gives them to
+    /// [`Comparer::keep_answers`].
+    fn take_answers(
+        &self,
+        before: ComparedSide<'_>,
+        (key, way): (&Arc<str>, &ReadWay<'_>),
+    ) -> NodeAnswers {
+        self.known.borrow_mut().take(&known_question(before, key, way))
     }
 
     /// Keeps answers before the change for the next one. A cancelled lookup is no answer.
@@ -391,8 +401,17 @@ impl<'a> Comparer<'a> {
         answers: NodeAnswers,
     ) {
         if !self.before.cancel_token().is_cancelled() {
-            self.known.borrow_mut().put(known_question(before, key, way), answers);
+            self.put_answers(before, (key, way), answers);
         }
+    }
+
+    fn put_answers(
+        &self,
+        before: ComparedSide<'_>,
+        (key, way): (&Arc<str>, &ReadWay<'_>),
+        answers: NodeAnswers,
+    ) {
+        self.known.borrow_mut().put(known_question(before, key, way), answers);
     }
 
     /// Adds the answers of the nodes, or of these kinds of nodes, with these numbers that are not
@@ -480,6 +499,12 @@ impl<'a> ComparedSide<'a> {
     /// Returns the nodes that are compared, and whether they are kinds of nodes.
     fn compared_nodes(self) -> (&'a [Arc<Node>], bool) {
         NodeValues::all_nodes(self.snapshot, self.environment)
+    }
+
+    /// Returns the kinds of nodes, if these are compared.
+    fn compared_kinds(self) -> Option<&'a [Arc<Node>]> {
+        let (all, are_kinds) = self.compared_nodes();
+        are_kinds.then_some(all)
     }
 
     /// Returns the ways in which a key is read.

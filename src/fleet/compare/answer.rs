@@ -41,6 +41,11 @@ impl NodeAnswers {
         self.all.push(answer);
     }
 
+    /// Returns the number of answers.
+    pub(super) fn count(&self) -> usize {
+        self.all.len()
+    }
+
     /// Returns how many bytes the answers take, about: a value shares most of its parts with the
     /// data.
     pub(super) fn bytes(&self) -> usize {

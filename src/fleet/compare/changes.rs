@@ -4,8 +4,9 @@
 //! Unlike a comparison of counts, keys whose tokens lead to a changed key are looked up, too, on the
 //! nodes for which that key changes: for all others each answer that they ask for is the same.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::answer::NodeAnswers;
 use super::concerned::nodes_concerned;
@@ -21,6 +22,7 @@ use crate::text::FilePath;
 use crate::text::work::{Work, count_work};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
+use crate::workspace::files::parallel::{on_all_cores_with, thread_count};
 use crate::workspace::nodes::Node;
 
 /// The changes in an environment.
@@ -253,6 +255,9 @@ fn add_other_nodes(
     }
 }
 
+/// The number of keys whose answers are held at a time, before only the changes are kept.
+const KEYS_AT_ONCE: usize = 256;
+
 /// The search for changes in an environment.
 struct ChangeTracing<'t, 'a> {
     comparer: &'t Comparer<'t>,
@@ -273,25 +278,29 @@ impl ChangeTracing<'_, '_> {
     /// cancelled.
     fn trace(&mut self, mut waiting: BTreeMap<Arc<str>, Stake>) -> Option<()> {
         while !waiting.is_empty() {
+            let mut changed: BTreeMap<Arc<str>, BTreeSet<usize>> = BTreeMap::new();
+            let mut left: Vec<(&Arc<str>, BTreeSet<usize>)> = Vec::new();
+            for (key, stake) in &waiting {
+                let (known, nodes) = self.changed_before(key, stake);
+                changed.insert(key.clone(), known);
+                left.push((key, nodes));
+            }
+            for keys in left.chunks(KEYS_AT_ONCE) {
+                for (key, nodes) in self.look_up(keys)? {
+                    changed.entry(key).or_default().extend(nodes);
+                }
+            }
             let mut next: BTreeMap<Arc<str>, Stake> = BTreeMap::new();
             for (key, stake) in waiting {
-                if self.before.snapshot.cancel_token().is_cancelled() {
-                    return None;
-                }
-                let (mut changed, left) = self.changed_before(&key, &stake);
-                if !left.is_empty() {
-                    changed.extend(self.look_up(&key, left));
-                }
-                self.stakes.entry(key.clone()).or_default().push(stake);
-                if changed.is_empty() {
-                    continue;
-                }
-                let causes = &self.stakes[&key].last().expect("it was pushed").causes;
-                for asker in self.askers_of(&key) {
+                let changed = &changed[&key];
+                let askers =
+                    if changed.is_empty() { BTreeSet::new() } else { self.askers_of(&key) };
+                for asker in askers {
                     let known = next.entry(asker).or_default();
-                    known.nodes.extend(&changed);
-                    known.causes.extend(causes.iter().cloned());
+                    known.nodes.extend(changed);
+                    known.causes.extend(stake.causes.iter().cloned());
                 }
+                self.stakes.entry(key).or_default().push(stake);
             }
             waiting = next;
         }
@@ -346,41 +355,75 @@ impl ChangeTracing<'_, '_> {
         (changed, left)
     }
 
-    /// Looks a key up in each way in which it is read, and once as the data say; returns the nodes
-    /// for which an answer differs.
-    fn look_up(&mut self, key: &Arc<str>, mut nodes: BTreeSet<usize>) -> BTreeSet<usize> {
-        nodes.retain(|node| !self.refused.iter().any(|file| file.fails(key, *node)));
+    /// Looks each key up for its nodes in each way in which it is read, and once as the data say;
+    /// many keys on all cores. Returns the nodes for which an answer of a key differs; `None` when
+    /// cancelled.
+    fn look_up(
+        &mut self,
+        left: &[(&Arc<str>, BTreeSet<usize>)],
+    ) -> Option<Vec<(Arc<str>, BTreeSet<usize>)>> {
         let ComparedSide { snapshot, environment, .. } = self.after;
-        let mut changed = BTreeSet::new();
-        for way in ReadWay::certain_ways(snapshot, environment, key) {
-            changed.extend(self.compare_way(key, &way, &nodes));
+        let mut questions: Vec<WayQuestion<'_>> = Vec::new();
+        for &(key, ref nodes) in left {
+            let is_refused = |node: usize| self.refused.iter().any(|file| file.fails(key, node));
+            let nodes: Vec<usize> =
+                nodes.iter().copied().filter(|node| !is_refused(*node)).collect();
+            if nodes.is_empty() {
+                continue;
+            }
+            for way in ReadWay::certain_ways(snapshot, environment, key) {
+                let witnesses = Witnesses::choose(nodes.clone(), key, self.known);
+                let later = |node: &usize| self.nodes.later_number(*node);
+                let later = witnesses.numbers.iter().map(later).collect();
+                let old = self.comparer.take_answers(self.before, (key, &way));
+                let number = questions.len();
+                questions.push(WayQuestion {
+                    number,
+                    key,
+                    way,
+                    witnesses,
+                    later,
+                    old: Mutex::new(old),
+                });
+            }
         }
-        changed
+        // As many answers as before are expected: no core is left with the longest question.
+        let mut order: Vec<&WayQuestion<'_>> = questions.iter().collect();
+        order.sort_by_key(|question| Reverse(question.known_count()));
+        let mut answers = self.answer_all(&order);
+        answers.sort_by_key(|answer| answer.number);
+        let mut changed = Vec::new();
+        for (WayQuestion { key, way, .. }, answer) in questions.iter().zip(answers) {
+            // The next keystroke, which has cancelled this search, needs the answers before, too.
+            if let Some(old) = answer.old {
+                self.comparer.put_answers(self.before, (*key, way), old);
+            }
+            self.changes.entry((*key).clone()).or_default().extend(answer.changes);
+            changed.push(((*key).clone(), answer.changed));
+        }
+        (!snapshot.cancel_token().is_cancelled()).then_some(changed)
     }
 
-    /// Returns the nodes for which the answer differs in a way.
-    fn compare_way(
-        &mut self,
-        key: &Arc<str>,
-        way: &ReadWay<'_>,
-        nodes: &BTreeSet<usize>,
-    ) -> BTreeSet<usize> {
-        let nodes = nodes.iter().copied().collect();
-        let witnesses = Witnesses::choose(nodes, key, self.known);
-        let nodes = &witnesses.numbers;
-        let (all, are_kinds) = self.before.compared_nodes();
-        let (all_later, _) = self.after.compared_nodes();
-        let later: Vec<usize> = nodes.iter().map(|node| self.nodes.later_number(*node)).collect();
-        let of_kinds = |all| are_kinds.then_some(all);
-        let before = (self.before, of_kinds(all));
-        let old = self.comparer.known_answers(before, (key, way), nodes);
-        let mut new = NodeAnswers::default();
-        self.comparer.add_answers((self.after, of_kinds(all_later)), (key, way), &later, &mut new);
-        let found = self.changes.entry(key.clone()).or_default();
-        let pairs = nodes.iter().copied().zip(later);
-        let changed = add_changes((key, way), (pairs, &witnesses), (&old, &new), found);
-        self.comparer.keep_answers(self.before, (key, way), old);
-        changed
+    /// Returns the answer to each question.
+    fn answer_all(&self, questions: &[&WayQuestion<'_>]) -> Vec<WayAnswer> {
+        if thread_count(questions.len()) < 2 {
+            let sides = (self.before, self.after);
+            return questions.iter().map(|it| it.answer(self.comparer, sides)).collect();
+        }
+        // Caches belong to a thread.
+        let sides = [self.before, self.after].map(|side| (side.snapshot, side.environment));
+        let create = || {
+            let comparer =
+                Comparer { keeps_lookups: true, ..Comparer::new(sides[0].0, Effort::default()) };
+            (comparer, [NodeCaches::default(), NodeCaches::default()])
+        };
+        on_all_cores_with(questions, create, |(comparer, caches), question| {
+            let side = |number: usize| {
+                let (snapshot, environment) = sides[number];
+                ComparedSide { snapshot, environment, caches: &caches[number] }
+            };
+            question.answer(comparer, (side(0), side(1)))
+        })
     }
 
     /// Returns the changes, in the order of keys, each with the causes of its nodes.
@@ -396,5 +439,65 @@ impl ChangeTracing<'_, '_> {
             }
         }
         all
+    }
+}
+
+/// A key to look up in one way, for these witnesses.
+struct WayQuestion<'q> {
+    /// Its number among the questions of a step.
+    number: usize,
+    key: &'q Arc<str>,
+    way: ReadWay<'q>,
+    witnesses: Witnesses,
+    /// The numbers of the witnesses after.
+    later: Vec<usize>,
+    /// The answers before that are known.
+    old: Mutex<NodeAnswers>,
+}
+
+/// The answer to the question about a key in one way.
+struct WayAnswer {
+    /// The number of the question.
+    number: usize,
+    /// The answers before; `None` where one may be of a cancelled lookup, which is no answer.
+    old: Option<NodeAnswers>,
+    changes: Vec<KeyChange>,
+    /// The nodes for which the answer differs.
+    changed: BTreeSet<usize>,
+}
+
+impl WayQuestion<'_> {
+    /// Returns the number of answers before that are known.
+    fn known_count(&self) -> usize {
+        self.old.lock().unwrap_or_else(PoisonError::into_inner).count()
+    }
+
+    fn answer(
+        &self,
+        comparer: &Comparer<'_>,
+        (before, after): (ComparedSide<'_>, ComparedSide<'_>),
+    ) -> WayAnswer {
+        let asked = (&**self.key, &self.way);
+        let number = self.number;
+        let is_cancelled =
+            || [before, after].iter().any(|side| side.snapshot.cancel_token().is_cancelled());
+        let mut old = std::mem::take(&mut *self.old.lock().unwrap_or_else(PoisonError::into_inner));
+        if is_cancelled() {
+            let (changes, changed) = Default::default();
+            return WayAnswer { number, old: Some(old), changes, changed };
+        }
+        comparer.add_answers(
+            (before, before.compared_kinds()),
+            asked,
+            &self.witnesses.numbers,
+            &mut old,
+        );
+        let mut new = NodeAnswers::default();
+        comparer.add_answers((after, after.compared_kinds()), asked, &self.later, &mut new);
+        let mut changes = Vec::new();
+        let pairs = self.witnesses.numbers.iter().copied().zip(self.later.iter().copied());
+        let asked = (self.key, &self.way);
+        let changed = add_changes(asked, (pairs, &self.witnesses), (&old, &new), &mut changes);
+        WayAnswer { number, old: (!is_cancelled()).then_some(old), changes, changed }
     }
 }

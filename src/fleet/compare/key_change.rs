@@ -81,6 +81,9 @@ pub(super) fn add_changes(
     changed
 }
 
+/// The changes of a key in one way.
+type ChangesByContent = IndexMap<ChangeContent, KeyChange, foldhash::fast::RandomState>;
+
 /// Joins the changes of a key, each in one way: first those that differ in nodes alone, then those
 /// that differ in the way alone. Those of most nodes come first in each way; `all` are the nodes
 /// before.
@@ -88,11 +91,18 @@ pub(super) fn join_changes(found: Vec<KeyChange>, all: &[Arc<Node>]) -> Vec<KeyC
     if found.len() < 2 {
         return found;
     }
-    let mut of_ways: IndexMap<BTreeSet<Option<String>>, IndexMap<ChangeContent, KeyChange>> =
-        IndexMap::new();
+    // The changes of one way follow each other in each step of the search, and the ways are few.
+    let mut of_ways: Vec<ChangesByContent> = Vec::new();
     for change in found {
-        let of_way = of_ways.entry(change.strategies.clone()).or_default();
-        match of_way.entry(ChangeContent::of_change(&change, all)) {
+        let content = ChangeContent::of_change(&change, all);
+        let is_of_way = |of_way: &ChangesByContent| {
+            of_way.values().next().is_some_and(|one| one.strategies == change.strategies)
+        };
+        let way = of_ways.iter().position(is_of_way).unwrap_or_else(|| {
+            of_ways.push(ChangesByContent::default());
+            of_ways.len() - 1
+        });
+        match of_ways[way].entry(content) {
             Entry::Vacant(entry) => drop(entry.insert(change)),
             Entry::Occupied(mut entry) => {
                 let known = entry.get_mut();
@@ -105,11 +115,13 @@ pub(super) fn join_changes(found: Vec<KeyChange>, all: &[Arc<Node>]) -> Vec<KeyC
         }
     }
     let mut joined: Vec<KeyChange> = Vec::new();
-    for of_way in of_ways.into_values() {
+    for of_way in of_ways {
         let mut of_way: Vec<KeyChange> = of_way.into_values().collect();
         of_way.sort_by_key(|change| rank_nodes(&change.nodes));
+        let of_other_ways = joined.len();
         for change in of_way {
-            match joined.iter_mut().find(|one| differ_in_way_alone(one, &change)) {
+            let mut others = joined[..of_other_ways].iter_mut();
+            match others.find(|one| differ_in_way_alone(one, &change)) {
                 Some(one) => one.strategies.extend(change.strategies),
                 None => joined.push(change),
             }

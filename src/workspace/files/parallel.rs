@@ -10,8 +10,8 @@ pub use output::write_on_all_cores;
 
 use crate::hiera::lookup::STACK;
 
-/// The number of items that a thread takes at a time: enough that taking costs nothing, few enough
-/// that no thread is left with all the long ones.
+/// The highest number of items that a thread takes at a time: enough that taking costs nothing, few
+/// enough that no thread is left with all the long ones. Fewer items are work for one thread.
 const BATCH: usize = 16;
 
 /// Returns the number of cores. It is determined once: the system reads limits from several files.
@@ -20,23 +20,40 @@ pub fn core_count() -> usize {
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
+/// Returns the number of threads that work on so many items.
+pub fn thread_count(items: usize) -> usize {
+    core_count().min(items.div_ceil(BATCH))
+}
+
 /// Applies `work` to each item on all cores; returns the results in the order of the items.
 pub fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let cores = core_count().min(items.len().div_ceil(BATCH));
+    on_all_cores_with(items, || (), |(), item| work(item))
+}
+
+/// Works as [`on_all_cores`], with a value that each thread creates once.
+pub fn on_all_cores_with<S, T: Sync, R: Send>(
+    items: &[T],
+    create: impl Fn() -> S + Sync,
+    work: impl Fn(&S, &T) -> R + Sync,
+) -> Vec<R> {
+    let cores = thread_count(items.len());
     if cores < 2 {
-        return items.iter().map(work).collect();
+        let own = create();
+        return items.iter().map(|item| work(&own, item)).collect();
     }
+    let size = (items.len() / (16 * cores)).clamp(1, BATCH);
     let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(items.len().div_ceil(BATCH)));
+    let done = Mutex::new(Vec::with_capacity(items.len().div_ceil(size)));
     let take = || {
+        let own = create();
         loop {
-            let start = next.fetch_add(BATCH, Ordering::Relaxed);
+            let start = next.fetch_add(size, Ordering::Relaxed);
             let Some(batch) =
-                items.get(start..items.len().min(start + BATCH)).filter(|batch| !batch.is_empty())
+                items.get(start..items.len().min(start + size)).filter(|batch| !batch.is_empty())
             else {
                 return;
             };
-            let results: Vec<R> = batch.iter().map(&work).collect();
+            let results: Vec<R> = batch.iter().map(|item| work(&own, item)).collect();
             done.lock().expect("no holder panics").push((start, results));
         }
     };

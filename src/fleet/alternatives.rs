@@ -5,7 +5,7 @@
 //! node: each answer states its assumption.
 
 use super::groups::{Assumed, Case, FleetQuestion, Group};
-use super::questions::{KeyQuestions, Questions};
+use super::questions::Questions;
 use crate::hiera::config::Locations;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::resolution::{Outcome, Resolution, Unevaluated, Unsettled};
@@ -155,9 +155,8 @@ impl AlternativeSearch<'_> {
         when: Assumed,
     ) {
         if let Some(asked) = &mut self.asked {
-            let FleetQuestion { snapshot, environment, .. } = *self.question;
-            let known = KeyQuestions::default();
-            asked.push(Questions::of_open_lookup(snapshot, environment, &resolution, &known));
+            let FleetQuestion { snapshot, environment, asked: known, .. } = *self.question;
+            asked.push(Questions::of_open_lookup(snapshot, environment, &resolution, known));
         }
         let contradicting = self.contradicting_files(&scope, &resolution, pinned, &when);
         if !contradicting.is_empty() {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use foldhash::HashMap;
 
-use super::questions::{KeyQuestions, Questions};
+use super::questions::Questions;
 use crate::hiera::error::LookupError;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
@@ -120,8 +120,7 @@ impl AnswerCache {
         }
         let resolution = look_up(question, node);
         let NodeQuestion { snapshot, environment, .. } = *question;
-        let asked =
-            Questions::of_lookup(snapshot, environment, &resolution, &KeyQuestions::default());
+        let asked = Questions::of_lookup(snapshot, environment, &resolution, None);
         let answer = Arc::new(NodeAnswer::from_resolution(resolution));
         // A cancelled lookup fails.
         if !snapshot.cancel_token().is_cancelled() {

@@ -369,51 +369,6 @@ impl<'a> Comparer<'a> {
         answer.with_lookup(Resolution { steps: Vec::new(), ..resolution })
     }
 
-    /// Returns the answers of the nodes, or of these kinds of nodes, with these numbers before the
-    /// change, as far as the effort reaches: those that are known, and the others. The caller gives
-    /// them to [`Comparer::keep_answers`].
-    fn known_answers(
-        &self,
-        (before, kinds): (ComparedSide<'_>, Option<&[Arc<Node>]>),
-        (key, way): (&Arc<str>, &ReadWay<'_>),
-        numbers: &[usize],
-    ) -> NodeAnswers {
-        let mut answers = self.take_answers(before, (key, way));
-        self.add_answers((before, kinds), (key, way), numbers, &mut answers);
-        answers
-    }
-
-    /// Returns the answers before the change that are known. The caller gives them to
-    /// [`Comparer::keep_answers`].
-    fn take_answers(
-        &self,
-        before: ComparedSide<'_>,
-        (key, way): (&Arc<str>, &ReadWay<'_>),
-    ) -> NodeAnswers {
-        self.known.borrow_mut().take(&known_question(before, key, way))
-    }
-
-    /// Keeps answers before the change for the next one. A cancelled lookup is no answer.
-    fn keep_answers(
-        &self,
-        before: ComparedSide<'_>,
-        (key, way): (&Arc<str>, &ReadWay<'_>),
-        answers: NodeAnswers,
-    ) {
-        if !self.before.cancel_token().is_cancelled() {
-            self.put_answers(before, (key, way), answers);
-        }
-    }
-
-    fn put_answers(
-        &self,
-        before: ComparedSide<'_>,
-        (key, way): (&Arc<str>, &ReadWay<'_>),
-        answers: NodeAnswers,
-    ) {
-        self.known.borrow_mut().put(known_question(before, key, way), answers);
-    }
-
     /// Adds the answers of the nodes, or of these kinds of nodes, with these numbers that are not
     /// known yet, as far as the effort reaches.
     fn add_answers(
@@ -468,17 +423,6 @@ impl<'a> Comparer<'a> {
             visit(nodes, self.compared_answer(resolution, side));
         });
     }
-}
-
-/// Returns the question of a key that is read in a way before a change.
-fn known_question(
-    before: ComparedSide<'_>,
-    key: &Arc<str>,
-    way: &ReadWay<'_>,
-) -> known::KnownQuestion {
-    let mut all = before.snapshot.environments().all.iter();
-    let number = all.position(|one| std::ptr::eq(&**one, before.environment));
-    (number.unwrap_or_default(), key.clone(), way.identity())
 }
 
 /// Returns an environment after a change: the one with the same root, and of several with one root

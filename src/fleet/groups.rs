@@ -105,14 +105,14 @@ pub fn visit_groups(
     let mut waiting: BinaryHeap<WaitingClass> =
         asked.split_nodes(nodes).into_iter().map(WaitingClass).collect();
     let own = KeyQuestions::default();
-    let known = question.asked.unwrap_or(&own);
+    let question = &FleetQuestion { asked: question.asked.or(Some(&own)), ..*question };
     let (mut made, mut rest) = (0, Vec::new());
     while let Some(WaitingClass(class)) = waiting.pop() {
         if (question.is_enough)(made) || snapshot.cancel_token().is_cancelled() {
             rest.extend(class);
             continue;
         }
-        let (group, others) = answer_class(question, class, known);
+        let (group, others) = answer_class(question, class);
         made += 1;
         visit(group);
         waiting.extend(others.into_iter().map(WaitingClass));
@@ -139,12 +139,8 @@ impl PartialOrd for WaitingClass {
 }
 
 /// Returns the group of the first node of a class, and the classes of the nodes that are not in it.
-fn answer_class(
-    question: &FleetQuestion<'_>,
-    class: Vec<usize>,
-    known: &KeyQuestions,
-) -> (Group, Vec<Vec<usize>>) {
-    let FleetQuestion { snapshot, environment, .. } = *question;
+fn answer_class(question: &FleetQuestion<'_>, class: Vec<usize>) -> (Group, Vec<Vec<usize>>) {
+    let FleetQuestion { snapshot, environment, asked: known, .. } = *question;
     let first = class[0];
     let scope = snapshot.nodes_of(environment)[first].scope.clone();
     let resolution = (question.lookup)(&scope, Some(first));

@@ -59,18 +59,30 @@ pub fn leaf_differences<'v>(before: &'v Value, after: &'v Value) -> Vec<LeafDiff
 
 /// Whether two equal values have the members of all their hashes in the same order.
 pub fn is_same_order(one: &Value, other: &Value) -> bool {
-    match (one.data(), other.data()) {
-        (Data::Hash(a), Data::Hash(b)) => {
-            a.len() == b.len()
-                && a.iter().zip(b.iter()).all(|(one, other)| {
-                    one.0 == other.0 && is_same_order(&one.1.value, &other.1.value)
-                })
+    have_alike_parts(one, other, &|_, _| true)
+}
+
+/// Whether two equal values have the members of all their hashes in the same order, and `is_alike` is
+/// true of each part of one and the same part of the other.
+pub(super) fn have_alike_parts(
+    one: &Value,
+    other: &Value,
+    is_alike: &dyn Fn(&Value, &Value) -> bool,
+) -> bool {
+    is_alike(one, other)
+        && match (one.data(), other.data()) {
+            (Data::Hash(a), Data::Hash(b)) => {
+                a.len() == b.len()
+                    && a.iter().zip(b.iter()).all(|(one, other)| {
+                        one.0 == other.0 && have_alike_parts(&one.1.value, &other.1.value, is_alike)
+                    })
+            }
+            (Data::Array(a), Data::Array(b)) => {
+                a.len() == b.len()
+                    && a.iter().zip(b.iter()).all(|(a, b)| have_alike_parts(a, b, is_alike))
+            }
+            _ => true,
         }
-        (Data::Array(a), Data::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same_order(a, b))
-        }
-        _ => true,
-    }
 }
 
 fn compare_parts<'v>(

@@ -81,14 +81,16 @@ impl Questions {
         asked
     }
 
-    /// Returns the further questions that one lookup asked. `known` has those of keys that other
-    /// lookups asked for.
+    /// Returns the further questions that one lookup asked. `known` has those of the keys that other
+    /// lookups asked for; `None` where no other lookup shares them.
     pub(super) fn of_lookup(
         snapshot: &Snapshot,
         environment: &Environment,
         resolution: &Resolution,
-        known: &KeyQuestions,
+        known: Option<&KeyQuestions>,
     ) -> Questions {
+        let own = KeyQuestions::default();
+        let known = known.unwrap_or(&own);
         let mut asked = Questions::default();
         for key in &resolution.reads.keys {
             let root =
@@ -111,7 +113,7 @@ impl Questions {
         snapshot: &Snapshot,
         environment: &Environment,
         resolution: &Resolution,
-        known: &KeyQuestions,
+        known: Option<&KeyQuestions>,
     ) -> Questions {
         let mut asked = Questions::of_lookup(snapshot, environment, resolution, known);
         for name in deciding_variables(environment, resolution) {
@@ -125,7 +127,11 @@ impl Questions {
         for file in &of_key.files {
             self.push_file(file.clone());
         }
-        self.searches.extend(of_key.searches.iter().cloned());
+        for search in &of_key.searches {
+            if !self.searches.iter().any(|known| Arc::ptr_eq(known, search)) {
+                self.searches.push(search.clone());
+            }
+        }
     }
 
     fn push_file(&mut self, readers: Arc<NodesReading>) {

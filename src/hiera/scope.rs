@@ -88,7 +88,7 @@ pub struct DeriveRule {
 }
 
 /// The knowledge of a scope about a variable.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Variable {
     /// It has this value; `null` is one.
     Known(Value),

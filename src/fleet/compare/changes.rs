@@ -401,7 +401,7 @@ impl ChangeTracing<'_, '_> {
             self.changes.entry((*key).clone()).or_default().extend(answer.changes);
             changed.push(((*key).clone(), answer.changed));
         }
-        (!snapshot.cancel_token().is_cancelled()).then_some(changed)
+        (!is_cancelled((self.before, self.after))).then_some(changed)
     }
 
     /// Returns the answer to each question.
@@ -442,6 +442,10 @@ impl ChangeTracing<'_, '_> {
     }
 }
 
+fn is_cancelled((before, after): (ComparedSide<'_>, ComparedSide<'_>)) -> bool {
+    [before, after].iter().any(|side| side.snapshot.cancel_token().is_cancelled())
+}
+
 /// A key to look up in one way, for these witnesses.
 struct WayQuestion<'q> {
     /// Its number among the questions of a step.
@@ -479,10 +483,8 @@ impl WayQuestion<'_> {
     ) -> WayAnswer {
         let asked = (&**self.key, &self.way);
         let number = self.number;
-        let is_cancelled =
-            || [before, after].iter().any(|side| side.snapshot.cancel_token().is_cancelled());
         let mut old = std::mem::take(&mut *self.old.lock().unwrap_or_else(PoisonError::into_inner));
-        if is_cancelled() {
+        if is_cancelled((before, after)) {
             let (changes, changed) = Default::default();
             return WayAnswer { number, old: Some(old), changes, changed };
         }
@@ -498,6 +500,6 @@ impl WayQuestion<'_> {
         let pairs = self.witnesses.numbers.iter().copied().zip(self.later.iter().copied());
         let asked = (self.key, &self.way);
         let changed = add_changes(asked, (pairs, &self.witnesses), (&old, &new), &mut changes);
-        WayAnswer { number, old: (!is_cancelled()).then_some(old), changes, changed }
+        WayAnswer { number, old: (!is_cancelled((before, after))).then_some(old), changes, changed }
     }
 }

@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::answer::NodeAnswers;
-use crate::fleet::ways::WayIdentity;
+use super::{ComparedSide, Comparer};
+use crate::fleet::ways::{ReadWay, WayIdentity};
+use crate::workspace::nodes::Node;
 
 /// A key that is read in a way, in the environment with this number.
-pub(super) type KnownQuestion = (usize, Arc<str>, WayIdentity);
+type KnownQuestion = (usize, Arc<str>, WayIdentity);
 
 /// Answers by question, as far as there is room for them. All belong to one snapshot.
 #[derive(Debug)]
@@ -71,6 +73,61 @@ impl KnownAnswers {
             self.answers.insert(question, Kept { answers, bytes, round });
         }
     }
+}
+
+impl Comparer<'_> {
+    /// Returns the answers of the nodes, or of these kinds of nodes, with these numbers before the
+    /// change, as far as the effort reaches: those that are known, and the others. The caller gives
+    /// them to [`Comparer::keep_answers`].
+    pub(super) fn known_answers(
+        &self,
+        (before, kinds): (ComparedSide<'_>, Option<&[Arc<Node>]>),
+        (key, way): (&Arc<str>, &ReadWay<'_>),
+        numbers: &[usize],
+    ) -> NodeAnswers {
+        let mut answers = self.take_answers(before, (key, way));
+        self.add_answers((before, kinds), (key, way), numbers, &mut answers);
+        answers
+    }
+
+    /// Returns the answers before the change that are known. The caller gives them to
+    /// [`Comparer::keep_answers`].
+    pub(super) fn take_answers(
+        &self,
+        before: ComparedSide<'_>,
+        (key, way): (&Arc<str>, &ReadWay<'_>),
+    ) -> NodeAnswers {
+        self.known.borrow_mut().take(&known_question(before, key, way))
+    }
+
+    /// Keeps answers before the change for the next one. A cancelled lookup is no answer.
+    pub(super) fn keep_answers(
+        &self,
+        before: ComparedSide<'_>,
+        (key, way): (&Arc<str>, &ReadWay<'_>),
+        answers: NodeAnswers,
+    ) {
+        if !self.before.cancel_token().is_cancelled() {
+            self.put_answers(before, (key, way), answers);
+        }
+    }
+
+    /// Keeps answers before the change, none of which is of a cancelled lookup.
+    pub(super) fn put_answers(
+        &self,
+        before: ComparedSide<'_>,
+        (key, way): (&Arc<str>, &ReadWay<'_>),
+        answers: NodeAnswers,
+    ) {
+        self.known.borrow_mut().put(known_question(before, key, way), answers);
+    }
+}
+
+/// Returns the question of a key that is read in a way before a change.
+fn known_question(before: ComparedSide<'_>, key: &Arc<str>, way: &ReadWay<'_>) -> KnownQuestion {
+    let mut all = before.snapshot.environments().all.iter();
+    let number = all.position(|one| std::ptr::eq(&**one, before.environment));
+    (number.unwrap_or_default(), key.clone(), way.identity())
 }
 
 #[cfg(test)]

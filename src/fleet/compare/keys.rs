@@ -151,7 +151,8 @@ pub(super) fn keys_with_other_data(old: &DataFile, new: &DataFile) -> BTreeSet<A
 }
 
 /// Returns the keys for which `lookup_options` of a file say something else. Options that Puppet
-/// refuses fail the lookups of all keys, or of all keys of the module that has the file.
+/// refuses fail the lookups of all keys, or of all keys of the module that has the file: also of
+/// those that no file defines, so that the keys that ask for these fail, too.
 pub(super) fn keys_of_options(
     (before, after): (ComparedSide<'_>, ComparedSide<'_>),
     path: &FilePath,
@@ -189,9 +190,9 @@ pub(super) fn keys_of_options(
     for module in modules {
         let prefix = format!("{module}::");
         if !names.iter().all(|name| name.strip_prefix('^').unwrap_or(name).starts_with(&prefix)) {
-            keys.extend(
-                before.keys().chain(after.keys()).filter(|key| key.starts_with(&prefix)).cloned(),
-            );
+            let asked = before.asked_keys().chain(after.asked_keys());
+            let all = before.keys().chain(after.keys()).chain(asked);
+            keys.extend(all.filter(|key| key.starts_with(&prefix)).cloned());
         }
     }
     keys

@@ -286,7 +286,11 @@ mod tests {
     /// Returns the keys that another text of a file changes, each with its nodes counted, and the
     /// number of lookups.
     fn changed_keys(path: &str, text: &str) -> (Vec<String>, usize) {
-        let before = Fixture::new(FLEET).snapshot;
+        changed_keys_in(FLEET, path, text)
+    }
+
+    fn changed_keys_in(fleet: &str, path: &str, text: &str) -> (Vec<String>, usize) {
+        let before = Fixture::new(fleet).snapshot;
         let path = FilePath::new(path);
         let old = before.file(&path).and_then(|file| file.text()).expect("a text").len();
         let mut change = SourceChange::default();
@@ -327,6 +331,14 @@ mod tests {
         let text = "lookup_options: {both: {merge: deep}}\nm::a: 1\nm::b: 1\n";
         let (changed, _) = changed_keys("/modules/m/data/common.yaml", text);
         assert_eq!(changed, ["m::a 3", "m::b 3"]);
+    }
+
+    #[test]
+    fn options_that_fail_an_undefined_key_fail_the_keys_that_ask_for_it() {
+        let fleet = FLEET.replace("common: 2\n", "common: \"%{lookup('m::none')}\"\n");
+        let text = "lookup_options: {both: {merge: deep}}\nm::a: 1\nm::b: 1\n";
+        let (changed, _) = changed_keys_in(&fleet, "/modules/m/data/common.yaml", text);
+        assert_eq!(changed, ["common 3", "m::a 3", "m::b 3", "m::none 3"]);
     }
 
     #[test]

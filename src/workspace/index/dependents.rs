@@ -50,6 +50,11 @@ impl KeyIndex {
         !self.keys.asked_by(key).is_empty()
     }
 
+    /// Returns the root keys that values ask for, defined or not, in no order.
+    pub fn asked_keys(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.keys.asked_keys()
+    }
+
     /// Returns the root keys that the values of a root key ask for, each once, in no order.
     pub fn asks_for(&self, key: &str) -> impl Iterator<Item = &Arc<str>> {
         self.keys.asks_for(key)

@@ -103,6 +103,11 @@ impl Keys {
         self.asked_by.get(key).map_or(&[], |askers| askers)
     }
 
+    /// Returns the root keys that values ask for, defined or not, in no order.
+    pub(super) fn asked_keys(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.asked_by.keys()
+    }
+
     /// Returns the root keys whose values ask for others, in no order.
     pub(super) fn asking_keys(&self) -> impl Iterator<Item = &Arc<str>> {
         self.uses.iter().filter(|(_, uses)| !uses.asks_for.is_empty()).map(|(key, _)| key)

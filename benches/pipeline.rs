@@ -11,9 +11,9 @@ use std::sync::Arc;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hiera_ls::diagnostics::{RulesConfig, check_file};
 use hiera_ls::disk::MemoryFs;
-use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::Resolver;
 use hiera_ls::hiera::merge::{DeepOptions, Strategy};
+use hiera_ls::hiera::request::LookupRequest;
 use hiera_ls::ide::hover::{HoverConfig, hover};
 use hiera_ls::text::{FilePath, FilePosition, TextRange};
 use hiera_ls::workspace::files::scan;
@@ -84,11 +84,16 @@ fn pipeline(criterion: &mut Criterion) {
     for (name, merge) in [("every key, first found", None), ("every key, merged deep", Some(&deep))]
     {
         group.bench_function(name, |bencher| {
+            let request = |key: &Arc<str>| LookupRequest {
+                merge: merge.cloned().map(Ok),
+                ..LookupRequest::for_name(key)
+            };
+            let requests: Vec<LookupRequest> = keys.iter().map(request).collect();
             bencher.iter(|| {
                 let resolver = Resolver::new(snapshot.lookup_context(&environment, &view, &scope));
-                keys.iter()
-                    .filter(|key| resolver.lookup(&LookupKey::of_root(key), merge).value.is_ok())
-                    .count()
+                let answers =
+                    requests.iter().map(|it| resolver.answer_request(it, &mut Vec::new()));
+                answers.filter(Result::is_ok).count()
             });
         });
     }

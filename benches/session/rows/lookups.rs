@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{Context, LOOKUP_OPTIONS, Resolver};
 use hiera_ls::hiera::merge::{DeepOptions, Strategy};
+use hiera_ls::hiera::request::LookupRequest;
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::Snapshot;
 
@@ -23,6 +23,14 @@ fn keys(snapshot: &Snapshot) -> Vec<Arc<str>> {
         snapshot.keys().keys().filter(|key| &***key != LOOKUP_OPTIONS).cloned().collect();
     keys.sort();
     keys
+}
+
+/// Returns a request for each key, as `lookup --batch` makes them.
+fn requests(keys: &[Arc<str>], merge: Option<&Strategy>) -> Vec<LookupRequest> {
+    let merge = merge.cloned().map(Ok);
+    let request =
+        |key: &Arc<str>| LookupRequest { merge: merge.clone(), ..LookupRequest::for_name(key) };
+    keys.iter().map(request).collect()
 }
 
 /// The scopes of the subject's nodes, and a file with only the first.
@@ -116,26 +124,27 @@ pub fn library(bench: &Bench) -> Vec<Figure> {
         })
     };
 
-    let answer = |resolver: &Resolver<'_>, merge| {
-        let answers = keys.iter().map(|key| resolver.lookup(&LookupKey::of_root(key), merge));
-        answers.filter(|answer| matches!(answer.value, Ok(Some(_)))).count()
+    let (deep, first) = (requests(&keys, Some(&deep)), requests(&keys, None));
+    let answer = |resolver: &Resolver<'_>, requests: &[LookupRequest]| {
+        let answers = requests.iter().map(|it| resolver.answer_request(it, &mut Vec::new()));
+        answers.filter(|answer| matches!(answer, Ok(Some(_)))).count()
     };
-    assert!(answer(&resolver(0), Some(&deep)) > 0, "the first node has some key");
+    assert!(answer(&resolver(0), &deep) > 0, "the first node has some key");
     let timed = |n: usize| {
         let begun = Instant::now();
-        answer(&resolver(n % scopes.len()), Some(&deep));
+        answer(&resolver(n % scopes.len()), &deep);
         begun.elapsed()
     };
     let times: Vec<Duration> = (0..bench.either(40, 5)).map(timed).collect();
 
     let resolvers: Vec<Resolver<'_>> = (0..scopes.len().min(20)).map(resolver).collect();
     assert!(
-        resolvers.iter().map(|resolver| answer(resolver, None)).sum::<usize>() > 0,
+        resolvers.iter().map(|resolver| answer(resolver, &first)).sum::<usize>() > 0,
         "some node has some key"
     );
     let speed = |resolver: &Resolver<'_>| {
         let begun = Instant::now();
-        answer(resolver, None);
+        answer(resolver, &first);
         keys.len() as f64 / begun.elapsed().as_secs_f64()
     };
     let speeds: Vec<f64> = resolvers.iter().map(speed).collect();

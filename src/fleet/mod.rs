@@ -7,6 +7,7 @@ pub mod compare;
 pub mod groups;
 pub mod leaves;
 mod node_caches;
+pub mod node_set;
 pub mod node_values;
 pub mod proof;
 mod questions;

@@ -14,6 +14,7 @@ use crate::fleet::compare::changes::{EnvironmentChanges, find_changes};
 use crate::fleet::compare::edits::{Edit, EditKind, find_edits};
 use crate::fleet::compare::key_change::KeyChange;
 use crate::fleet::compare::nodes::NodeChoice;
+use crate::fleet::node_set::NodeSet;
 use crate::hiera::data::DataFormat;
 use crate::text::{FilePath, TextRange, count_phrase};
 use crate::workspace::Snapshot;
@@ -142,12 +143,10 @@ impl<'a> Revisions<'a> {
                 file.are_kinds |= changes.are_kinds;
             }
             for change in changes.changes.iter().filter(|change| !change.is_order) {
-                let nodes: Vec<KnownNode> =
-                    change.nodes.iter().map(|node| (environment, *node)).collect();
                 for number in reporter.causing_edits(&changes, change, &edits) {
                     let edit = &edits[number];
                     let file = counts.entry(edit.path.clone()).or_default();
-                    file.add_change(edit, change, &nodes);
+                    file.add_change(edit, change, environment);
                 }
             }
         }
@@ -234,11 +233,8 @@ struct FileReach {
     are_kinds: bool,
 }
 
-/// The number of a node's environment, and its own.
-type KnownNode = (usize, usize);
-
-/// Keys, and the nodes for which one of them changes.
-type KeysAndNodes = (BTreeSet<Arc<str>>, BTreeSet<KnownNode>);
+/// Keys, and the nodes of environments, by their numbers, for which one of them changes.
+type KeysAndNodes = (BTreeSet<Arc<str>>, BTreeMap<usize, NodeSet>);
 
 /// The keys and nodes that change.
 #[derive(Default)]
@@ -258,7 +254,7 @@ impl FileReach {
         }
     }
 
-    fn add_change(&mut self, edit: &Edit, change: &KeyChange, nodes: &[KnownNode]) {
+    fn add_change(&mut self, edit: &Edit, change: &KeyChange, environment: usize) {
         let entry = edit.key.as_ref().and_then(|key| self.entries.get_mut(key));
         for counts in entry.into_iter().chain([&mut self.all]) {
             let (keys, known) = match ChangeKind::of_change(change) {
@@ -267,7 +263,7 @@ impl FileReach {
                 _ => &mut counts.changed,
             };
             keys.insert(change.key.clone());
-            known.extend(nodes);
+            known.entry(environment).or_default().insert_all(&change.nodes);
         }
     }
 
@@ -322,7 +318,9 @@ impl Counts {
             (&mut self.open, &other.open),
         ] {
             all.0.extend(more.0.iter().cloned());
-            all.1.extend(&more.1);
+            for (environment, nodes) in &more.1 {
+                all.1.entry(*environment).or_default().insert_all(nodes);
+            }
         }
     }
 
@@ -338,7 +336,8 @@ impl Counts {
         ] {
             if !keys.is_empty() {
                 let keys = count_phrase(keys.len(), "key");
-                phrases.push(format!("{verb} {keys} on {} of {all} {noun}", changed.len()));
+                let changed: usize = changed.values().map(NodeSet::len).sum();
+                phrases.push(format!("{verb} {keys} on {changed} of {all} {noun}"));
             }
         }
         match (phrases.is_empty(), all) {

@@ -334,7 +334,7 @@ fn compared(before: &Snapshot, after: &Snapshot) -> BTreeSet<Answer> {
             }
             for strategy in &change.strategies {
                 found.extend(change.nodes.iter().map(|node| {
-                    let node = environment.nodes[*node].name.to_string();
+                    let node = environment.nodes[node].name.to_string();
                     (node, change.key.to_string(), strategy.clone())
                 }));
             }

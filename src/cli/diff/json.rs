@@ -1,6 +1,5 @@
 //! The report as one document of JSON: complete, never cut.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 
 use serde_json::{Value as Json, json};
@@ -9,6 +8,7 @@ use super::Report;
 use crate::fleet::compare::edits::Edit;
 use crate::fleet::compare::key_change::KeyChange;
 use crate::fleet::leaves::{LeafDifference, PathStep, leaf_differences};
+use crate::fleet::node_set::NodeSet;
 use crate::hiera::resolution::Resolution;
 use crate::ide::change_report::ChangeReport;
 use crate::ide::change_report::masking::HIDDEN;
@@ -44,8 +44,7 @@ fn environment_json(
     one: &EnvironmentReport<'_>,
 ) -> Json {
     let changes = &one.changes;
-    let changed: BTreeSet<usize> =
-        changes.changes.iter().flat_map(|change| &change.nodes).copied().collect();
+    let changed = NodeSet::union(changes.changes.iter().map(|change| &change.nodes));
     let inferred = changes.compared.iter().filter(|node| changes.nodes[**node].scope.open).count();
     let all: Vec<Json> = changes
         .changes
@@ -62,7 +61,7 @@ fn environment_json(
     };
     let refused = changes.refused.iter().map(|file| {
         let names = PlaceNames { snapshot: reporter.after, root: reporter.root };
-        let nodes: Vec<&str> = file.nodes.iter().map(|node| &*changes.nodes[*node].name).collect();
+        let nodes: Vec<&str> = file.nodes.iter().map(|node| &*changes.nodes[node].name).collect();
         json!({
             "file": names.short_path(&file.path),
             "kind": if file.is_after { "broken" } else { "mended" },
@@ -124,8 +123,7 @@ pub(super) fn change_json(
         }
         _ => Vec::new(),
     };
-    let nodes: Vec<&str> =
-        change.nodes.iter().map(|node| &*one.changes.nodes[*node].name).collect();
+    let nodes: Vec<&str> = change.nodes.iter().map(|node| &*one.changes.nodes[node].name).collect();
     let strategies: Vec<Option<&str>> = change.strategies.iter().map(Option::as_deref).collect();
     json!({
         "key": &*change.key,

@@ -1,11 +1,11 @@
 //! Changes of keys in a part of `diff`.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::fleet::compare::nodes::ChangedNodes;
+use crate::fleet::node_set::NodeSet;
 
 /// A key that changes for a group of nodes with one answer before, and another one after.
 #[derive(Debug, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ impl KeyNodes {
     pub(in crate::cli) fn of_environment(changes: &ChangedNodes) -> Vec<KeyNodes> {
         changes
             .iter()
-            .flat_map(|(key, groups): (&Arc<str>, &Vec<BTreeSet<usize>>)| -> Vec<KeyNodes> {
+            .flat_map(|(key, groups): (&Arc<str>, &Vec<NodeSet>)| -> Vec<KeyNodes> {
                 groups
                     .iter()
                     .map(|nodes| KeyNodes { key: key.to_string(), nodes: runs_of(nodes) })
@@ -41,12 +41,12 @@ impl KeyNodes {
 }
 
 /// Returns the first and the last number of each run of numbers without a gap.
-fn runs_of(numbers: &BTreeSet<usize>) -> Vec<(usize, usize)> {
+fn runs_of(nodes: &NodeSet) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
-    for number in numbers {
+    for number in nodes.iter() {
         match runs.last_mut() {
-            Some((_, last)) if *last + 1 == *number => *last = *number,
-            _ => runs.push((*number, *number)),
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => runs.push((number, number)),
         }
     }
     runs
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn groups_of_nodes_survive_a_part() {
-        let groups = vec![BTreeSet::from([0, 1, 2, 5, 7, 8]), BTreeSet::from([3])];
+        let groups = vec![NodeSet::from_iter([0, 1, 2, 5, 7, 8]), NodeSet::from_iter([3])];
         let changes = ChangedNodes::from([(Arc::from("k"), groups)]);
         let records = KeyNodes::of_environment(&changes);
         assert_eq!(records[0].nodes, [(0, 2), (5, 5), (7, 8)]);

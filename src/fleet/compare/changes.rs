@@ -16,6 +16,7 @@ use super::refused::{RefusedFile, refused_files};
 use super::relocated::relocated_keys;
 use super::{ComparedSide, Comparer, Effort, KnownAnswers, environment_after, keys};
 use crate::fleet::node_caches::NodeCaches;
+use crate::fleet::node_set::NodeSet;
 use crate::fleet::ways::ReadWay;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::FilePath;
@@ -85,7 +86,7 @@ impl<'a> ComparedNodes<'a> {
 /// A key to look up: for these nodes, and because of these edited keys.
 #[derive(Default)]
 struct Stake {
-    nodes: BTreeSet<usize>,
+    nodes: NodeSet,
     causes: BTreeSet<Arc<str>>,
 }
 
@@ -179,13 +180,13 @@ impl<'a> Comparer<'a> {
             changes: BTreeMap::new(),
         };
         if !files.is_empty() {
-            let concerned: BTreeSet<usize> = if nodes.are_kinds {
+            let concerned: NodeSet = if nodes.are_kinds {
                 compared.iter().copied().collect()
             } else {
                 nodes_concerned(before, after, files).into_iter().collect()
             };
-            let at_stake: BTreeSet<usize> =
-                compared.iter().copied().filter(|number| concerned.contains(number)).collect();
+            let compared: NodeSet = compared.iter().copied().collect();
+            let at_stake = compared.intersection(&concerned);
             let has_same_files = files.iter().all(|path| {
                 before.snapshot.file(path).is_some() == after.snapshot.file(path).is_some()
             });
@@ -209,7 +210,7 @@ impl<'a> Comparer<'a> {
                 let keys = keys::with_dependents((before, after), BTreeSet::from([key]));
                 for key in keys {
                     let stake = stakes.entry(key.clone()).or_default();
-                    stake.nodes.extend(&nodes);
+                    stake.nodes.insert_all(&nodes);
                     stake.causes.insert(key);
                 }
             }
@@ -231,7 +232,7 @@ fn add_other_nodes(
         return;
     }
     let ((nodes, _), (later, _)) = (before.compared_nodes(), after.compared_nodes());
-    let others: Vec<usize> = compared
+    let others: NodeSet = compared
         .compared
         .iter()
         .filter(|number: &&usize| {
@@ -251,7 +252,7 @@ fn add_other_nodes(
     }
     let keys = [before, after].into_iter().flat_map(|side| side.snapshot.keys().keys());
     for key in keys.filter(|key| ***key != *LOOKUP_OPTIONS) {
-        stakes.entry(key.clone()).or_default().nodes.extend(&others);
+        stakes.entry(key.clone()).or_default().nodes.insert_all(&others);
     }
 }
 
@@ -278,8 +279,8 @@ impl ChangeTracing<'_, '_> {
     /// cancelled.
     fn trace(&mut self, mut waiting: BTreeMap<Arc<str>, Stake>) -> Option<()> {
         while !waiting.is_empty() {
-            let mut changed: BTreeMap<Arc<str>, BTreeSet<usize>> = BTreeMap::new();
-            let mut left: Vec<(&Arc<str>, BTreeSet<usize>)> = Vec::new();
+            let mut changed: BTreeMap<Arc<str>, NodeSet> = BTreeMap::new();
+            let mut left: Vec<(&Arc<str>, NodeSet)> = Vec::new();
             for (key, stake) in &waiting {
                 let (known, nodes) = self.changed_before(key, stake);
                 changed.insert(key.clone(), known);
@@ -287,7 +288,7 @@ impl ChangeTracing<'_, '_> {
             }
             for keys in left.chunks(KEYS_AT_ONCE) {
                 for (key, nodes) in self.look_up(keys)? {
-                    changed.entry(key).or_default().extend(nodes);
+                    changed.entry(key).or_default().insert_all(&nodes);
                 }
             }
             let mut next: BTreeMap<Arc<str>, Stake> = BTreeMap::new();
@@ -297,7 +298,7 @@ impl ChangeTracing<'_, '_> {
                     if changed.is_empty() { BTreeSet::new() } else { self.askers_of(&key) };
                 for asker in askers {
                     let known = next.entry(asker).or_default();
-                    known.nodes.extend(changed);
+                    known.nodes.insert_all(changed);
                     known.causes.extend(stake.causes.iter().cloned());
                 }
                 self.stakes.entry(key).or_default().push(stake);
@@ -338,18 +339,18 @@ impl ChangeTracing<'_, '_> {
     /// Returns the nodes of a stake for which the key is known to change, and now has other causes: the
     /// changes of the keys that ask for this one have them, too; and the nodes for which the key is
     /// still to be looked up.
-    fn changed_before(&self, key: &Arc<str>, stake: &Stake) -> (BTreeSet<usize>, BTreeSet<usize>) {
+    fn changed_before(&self, key: &Arc<str>, stake: &Stake) -> (NodeSet, NodeSet) {
         let Some(stakes) = self.stakes.get(key) else {
-            return (BTreeSet::new(), stake.nodes.clone());
+            return (NodeSet::default(), stake.nodes.clone());
         };
         let changes = self.changes.get(key).into_iter().flatten();
-        let mut changed: BTreeSet<usize> =
-            changes.flat_map(|change| change.nodes.intersection(&stake.nodes)).copied().collect();
+        let mut changed = NodeSet::union(changes.map(|change| &change.nodes));
+        changed = changed.intersection(&stake.nodes);
         let mut left = stake.nodes.clone();
         for earlier in stakes {
-            left.retain(|node| !earlier.nodes.contains(node));
+            left.remove_all(&earlier.nodes);
             if earlier.causes.is_superset(&stake.causes) {
-                changed.retain(|node| !earlier.nodes.contains(node));
+                changed.remove_all(&earlier.nodes);
             }
         }
         (changed, left)
@@ -358,16 +359,12 @@ impl ChangeTracing<'_, '_> {
     /// Looks each key up for its nodes in each way in which it is read, and once as the data say;
     /// many keys on all cores. Returns the nodes for which an answer of a key differs; `None` when
     /// cancelled.
-    fn look_up(
-        &mut self,
-        left: &[(&Arc<str>, BTreeSet<usize>)],
-    ) -> Option<Vec<(Arc<str>, BTreeSet<usize>)>> {
+    fn look_up(&mut self, left: &[(&Arc<str>, NodeSet)]) -> Option<Vec<(Arc<str>, NodeSet)>> {
         let ComparedSide { snapshot, environment, .. } = self.after;
         let mut questions: Vec<WayQuestion<'_>> = Vec::new();
         for &(key, ref nodes) in left {
             let is_refused = |node: usize| self.refused.iter().any(|file| file.fails(key, node));
-            let nodes: Vec<usize> =
-                nodes.iter().copied().filter(|node| !is_refused(*node)).collect();
+            let nodes: Vec<usize> = nodes.iter().filter(|node| !is_refused(*node)).collect();
             if nodes.is_empty() {
                 continue;
             }
@@ -467,7 +464,7 @@ struct WayAnswer {
     old: Option<NodeAnswers>,
     changes: Vec<KeyChange>,
     /// The nodes for which the answer differs.
-    changed: BTreeSet<usize>,
+    changed: NodeSet,
 }
 
 impl WayQuestion<'_> {

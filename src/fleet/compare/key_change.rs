@@ -15,6 +15,7 @@ use indexmap::map::Entry;
 use super::answer::NodeAnswers;
 use super::nodes::{Witnesses, rank_nodes};
 use crate::fleet::leaves::{have_alike_parts, is_same_order};
+use crate::fleet::node_set::NodeSet;
 use crate::fleet::ways::ReadWay;
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::Variable;
@@ -39,7 +40,7 @@ pub struct KeyChange {
     /// The lookup after, of one of the nodes that have this answer after, which may be another one.
     pub after: Arc<Resolution>,
     /// The nodes, by their numbers before.
-    pub nodes: BTreeSet<usize>,
+    pub nodes: NodeSet,
     /// The keys with edited data that cause it.
     pub causes: BTreeSet<Arc<str>>,
 }
@@ -51,14 +52,14 @@ pub(super) fn add_changes(
     (nodes, witnesses): (impl Iterator<Item = (usize, usize)>, &Witnesses),
     (old, new): (&NodeAnswers, &NodeAnswers),
     found: &mut Vec<KeyChange>,
-) -> BTreeSet<usize> {
-    let mut pairs: BTreeMap<(usize, usize), BTreeSet<usize>> = BTreeMap::new();
+) -> NodeSet {
+    let mut pairs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for (node, later) in nodes {
         if let Some(pair) = old.number(node).zip(new.number(later)) {
             pairs.entry(pair).or_default().extend(witnesses.nodes_of(&node));
         }
     }
-    let mut changed = BTreeSet::new();
+    let mut changed = NodeSet::default();
     for ((one, other), nodes) in pairs {
         let (one, other) = (old.answer(one), new.answer(other));
         let (Some(before), Some(after)) = (&one.lookup, &other.lookup) else { continue };
@@ -70,7 +71,8 @@ pub(super) fn add_changes(
         if is_order && !is_reordered {
             continue;
         }
-        changed.extend(&nodes);
+        let nodes = nodes.into_iter().collect();
+        changed.insert_all(&nodes);
         found.push(KeyChange {
             key: key.clone(),
             strategies: BTreeSet::from([way.strategy_name()]),
@@ -148,7 +150,7 @@ fn join_nodes(of_way: Vec<KeyChange>, all: &[Arc<Node>]) -> Vec<KeyChange> {
 
 impl KeyChange {
     fn first_node(&self) -> usize {
-        *self.nodes.first().expect("a change has a node")
+        self.nodes.first().expect("a change has a node")
     }
 
     /// Adds the nodes of another change; the lookups are those of the first node.
@@ -157,7 +159,7 @@ impl KeyChange {
             self.before = other.before;
             self.after = other.after;
         }
-        self.nodes.extend(other.nodes);
+        self.nodes.insert_all(&other.nodes);
     }
 }
 
@@ -261,7 +263,7 @@ mod tests {
         let all = all.expect("not cancelled");
         let changes = all.iter().flat_map(|one| one.changes.iter().map(move |it| (one, it)));
         let told = changes.map(|(one, change)| {
-            let nodes: Vec<&str> = change.nodes.iter().map(|it| &*one.nodes[*it].name).collect();
+            let nodes: Vec<&str> = change.nodes.iter().map(|it| &*one.nodes[it].name).collect();
             format!("{}: {} by {}", change.key, nodes.join(" "), {
                 let causes: Vec<&str> = change.causes.iter().map(|cause| &**cause).collect();
                 causes.join(" ")

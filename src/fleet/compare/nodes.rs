@@ -1,9 +1,10 @@
 //! The nodes that two snapshots are compared for.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::fleet::node_set::NodeSet;
 use crate::fleet::node_values::NodeValues;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
@@ -36,7 +37,7 @@ impl<'c> NodeChoice<'c> {
 
 /// The keys that change in an environment, with groups of nodes, by their numbers before: each group
 /// has one answer before, and another one after.
-pub type ChangedNodes = BTreeMap<Arc<str>, Vec<BTreeSet<usize>>>;
+pub type ChangedNodes = BTreeMap<Arc<str>, Vec<NodeSet>>;
 
 /// Nodes to look a key up for: each stands for itself, or for a group of nodes of which it is known
 /// that they have the same answers.
@@ -57,7 +58,7 @@ impl Witnesses {
         let mut groups_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (number, group) in changed {
             for node in group.iter().filter(|node| nodes.binary_search(node).is_ok()) {
-                groups_of.entry(*node).or_default().push(number);
+                groups_of.entry(node).or_default().push(number);
             }
         }
         let mut parts: HashMap<Vec<usize>, Vec<usize>> = HashMap::new();
@@ -79,8 +80,8 @@ impl Witnesses {
 }
 
 /// Returns the rank of a group of nodes: those of most nodes come first.
-pub(super) fn rank_nodes(nodes: &BTreeSet<usize>) -> (Reverse<usize>, Option<usize>) {
-    (Reverse(nodes.len()), nodes.first().copied())
+pub(super) fn rank_nodes(nodes: &NodeSet) -> (Reverse<usize>, Option<usize>) {
+    (Reverse(nodes.len()), nodes.first())
 }
 
 /// The nodes of an environment that both sides have, and those that only one has.

@@ -4,11 +4,11 @@
 //!
 //! Source: semantics 7.1 and 1.12.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::ComparedSide;
 use super::nodes::ComparedNodes;
+use crate::fleet::node_set::NodeSet;
 use crate::hiera::config::Layer;
 use crate::text::FilePath;
 use crate::text::work::{Work, count_work};
@@ -24,7 +24,7 @@ pub struct RefusedFile {
     pub module: Option<Arc<str>>,
     /// The nodes that read it, or that may read it where variables are unknown, by their numbers
     /// before.
-    pub nodes: BTreeSet<usize>,
+    pub nodes: NodeSet,
 }
 
 impl RefusedFile {
@@ -32,7 +32,7 @@ impl RefusedFile {
     pub(super) fn fails(&self, key: &str, node: usize) -> bool {
         self.module.as_ref().is_none_or(|module| {
             key.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::"))
-        }) && self.nodes.contains(&node)
+        }) && self.nodes.contains(node)
     }
 }
 

@@ -16,6 +16,7 @@ use self::levels::{DataSource, LevelTable, has_same_levels};
 use super::ComparedSide;
 use super::keys::keys_of_options;
 use super::nodes::ComparedNodes;
+use crate::fleet::node_set::NodeSet;
 use crate::hiera::config::{DataReader, Layer};
 use crate::hiera::data::DataFile;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
@@ -45,7 +46,7 @@ pub(super) fn relocated_keys(
     (before, after): (ComparedSide<'_>, ComparedSide<'_>),
     nodes: &ComparedNodes<'_>,
     has_same_files: bool,
-) -> Option<BTreeMap<Arc<str>, BTreeSet<usize>>> {
+) -> Option<BTreeMap<Arc<str>, NodeSet>> {
     if !differ_in_levels_alone(before, after) {
         return None;
     }
@@ -71,22 +72,26 @@ pub(super) fn relocated_keys(
         }
     }
     let mut finding = RelocatedKeys::new((before, after), &table);
-    let mut found: BTreeMap<Arc<str>, BTreeSet<usize>> = BTreeMap::new();
+    let mut found: BTreeMap<Arc<str>, NodeSet> = BTreeMap::new();
     for ((old, new), nodes) in windows {
         if before.snapshot.cancel_token().is_cancelled() {
             break;
         }
         match finding.keys_between(old, new) {
-            Some(keys) => keys.iter().for_each(|key| {
-                found.entry(key.clone()).or_default().extend(&nodes);
-            }),
+            Some(keys) => {
+                let nodes = nodes.into_iter().collect();
+                keys.iter().for_each(|key| {
+                    found.entry(key.clone()).or_default().insert_all(&nodes);
+                });
+            }
             None => open.extend(nodes),
         }
     }
     if !open.is_empty() {
         let keys = [before, after].into_iter().flat_map(|side| side.snapshot.keys().keys());
+        let open = open.into_iter().collect();
         for key in keys.filter(|key| ***key != *LOOKUP_OPTIONS) {
-            found.entry(key.clone()).or_default().extend(&open);
+            found.entry(key.clone()).or_default().insert_all(&open);
         }
     }
     Some(found)

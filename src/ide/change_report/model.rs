@@ -13,6 +13,7 @@ use crate::fleet::compare::edits::{Edit, EditKind};
 use crate::fleet::compare::key_change::KeyChange;
 use crate::fleet::compare::refused::RefusedFile;
 use crate::fleet::leaves::{PathStep, leaf_differences, path_text};
+use crate::fleet::node_set::NodeSet;
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::{Scope, Variable};
 use crate::ide::page_links::LinkedPlace;
@@ -97,7 +98,7 @@ pub(crate) struct ChangedPart {
     pub(crate) after: String,
     /// Where the part after is written, for reports that show that.
     pub(crate) place_after: Option<LinkedPlace>,
-    pub(crate) nodes: BTreeSet<usize>,
+    pub(crate) nodes: NodeSet,
 }
 
 /// A key whose value changes.
@@ -108,7 +109,7 @@ pub(crate) struct ChangedKey {
     pub(crate) strategies: Vec<String>,
     pub(crate) kind: ChangeKind,
     pub(crate) parts: Vec<ChangedPart>,
-    pub(crate) nodes: BTreeSet<usize>,
+    pub(crate) nodes: NodeSet,
 }
 
 /// The common part of the changes of one line of a report: the key, its strategies and the kind.
@@ -131,8 +132,8 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    pub(crate) fn nodes(&self) -> BTreeSet<usize> {
-        self.keys.iter().flat_map(|key| &key.nodes).copied().collect()
+    pub(crate) fn nodes(&self) -> NodeSet {
+        NodeSet::union(self.keys.iter().map(|key| &key.nodes))
     }
 
     fn gravest(&self) -> Option<ChangeKind> {
@@ -238,7 +239,7 @@ impl<'a> Reporter<'a> {
         edits: &[Edit],
     ) -> Vec<usize> {
         let names: OnceCell<HashSet<&str>> = OnceCell::new();
-        let find_names = || change.nodes.iter().map(|node| &*changes.nodes[*node].name).collect();
+        let find_names = || change.nodes.iter().map(|node| &*changes.nodes[node].name).collect();
         let is_read = |edit: &Edit| {
             let sides = [(self.before, changes.before), (self.after, changes.after)];
             changes.are_kinds
@@ -246,7 +247,7 @@ impl<'a> Reporter<'a> {
                     let readers = snapshot.readers_of(environment, &edit.path);
                     let nodes = snapshot.nodes_of(environment);
                     readers.all_nodes().any(|(number, _)| match side {
-                        0 => change.nodes.contains(&number),
+                        0 => change.nodes.contains(number),
                         _ => names.get_or_init(find_names).contains(&*nodes[number].name),
                     })
                 })
@@ -288,7 +289,7 @@ impl<'a> Reporter<'a> {
         }
         let mut keys: Vec<ChangedKey> = Vec::new();
         for ((key, strategies, kind), all) in by_key {
-            let nodes = all.iter().flat_map(|change| &change.nodes).copied().collect();
+            let nodes = NodeSet::union(all.iter().map(|change| &change.nodes));
             keys.push(ChangedKey {
                 key,
                 strategies,
@@ -309,7 +310,7 @@ impl<'a> Reporter<'a> {
             return found;
         }
         let folded = |change: &&KeyChange| {
-            let first = change.nodes.first().map(|number| &changes.nodes[*number].scope);
+            let first = change.nodes.first().map(|number| &changes.nodes[number].scope);
             let variables = first.map(|scope| variables_read(change, scope)).unwrap_or_default();
             self.parts_of_change(change, &variables)
         };
@@ -428,7 +429,7 @@ fn merged_parts(all: impl Iterator<Item = Vec<ChangedPart>>) -> Vec<ChangedPart>
         let key = (part.path.clone(), part.before.clone(), part.after.clone());
         match merged.get_mut(&key) {
             Some(known) => {
-                known.nodes.extend(&part.nodes);
+                known.nodes.insert_all(&part.nodes);
                 if known.place != part.place {
                     known.place = None;
                 }
@@ -440,9 +441,7 @@ fn merged_parts(all: impl Iterator<Item = Vec<ChangedPart>>) -> Vec<ChangedPart>
         }
     }
     let mut parts: Vec<ChangedPart> = merged.into_values().collect();
-    parts.sort_by_key(|part| {
-        (std::cmp::Reverse(part.nodes.len()), part.nodes.iter().next().copied())
-    });
+    parts.sort_by_key(|part| (std::cmp::Reverse(part.nodes.len()), part.nodes.first()));
     parts
 }
 

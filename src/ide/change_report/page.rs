@@ -1,11 +1,12 @@
 //! The report for people, on a terminal and as a page of an editor: legend first, totals last.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::io::Write;
 
 use super::ChangeReport;
 use super::model::{ChangedKey, EnvironmentReport, Section};
 use super::phrases::SHOWN_PARTS;
+use crate::fleet::node_set::NodeSet;
 use crate::ide::page_links::{PageLink, find_links};
 use crate::text::FilePath;
 use crate::text::escape::escape_terminal;
@@ -72,10 +73,10 @@ pub(crate) fn write_keys(
     keys: &[ChangedKey],
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
-    let mut last: Option<BTreeSet<usize>> = None;
+    let mut last: Option<NodeSet> = None;
     for key in keys {
         let title = key.title();
-        let nodes = |nodes: &BTreeSet<usize>| match last.as_ref() == Some(nodes) {
+        let nodes = |nodes: &NodeSet| match last.as_ref() == Some(nodes) {
             true if nodes.len() > 1 => format!("the same {}", nodes.len()),
             _ => one.nodes_phrase(nodes),
         };

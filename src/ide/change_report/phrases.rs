@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::ChangeReport;
 use super::model::{ChangeKind, ChangedKey, ChangedPart, EnvironmentReport, Section};
 use crate::fleet::compare::edits::{Edit, EditKind};
+use crate::fleet::node_set::NodeSet;
 use crate::ide::node_names::name_ranges;
 use crate::ide::page_links::LinkedPlace;
 use crate::ide::phrases::PlaceNames;
@@ -22,8 +23,8 @@ impl EnvironmentReport<'_> {
     }
 
     /// Returns the names of nodes in few words.
-    pub(crate) fn names(&self, nodes: &BTreeSet<usize>) -> String {
-        let names: Vec<&str> = nodes.iter().map(|node| &*self.changes.nodes[*node].name).collect();
+    pub(crate) fn names(&self, nodes: &NodeSet) -> String {
+        let names: Vec<&str> = nodes.iter().map(|node| &*self.changes.nodes[node].name).collect();
         if self.changes.are_kinds {
             let shown = names.iter().take(3).copied().collect::<Vec<_>>().join("; ");
             let rest = names.len().saturating_sub(3);
@@ -33,7 +34,7 @@ impl EnvironmentReport<'_> {
     }
 
     /// Returns the number of nodes with their names; `all of them` where that is so.
-    pub(crate) fn nodes_phrase(&self, nodes: &BTreeSet<usize>) -> String {
+    pub(crate) fn nodes_phrase(&self, nodes: &NodeSet) -> String {
         let count = count_phrase(nodes.len(), self.noun());
         if nodes.len() == self.changes.compared.len() && nodes.len() > 1 {
             return format!("all {count}");
@@ -154,7 +155,8 @@ impl EnvironmentReport<'_> {
     pub(crate) fn totals(&self) -> String {
         let keys: BTreeSet<_> =
             self.sections.iter().flat_map(|one| &one.keys).map(|key| &key.key).collect();
-        let nodes: BTreeSet<usize> = self.sections.iter().flat_map(Section::nodes).collect();
+        let keys_of_sections = self.sections.iter().flat_map(|one| &one.keys);
+        let nodes = NodeSet::union(keys_of_sections.map(|key| &key.nodes));
         let values: usize =
             self.sections.iter().flat_map(|one| &one.keys).map(|key| key.nodes.len()).sum();
         let quiet = self
@@ -180,8 +182,8 @@ impl EnvironmentReport<'_> {
         let noun = if self.changes.are_kinds { "kinds of nodes" } else { "nodes" };
         let all = self.changes.compared.len();
         let refused = self.sections.iter().filter_map(|section| self.refused_file(section));
-        let failing: BTreeSet<usize> =
-            refused.filter(|file| file.is_after).flat_map(|file| &file.nodes).copied().collect();
+        let failing = refused.filter(|file| file.is_after).map(|file| &file.nodes);
+        let failing = NodeSet::union(failing);
         let fails = match failing.len() {
             0 => String::new(),
             count => format!("lookups fail for a broken file on {count} of {all} {noun}; "),

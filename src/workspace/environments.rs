@@ -312,6 +312,9 @@ impl Environment {
     /// Whether only functions that hiera-ls does not know read the file: errors of Puppet's own
     /// readers about it do not matter.
     pub fn is_read_by_functions(&self, path: &FilePath) -> bool {
+        if !self.reach.iter().any(Reach::is_of_function) {
+            return false; // as in most: rules ask about each entry
+        }
         let matches: Vec<&Reach> = self.path_matches(path).map(|(reach, _)| reach).collect();
         if matches.is_empty() {
             self.probable_function(path).is_some()

@@ -191,7 +191,7 @@ fn changed_answers(before: &Snapshot, after: &Snapshot) -> Option<BTreeSet<NodeK
             if change.before.value.is_err() && change.after.value.is_err() {
                 continue; // Words of errors are compared by other tests.
             }
-            let names = change.nodes.iter().map(|node| environment.nodes[*node].name.to_string());
+            let names = change.nodes.iter().map(|node| environment.nodes[node].name.to_string());
             found.extend(names.map(|node| (node, change.key.to_string())));
         }
     }

@@ -4,7 +4,7 @@
 //! the other nodes that are asked about, and on the step of a search that asks. A change has all
 //! nodes for which a report states the same, whichever groups they are from.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -53,14 +53,17 @@ pub(super) fn add_changes(
     (old, new): (&NodeAnswers, &NodeAnswers),
     found: &mut Vec<KeyChange>,
 ) -> NodeSet {
-    let mut pairs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    // The numbers of both answers, and a node that has them.
+    let mut pairs: Vec<((usize, usize), usize)> = Vec::new();
     for (node, later) in nodes {
         if let Some(pair) = old.number(node).zip(new.number(later)) {
-            pairs.entry(pair).or_default().extend(witnesses.nodes_of(&node));
+            pairs.extend(witnesses.nodes_of(&node).iter().map(|node| (pair, *node)));
         }
     }
+    pairs.sort_unstable();
     let mut changed = NodeSet::default();
-    for ((one, other), nodes) in pairs {
+    for having_pair in pairs.chunk_by(|one, next| one.0 == next.0) {
+        let (one, other) = having_pair[0].0;
         let (one, other) = (old.answer(one), new.answer(other));
         let (Some(before), Some(after)) = (&one.lookup, &other.lookup) else { continue };
         let is_order = one.is_same(other) == Some(true);
@@ -71,7 +74,7 @@ pub(super) fn add_changes(
         if is_order && !is_reordered {
             continue;
         }
-        let nodes = nodes.into_iter().collect();
+        let nodes = having_pair.iter().map(|(_, node)| *node).collect();
         changed.insert_all(&nodes);
         found.push(KeyChange {
             key: key.clone(),

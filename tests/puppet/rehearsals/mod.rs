@@ -53,7 +53,7 @@ fn rehearsed(root: &Path, versions: [u8; 2]) -> BTreeSet<Answer> {
             let causes = causes_of_change((snapshot, environment), change, &edits);
             assert!(!causes.is_empty(), "{} has no cause: {edits:?}", change.key);
             assert!(causes.iter().all(|cause| edits[*cause].note.is_some()));
-            let nodes = change.nodes.iter().map(|node| changes.nodes[*node].name.to_string());
+            let nodes = change.nodes.iter().map(|node| changes.nodes[node].name.to_string());
             answers.extend(nodes.map(|node| (node, change.key.to_string())));
         }
     }

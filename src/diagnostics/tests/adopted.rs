@@ -159,6 +159,7 @@ fn a_conflict_is_one_finding() {
         "#]],
     );
     check("a: |\n  <<<<<<< HEAD\n  =======\n  >>>>>>> x\n", expect![""]);
+    assert_eq!(messages("merge-conflict", "<<<<<<< HEAD\nb: 2\n>>>>>>> other\n"), [""; 0]);
 }
 
 #[test]

@@ -58,6 +58,17 @@ mod tests {
     }
 
     #[test]
+    fn options_that_share_an_entry_with_other_keys_are_replaced() {
+        let fixture = Fixture::new("{lookup_options: {a: {merge: deep}}, a: 1}\n");
+        assert_eq!(fixture.snapshot.keys().options_of("a").count(), 1);
+        let mut change = SourceChange::default();
+        let edit = TextEdit::new(TextRange::new(18, 19), "b");
+        change.push(&FilePath::new("/data/common.yaml"), edit);
+        let after = fixture.snapshot.after_change(&change).expect("the file can change");
+        assert_eq!(["a", "b"].map(|key| after.keys().options_of(key).count()), [0, 1]);
+    }
+
+    #[test]
     fn candidates_are_kept_until_a_definition_or_the_layout_changes() {
         let fixture = Fixture::new(
             "#- levels Role Common\n#- /data/common.yaml\na: 1\n#- /data/roles/web.yaml\na: 2\n",

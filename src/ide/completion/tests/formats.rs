@@ -302,6 +302,12 @@ fn hiera_yaml_of_version_3_by_place() {
         eyaml: settings of the backend
     "#]]
     .assert_eq(&words(&plain("$0")));
+    let sources = |text: &str| {
+        let files = "#- /data/roles/web.yaml\na: 1\n#- /hieradata/old.yaml\na: 1\n";
+        labels(&format!("{files}{}", config(text)))
+    };
+    assert_eq!(sources(":hierarchy:\n  - roles/web\n  - r$0"), ["roles/web"]);
+    assert_eq!(sources(":hierarchy:\n  - $0"), ["old"]);
     let trusted = config(":hierarchy:\n  - 'nodes/%{::trusted.$0}'");
     assert_eq!(accepted(&trusted, "certname"), "  - 'nodes/%{::trusted.certname}'\n");
 }

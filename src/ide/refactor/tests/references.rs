@@ -50,6 +50,11 @@ fn a_repeated_value_becomes_a_key() {
     "#]],
     );
     check_extract("a: lo$0ng text\nb: other\n", expect![[r#""#]]);
+    // Tags and anchors between the key and the value would be lost.
+    check_extract(
+        "a: long text$0\nb: !!str long text\nc: long text\nd: &d long text\n",
+        expect![[""]],
+    );
     check_extract(
         "a_b-c.d: long text$0\nb: {c: long text}\n",
         expect![[r#"

@@ -148,6 +148,7 @@ fn read_option(name: &str, options: &Hash) -> Result<Option<String>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::puppet::value::Provenance;
 
     fn shown(text: &str) -> Vec<(Option<&str>, &str)> {
         encrypted_parts(text).into_iter().map(|part| (part.scheme, part.body)).collect()
@@ -169,6 +170,19 @@ mod tests {
         }
         // The search goes on behind a part that is none.
         assert_eq!(shown("ENC[ENC[aa]"), [(None, "aa")]);
+    }
+
+    #[test]
+    fn one_encrypted_text_of_a_list_or_a_hash_suffices() {
+        let text = |text: &str| Value::new_string(text, Provenance::from_source(None));
+        let list = |items: &[&str]| {
+            let items = items.iter().map(|item| text(item)).collect();
+            Value::new_array(items, Provenance::from_source(None))
+        };
+        assert!(has_encrypted_text(&list(&["plain", "ENC[PKCS7,aa==]"])));
+        assert!(!has_encrypted_text(&list(&["plain", "]ENC["])));
+        let nested = vec![text("plain"), list(&["ENC[PKCS7,aa==]", "plain"])];
+        assert!(has_encrypted_text(&Value::new_array(nested, Provenance::from_source(None))));
     }
 
     #[test]

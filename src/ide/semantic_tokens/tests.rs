@@ -63,6 +63,22 @@ d: "%{lookup('nowhere::d')}%{hiera('a')}"
 }
 
 #[test]
+fn tokens_within_another_token_have_no_colors() {
+    check(
+        "a: \"%{lookup('b.%{c}.%{d}')} %{e}\"\nb: >\n  ENC[PKCS7,aa\n  bb%{c}==]\n",
+        expect![[r#"
+            %{ Delimiter
+            d Variable
+            } Delimiter
+            %{ Delimiter
+            e Variable
+            } Delimiter
+            ENC[PKCS7,aa⏎  bb%{c}==] Encrypted
+        "#]],
+    );
+}
+
+#[test]
 fn literals_and_encrypted_blocks() {
     check(
         "

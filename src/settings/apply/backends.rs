@@ -53,9 +53,9 @@ mod tests {
     #[test]
     fn a_function_is_described_by_files_below_its_datadir() {
         let (settings, problems) = applied(
-            "backends:\n  f: {files: ['%{path}.yaml', '../x.yaml', 'a/%{namespace}/b.yaml', '%{klass}.yaml', x.conf]}\n  g: {paths: []}\n",
+            "backends:\n  f: {files: ['%{path}.yaml', '../x.yaml', 'a/%{namespace}/b.yaml', '%{klass}.yaml', x.conf, '/etc/%{path}.yaml', 'a/../%{path}.yaml']}\n  g: {paths: []}\n",
         );
         assert_eq!(settings.workspace.common.backends["f"], ["%{path}.yaml"]);
-        assert_eq!(problems.len(), 6, "{problems:#?}");
+        assert_eq!(problems.len(), 8, "{problems:#?}");
     }
 }

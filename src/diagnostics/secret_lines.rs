@@ -116,7 +116,17 @@ fn key_of(line: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::begins_entry;
     use crate::fixture::Fixture;
+    use crate::text::Text;
+
+    #[test]
+    fn entries_begin_at_lines_without_indentation() {
+        let text = Text::new("a: [1]\n  b: 2\n- c\n# d\n}\n\nlast: {x: 1}");
+        let begins: Vec<u32> =
+            (0..text.line_count()).filter(|line| begins_entry(&text, *line)).collect();
+        assert_eq!(begins, [0, 6]);
+    }
 
     #[test]
     fn lines_of_secrets_are_not_quoted() {

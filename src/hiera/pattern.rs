@@ -652,6 +652,16 @@ mod tests {
     }
 
     #[test]
+    fn sets_of_globs_hold_the_characters_between_their_brackets() {
+        let names = |template: &str, path: &str| {
+            Pattern::new(parse_pieces(template, true)).unwrap().can_name(path)
+        };
+        assert!(names("x[ab].yaml", "xa.yaml") && !names("x[ab].yaml", "x[.yaml"));
+        assert!(names("x[!a].yaml", "xb.yaml") && !names("x[!a].yaml", "xa.yaml"));
+        assert!(names("x[]a].yaml", "x].yaml") && names("x[0-2].yaml", "x1.yaml"));
+    }
+
+    #[test]
     fn globs_bind_too() {
         let pattern = Pattern::new(parse_pieces("%{::location}/modules/*.yaml", true)).unwrap();
         assert_eq!(

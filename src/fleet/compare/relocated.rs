@@ -321,6 +321,9 @@ mod tests {
         let fewer = "version: 5\nhierarchy:\n- {name: Common, path: common.yaml}\n";
         let (changed, _) = changed_keys("/hiera.yaml", fewer);
         assert_eq!(changed, ["asks 2", "both 2", "web 2"]);
+        let other = "version: 5\nhierarchy:\n- {name: Role, path: 'roles/%{role}.yaml'}\n- {name: Common, path: none.yaml}\n";
+        let (changed, _) = changed_keys("/hiera.yaml", other);
+        assert_eq!(changed, ["asks 2", "asks 1", "both 1", "common 3"]);
     }
 
     #[test]

@@ -43,11 +43,6 @@ impl NodeSet {
         NodeSet(&self.0 & &other.0)
     }
 
-    /// Adds a node.
-    pub fn insert(&mut self, node: usize) {
-        self.0.insert(node as u32);
-    }
-
     /// Adds the nodes of another set.
     pub fn insert_all(&mut self, other: &NodeSet) {
         self.0 |= &other.0;
@@ -69,12 +64,6 @@ impl NodeSet {
 impl FromIterator<usize> for NodeSet {
     fn from_iter<I: IntoIterator<Item = usize>>(nodes: I) -> NodeSet {
         NodeSet(nodes.into_iter().map(|node| node as u32).collect())
-    }
-}
-
-impl Extend<usize> for NodeSet {
-    fn extend<I: IntoIterator<Item = usize>>(&mut self, nodes: I) {
-        self.0.extend(nodes.into_iter().map(|node| node as u32));
     }
 }
 

@@ -233,7 +233,7 @@ struct FileReach {
     are_kinds: bool,
 }
 
-/// Keys, and the nodes of environments, by their numbers, for which one of them changes.
+/// Keys, and the nodes for which one of the keys changes, by the numbers of their environments.
 type KeysAndNodes = (BTreeSet<Arc<str>>, BTreeMap<usize, NodeSet>);
 
 /// The keys and nodes that change.

@@ -168,7 +168,6 @@ impl<'a> Comparer<'a> {
         (nodes, known): (&ComparedNodes<'_>, Option<&ChangedNodes>),
         refused: &[RefusedFile],
     ) -> Option<Vec<KeyChange>> {
-        let compared = &nodes.compared;
         let mut tracing = ChangeTracing {
             comparer: self,
             before,
@@ -180,13 +179,11 @@ impl<'a> Comparer<'a> {
             changes: BTreeMap::new(),
         };
         if !files.is_empty() {
-            let concerned: NodeSet = if nodes.are_kinds {
-                compared.iter().copied().collect()
-            } else {
-                nodes_concerned(before, after, files).into_iter().collect()
-            };
-            let compared: NodeSet = compared.iter().copied().collect();
-            let at_stake = compared.intersection(&concerned);
+            let mut at_stake: NodeSet = nodes.compared.iter().copied().collect();
+            if !nodes.are_kinds {
+                let concerned = nodes_concerned(before, after, files).into_iter().collect();
+                at_stake = at_stake.intersection(&concerned);
+            }
             let has_same_files = files.iter().all(|path| {
                 before.snapshot.file(path).is_some() == after.snapshot.file(path).is_some()
             });
@@ -344,8 +341,8 @@ impl ChangeTracing<'_, '_> {
             return (NodeSet::default(), stake.nodes.clone());
         };
         let changes = self.changes.get(key).into_iter().flatten();
-        let mut changed = NodeSet::union(changes.map(|change| &change.nodes));
-        changed = changed.intersection(&stake.nodes);
+        let known = NodeSet::union(changes.map(|change| &change.nodes));
+        let mut changed = known.intersection(&stake.nodes);
         let mut left = stake.nodes.clone();
         for earlier in stakes {
             left.remove_all(&earlier.nodes);

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::hash::Hash;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use super::Status;
@@ -59,7 +60,7 @@ pub(super) fn join_alike<'a, T: Eq + Hash>(
     groups: impl IntoIterator<Item = &'a Group>,
     print: impl Fn(&Group) -> T,
 ) -> Vec<PrintedAnswer<T>> {
-    let mut joined: IndexMap<(T, Verdict), Vec<usize>> = IndexMap::new();
+    let mut joined: IndexMap<(T, Verdict), Vec<usize>, RandomState> = IndexMap::default();
     for group in groups {
         let verdict = group.resolutions().map(Verdict::of_answer).max();
         let verdict = verdict.unwrap_or(Verdict::NotSettled);
@@ -79,7 +80,10 @@ pub(super) fn join_alike<'a, T: Eq + Hash>(
 /// Returns a line of JSON for nodes with one answer, without its end. `nodes` are the names of the
 /// nodes as texts of JSON; `members` has a comma before each member.
 pub(super) fn group_line(key: &str, nodes: &[&str], members: &str) -> String {
-    let mut line = String::from("{\"key\":");
+    const PUNCTUATION: usize = 64;
+    let names: usize = nodes.iter().map(|node| node.len() + 1).sum();
+    let mut line = String::with_capacity(key.len() + names + members.len() + PUNCTUATION);
+    line.push_str("{\"key\":");
     print::json_string(key, &mut line);
     write!(line, ",\"count\":{},\"nodes\":[", nodes.len()).expect("writing to a string");
     for (number, node) in nodes.iter().enumerate() {

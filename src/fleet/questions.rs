@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use foldhash::HashMap;
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use crate::hiera::data::Reference;
@@ -240,7 +241,8 @@ impl Questions {
     /// all questions before it.
     pub(super) fn split_off(&self, one: usize, nodes: Vec<usize>) -> (Vec<usize>, Vec<Vec<usize>>) {
         let given = self.answers_given_by(one);
-        let (mut same, mut others) = (Vec::new(), IndexMap::<_, Vec<usize>>::new());
+        let mut same = Vec::new();
+        let mut others: IndexMap<_, Vec<usize>, RandomState> = IndexMap::default();
         for node in nodes {
             match given.first_difference(node) {
                 Some(other) => others.entry(other).or_default().push(node),

@@ -20,9 +20,10 @@ mod trace;
 mod unreached;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashSet};
 
 use ready::Levels;
 use trace::{OpenCauses, Trace};

@@ -180,7 +180,7 @@ pub enum Outcome {
     /// The file does not have the key.
     NoSuchKey(FilePath),
     /// There is no such file.
-    NoSuchFile(String),
+    NoSuchFile,
     /// A higher location had answered before.
     NotReached {
         /// The file, if there is one.

@@ -5,7 +5,7 @@ use crate::hiera::config::{Backend, Layer};
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::{Resolution, Unevaluated, UnsettledLevel};
 use crate::puppet::print::{self, PrintOptions};
-use crate::text::{Encoding, FilePath, Span};
+use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 
@@ -34,9 +34,7 @@ impl PlaceNames<'_> {
     /// Returns the line of a span, from 1.
     pub fn line_number(&self, span: Span) -> u32 {
         let text = self.snapshot.file_by_id(span.file).and_then(|file| file.text());
-        text.map_or(1, |text| {
-            text.line_col(self.snapshot.span_bytes(span).start, Encoding::Utf32).line + 1
-        })
+        text.map_or(1, |text| text.line_of(self.snapshot.span_bytes(span).start) + 1)
     }
 }
 

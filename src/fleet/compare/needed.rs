@@ -72,7 +72,7 @@ fn is_of_data(step: &LookupStep) -> bool {
         step.outcome,
         Outcome::Found { .. }
             | Outcome::NoSuchKey(_)
-            | Outcome::NoSuchFile(_)
+            | Outcome::NoSuchFile
             | Outcome::NotReached { .. }
             | Outcome::Undetermined { .. }
     )

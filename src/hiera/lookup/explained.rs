@@ -235,7 +235,7 @@ impl Invocation {
             Outcome::NoSuchKey(_) | Outcome::Excluded(_) => {
                 self.record_event(|| Event::NotFound(root.into()))
             }
-            Outcome::NoSuchFile(_) => self.record_event(|| Event::LocationNotFound),
+            Outcome::NoSuchFile => self.record_event(|| Event::LocationNotFound),
             Outcome::Undetermined { variables, candidates } => {
                 self.record_text(|| format!("Depends on {}", variables.join(", ")));
                 for candidate in candidates {

@@ -58,7 +58,7 @@ impl Resolver<'_> {
             LevelTarget::File { path, exists: true } => path,
             LevelTarget::File { path, exists: false } => {
                 let Some(message) = self.ctx.sources.unlisted_reason(path) else {
-                    return Ok(Outcome::NoSuchFile(path.to_string()));
+                    return Ok(Outcome::NoSuchFile);
                 };
                 let reason = Unevaluated::Unread(path.clone(), message.clone());
                 if root == LOOKUP_OPTIONS {
@@ -67,7 +67,7 @@ impl Resolver<'_> {
                 inv.trace.record_open_level(layer, located, root, reason);
                 return Ok(Outcome::Unread { path: path.clone(), message });
             }
-            LevelTarget::NoMatch { pattern } => return Ok(Outcome::NoSuchFile(pattern.clone())),
+            LevelTarget::NoMatch { .. } => return Ok(Outcome::NoSuchFile),
             LevelTarget::Undetermined(undetermined) => {
                 return Ok(self.ask_undetermined(inv, layer, located, undetermined, root));
             }
@@ -93,7 +93,7 @@ impl Resolver<'_> {
             return if self.ctx.sources.is_folder(path) && !self.ctx.tolerant {
                 Err(LookupError::crash(format!("Is a directory @ io_fread - {path}")))
             } else {
-                Ok(Outcome::NoSuchFile(path.to_string()))
+                Ok(Outcome::NoSuchFile)
             };
         };
         if let Some(refusal) = data.refusal().filter(|refusal| refusal.is_ours()) {

@@ -154,20 +154,22 @@ impl Resolver<'_> {
             let located = &levels[n];
             // A glob that names nothing is no location to Puppet; it is one to the steps.
             let overriding = before_own.get(n).into_iter().flatten();
-            let (real, empty): (Vec<&Location>, Vec<&Location>) = overriding
-                .chain(located.locations.iter())
-                .partition(|location| !matches!(location.place, LevelTarget::NoMatch { .. }));
-            for location in empty {
+            let locations = overriding.chain(located.locations.iter());
+            let is_empty =
+                |location: &&Location| matches!(location.place, LevelTarget::NoMatch { .. });
+            for location in locations.clone().filter(is_empty) {
                 let outcome = self.ask_location(inv, layer, located, location, root, defining)?;
                 inv.trace.record_step(layer, located, location, outcome);
             }
+            let mut real = locations.filter(|location| !is_empty(location));
+            let count = real.clone().count();
+            let mut search_next = |inv: &mut Invocation, _| {
+                let Some(location) = real.next() else { return Ok(None) };
+                self.search_location(inv, layer, located, location, root, defining)
+            };
             inv.record_part(
                 || Kind::Level(located.level.name.clone()),
-                |inv| {
-                    inv.fold(merge, real.len(), self.ctx.cancel, &mut |inv, n| {
-                        self.search_location(inv, layer, located, real[n], root, defining)
-                    })
-                },
+                |inv| inv.fold(merge, count, self.ctx.cancel, &mut search_next),
             )
         })
     }

@@ -65,22 +65,6 @@ pub enum RuleGroup {
     Style,
 }
 
-impl RuleGroup {
-    /// All groups, the most harmful first.
-    pub const ALL: [RuleGroup; 4] =
-        [RuleGroup::Broken, RuleGroup::Dead, RuleGroup::Fragile, RuleGroup::Style];
-
-    /// Returns the name in settings and arguments.
-    pub fn name(self) -> &'static str {
-        match self {
-            RuleGroup::Broken => "broken",
-            RuleGroup::Dead => "dead",
-            RuleGroup::Fragile => "fragile",
-            RuleGroup::Style => "style",
-        }
-    }
-}
-
 /// What the findings about an entry depend on, beside the entry itself.
 #[derive(Clone, Copy, Debug)]
 pub enum Dependence {

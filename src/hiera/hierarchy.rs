@@ -73,8 +73,7 @@ pub fn locate_levels(
     let in_paths = Variables { undefined_fails: paths_fail, ..variables };
     levels
         .iter()
-        .enumerate()
-        .map(|(index, level): (usize, &Arc<Level>)| {
+        .map(|level: &Arc<Level>| {
             count_work(Work::Locate);
             let locate = || {
                 let datadir = OnceCell::new();
@@ -92,7 +91,7 @@ pub fn locate_levels(
                 undefined_may_fail,
                 locate: &locate,
             })?;
-            Ok(LocatedLevel { index, level: level.clone(), locations })
+            Ok(LocatedLevel { level: level.clone(), locations })
         })
         .collect()
 }

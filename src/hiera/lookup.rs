@@ -33,7 +33,6 @@ use super::config::{HieraConfig, Layer};
 use super::error::{LookupError, LookupErrorKind, LookupFrame, OptionsError};
 use super::explain::Kind;
 use super::eyaml::Decryptor;
-use super::hierarchy::located::LocatedLevel;
 use super::key::{KeySegment, LookupKey};
 use super::lookup_options::{LookupOptions, OptionsEntry, OptionsFiles};
 use super::merge::Strategy;
@@ -372,23 +371,6 @@ impl<'a> Resolver<'a> {
         let mut inv = Invocation::for_key(key);
         let options = self.module_options(&mut inv, key.module_name())?;
         Result::as_ref(&options).map_err(Clone::clone)?.find_entry(root, &inv.budget)
-    }
-
-    /// Every level of the layers that may hold `key`, located in the scope; the layers in order of
-    /// priority.
-    pub fn located_levels(
-        &self,
-        key: &LookupKey,
-    ) -> Result<Vec<(Layer, Vec<LocatedLevel>)>, LookupError> {
-        let mut all = Vec::new();
-        for layer in layers_of(key) {
-            let located = self.cached_levels(&layer);
-            all.push((
-                layer,
-                Result::as_ref(&located).map_err(Clone::clone)?.hierarchy.located.to_vec(),
-            ));
-        }
-        Ok(all)
     }
 
     /// Returns whether some module could define a type of this name: an alias in the module that

@@ -68,11 +68,6 @@ impl LookupOptions {
         Ok(LookupOptions { entries, patterns, secrecy: value.secrecy_of_parts() })
     }
 
-    /// Returns whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// Returns why they, or a part of them, must not be shown.
     pub fn secrecy(&self) -> Secrecy {
         self.secrecy
@@ -174,11 +169,6 @@ impl WrittenOptions {
             }
         }
         gathered
-    }
-
-    /// Returns whether no entry asks for it.
-    pub fn is_empty(&self) -> bool {
-        !self.is_open && self.names.is_empty() && self.patterns.is_empty()
     }
 
     /// Returns whether one of the entries may be that of a root key. A pattern that the engine gave

@@ -19,7 +19,6 @@ mod order;
 mod strategy;
 
 pub use accept::may_refuse;
-pub use deep::merge_deep;
 use folding::MergeFold;
 pub use strategy::{DeepOptions, Strategy, StrategyError, parse_strategy};
 

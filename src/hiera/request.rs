@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::error::{LookupError, LookupErrorKind};
 use super::merge::{Strategy, StrategyError, parse_strategy};
-use super::resolution::{AnswerSource, RequestAnswer};
+use super::resolution::RequestAnswer;
 use crate::puppet::types::{self, DataType};
 use crate::puppet::value::{Data, Hash, Value};
 
@@ -120,7 +120,6 @@ impl LookupRequest {
         &self,
         subject: &str,
         value: Value,
-        source: AnswerSource,
     ) -> Result<Option<RequestAnswer>, LookupError> {
         if let Some(value_type) = &self.value_type {
             types::assert_type(subject, value_type, &value).map_err(|error| {
@@ -128,7 +127,7 @@ impl LookupRequest {
                     .mark_quoting(&value)
             })?;
         }
-        Ok(Some(RequestAnswer { value, source, unapplied_conversions: Vec::new() }))
+        Ok(Some(RequestAnswer { value, unapplied_conversions: Vec::new() }))
     }
 }
 

@@ -117,26 +117,11 @@ pub struct Unapplied {
     pub to: String,
 }
 
-/// Where an answer comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerSource {
-    /// The overrides of the request.
-    Overrides,
-    /// The data.
-    Data,
-    /// The defaults by name of the request.
-    DefaultValuesHash,
-    /// The default of the request.
-    DefaultValue,
-}
-
 /// An answer to a request.
 #[derive(Clone, Debug)]
 pub struct RequestAnswer {
     /// The value.
     pub value: Value,
-    /// Where it comes from.
-    pub source: AnswerSource,
     /// The conversions that were left out: of the key, and of those that it needs.
     pub unapplied_conversions: Vec<Unapplied>,
 }

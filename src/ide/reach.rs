@@ -65,11 +65,6 @@ impl Reach {
     pub fn lenses_of(&self, path: &FilePath) -> &[ReachLens] {
         self.lenses.get(path).map_or(&[], Vec::as_slice)
     }
-
-    /// Whether no edit is known.
-    pub fn is_empty(&self) -> bool {
-        self.lenses.is_empty()
-    }
 }
 
 impl<'a> Revisions<'a> {

@@ -9,8 +9,6 @@ use crate::text::{FilePath, Memo};
 /// A level with its locations in one scope.
 #[derive(Clone, Debug)]
 pub struct LocatedLevel {
-    /// The level's number among those of its hierarchy.
-    pub index: usize,
     /// The level.
     pub level: Arc<Level>,
     /// Its locations, highest priority first; shared by the scopes in which they are the same.

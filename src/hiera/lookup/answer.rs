@@ -8,9 +8,7 @@ use crate::hiera::error::{LookupError, LookupErrorKind, OptionsError};
 use crate::hiera::key::LookupKey;
 use crate::hiera::merge::Strategy;
 use crate::hiera::request::LookupRequest;
-use crate::hiera::resolution::{
-    AnswerSource, RequestAnswer, Resolution, Unapplied, UnsettledLevel,
-};
+use crate::hiera::resolution::{RequestAnswer, Resolution, Unapplied, UnsettledLevel};
 use crate::puppet::Value;
 
 impl Resolver<'_> {
@@ -84,7 +82,7 @@ impl Resolver<'_> {
         for name in &request.names {
             if let Some(member) = request.overrides.get(name.as_str()) {
                 let subject = format!("Value found for key '{name}' in override hash");
-                return request.check_type(&subject, member.value.clone(), AnswerSource::Overrides);
+                return request.check_type(&subject, member.value.clone());
             }
             let (name, merge) = if is_reserved(name) {
                 (LOOKUP_OPTIONS, None)
@@ -98,7 +96,7 @@ impl Resolver<'_> {
                 LookupError::from(OptionsError::Strategy(error.clone()))
             })?;
             if let Some((value, unapplied)) = ask(self, &key, merge)? {
-                let answer = request.check_type("Found value", value, AnswerSource::Data)?;
+                let answer = request.check_type("Found value", value)?;
                 return Ok(answer
                     .map(|answer| RequestAnswer { unapplied_conversions: unapplied, ..answer }));
             }
@@ -106,17 +104,11 @@ impl Resolver<'_> {
         for name in &request.names {
             if let Some(member) = request.default_values_hash.get(name.as_str()) {
                 let subject = format!("Value found for key '{name}' in default values hash");
-                return request.check_type(
-                    &subject,
-                    member.value.clone(),
-                    AnswerSource::DefaultValuesHash,
-                );
+                return request.check_type(&subject, member.value.clone());
             }
         }
         match &request.default_value {
-            Some(value) => {
-                request.check_type("Default value", value.clone(), AnswerSource::DefaultValue)
-            }
+            Some(value) => request.check_type("Default value", value.clone()),
             None => Ok(None),
         }
     }

@@ -17,21 +17,16 @@ use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::{Data, Hash, Member, Provenance, Value};
 use crate::text::CancelToken;
 
-/// Merges two values with strategy `deep`: hashes by key and recursively, lists as `lower` followed
-/// by the elements that only `higher` has, anything else as `higher`. For `reverse_deep`, swap the
+/// A merge with strategy `deep`: of hashes by key and recursively, of lists as `lower` followed by
+/// the elements that only `higher` has, of anything else as `higher`. For `reverse_deep`, swap the
 /// two.
 ///
 /// A `null` and an empty hash in `higher` never hide a value of `lower`. Knockouts act on lists and
 /// strings of `lower` only. Every part keeps its origin; a merged hash or list has that of
-/// `higher`, and a string blanked by a knockout that of its marker. Errors: the knockout prefix is
-/// empty or no regular expression, or elements to be sorted have no order. Never a type mismatch.
+/// `higher`, and a string blanked by a knockout that of its marker. The type of a value is never an
+/// error; an empty knockout prefix is one, or one that is no regular expression, and elements to be
+/// sorted that have no order.
 /// Source: `DeepMerge.deep_merge!` of deep_merge 1.1.1 as Puppet's `DeepMergeStrategy` calls it.
-pub fn merge_deep(options: &DeepOptions, higher: Value, lower: Value) -> Result<Value, MergeError> {
-    let (knockout, cancel) = (OnceCell::new(), CancelToken::default());
-    DeepMerge::new(options, &knockout, &cancel)?.merge(higher, lower)
-}
-
-/// A deep merge in progress.
 pub(super) struct DeepMerge<'m> {
     options: &'m DeepOptions,
     knockout: &'m OnceCell<Result<Knockout, MergeError>>,

@@ -573,7 +573,7 @@ fn elements_of_long_lists_of_alike_hashes_are_not_compared_in_pairs() {
     work::take();
     let merged = merge(&Strategy::Unique, list(0), list(10_000)).unwrap();
     assert_eq!(merged.as_array().map(<[Value]>::len), Some(30_000));
-    let merged = merge_deep(&DeepOptions::default(), list(0), list(10_000)).unwrap();
+    let merged = merge(&Strategy::Deep(DeepOptions::default()), list(0), list(10_000)).unwrap();
     assert_eq!(merged.as_array().map(<[Value]>::len), Some(30_000));
     let compared = work::take().compared;
     assert!(compared < 500_000, "{compared} comparisons of 80,000 elements");
@@ -596,7 +596,8 @@ fn what_a_deep_merge_leaves_as_it_is_is_shared_not_copied() {
     let higher = value(
         r#"{"both": {"b": {"y": [1, 2]}}, "own": {"z": {"list": [1, "1", {"k": 1}], "none": null}}, "twice": [1, 1]}"#,
     );
-    let merged = merge_deep(&DeepOptions::default(), higher.clone(), lower.clone()).unwrap();
+    let merged =
+        merge(&Strategy::Deep(DeepOptions::default()), higher.clone(), lower.clone()).unwrap();
     let is_shared = |before: &Value, path: &[&str]| {
         let part = |value: &Value| {
             path.iter().fold(value.clone(), |value, key| value.get(key).unwrap().clone())
@@ -615,7 +616,7 @@ fn what_a_deep_merge_leaves_as_it_is_is_shared_not_copied() {
     assert!(!is_shared(&higher, &["twice"]), "it loses an element");
     let prefix = DeepOptions { knockout_prefix: Some("--".into()), ..DeepOptions::default() };
     let higher = value(r#"{"own": {"deep": {"a": "--a", "b": "b"}}}"#);
-    let merged = merge_deep(&prefix, higher, value("{}")).unwrap();
+    let merged = merge(&Strategy::Deep(prefix), higher, value("{}")).unwrap();
     assert_eq!(merged.to_text(), value(r#"{"own": {"deep": {"a": "", "b": "b"}}}"#).to_text());
 }
 

@@ -216,11 +216,6 @@ impl TreeFs {
         TreeFs::new((repository, self.mount), revision, &sizes)
     }
 
-    /// Returns the folder of the working tree.
-    pub fn mount(&self) -> &FilePath {
-        &self.mount
-    }
-
     /// Whether a file or a folder is a link.
     pub fn has_links(&self) -> bool {
         self.has_links

@@ -57,11 +57,6 @@ impl KeyIndex {
         key != LOOKUP_OPTIONS && self.sensitive_keys().may_concern(key)
     }
 
-    /// Whether `lookup_options` of any file may make any value Sensitive.
-    pub fn has_sensitive(&self) -> bool {
-        !self.sensitive_keys().is_empty()
-    }
-
     fn sensitive_keys(&self) -> &WrittenOptions {
         self.options.sensitive.get_or_init(|| WrittenOptions::of_secrets(self.written_options()))
     }

@@ -1,8 +1,8 @@
 //! Texts made at random of others, in search of panics, endless work, and answers after edits that
 //! are not those of a fresh start. Runs on stable Rust, without coverage.
 //!
-//! `HIERA_LS_FUZZ` sets how many seconds each target runs (2; hours by hand, best with `--release`),
-//! `HIERA_LS_SEED` repeats a run. A text that fails is made shorter, and belongs into
+//! Each target is a test. `HIERA_LS_FUZZ` sets how many seconds it runs (2; hours by hand, best with
+//! `--release`), `HIERA_LS_SEED` repeats a run. A text that fails is made shorter, and belongs into
 //! `cases/TARGET` once it is understood: all texts there are run each time, and are mutated into
 //! others. The current text is in the file that the first line names, in case the process dies.
 
@@ -17,7 +17,7 @@ use hiera_ls::hiera::lookup::STACK;
 
 use crate::support::random::{self, Random};
 use crate::support::{in_package, scratch, shortened, variable};
-use targets::{TARGETS, Target};
+use targets::{EDITS, MESSAGES, PARSERS, REPOSITORIES, Target};
 
 /// The texts that others are made of: the sample repository's, and the target's cases.
 fn seeds(target: &Target) -> Vec<String> {
@@ -100,19 +100,36 @@ fn fuzz(target: &Target, time: Duration, folder: &Path) {
     assert!(count > 0);
 }
 
-#[test]
-fn made_texts_break_nothing() {
+/// Fuzzes a target on a thread like those that run requests of the server.
+fn fuzz_on_thread(target: &Target) {
     let seconds = variable("HIERA_LS_FUZZ").map_or(2, |it| it.parse().expect("it is a number"));
-    let folder = scratch("fuzz");
-    for target in &TARGETS {
-        std::thread::scope(|scope| {
-            let run = || fuzz(target, Duration::from_secs(seconds), &folder);
-            // As the server runs requests.
-            let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
-            let done = thread.expect("a thread can be had").join();
-            done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        });
-    }
+    let folder = scratch(&format!("fuzz-{}", target.name));
+    std::thread::scope(|scope| {
+        let run = || fuzz(target, Duration::from_secs(seconds), &folder);
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
+        let done = thread.expect("a thread can be had").join();
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+}
+
+#[test]
+fn made_texts_break_no_parser() {
+    fuzz_on_thread(&PARSERS);
+}
+
+#[test]
+fn made_texts_break_no_repository() {
+    fuzz_on_thread(&REPOSITORIES);
+}
+
+#[test]
+fn made_texts_break_no_edit() {
+    fuzz_on_thread(&EDITS);
+}
+
+#[test]
+fn made_texts_break_no_message() {
+    fuzz_on_thread(&MESSAGES);
 }
 
 /// The search finds a text that fails, and shortens it.

@@ -20,13 +20,10 @@ pub struct Target {
     pub run: fn(&str),
 }
 
-/// All targets.
-pub const TARGETS: [Target; 4] = [
-    Target { name: "parsers", run: parsers },
-    Target { name: "repositories", run: repositories },
-    Target { name: "edits", run: edits },
-    Target { name: "messages", run: messages },
-];
+pub const PARSERS: Target = Target { name: "parsers", run: parsers };
+pub const REPOSITORIES: Target = Target { name: "repositories", run: repositories };
+pub const EDITS: Target = Target { name: "edits", run: edits };
+pub const MESSAGES: Target = Target { name: "messages", run: messages };
 
 /// Each parser by itself.
 fn parsers(text: &str) {

@@ -180,6 +180,28 @@ mod tests {
     }
 
     #[test]
+    fn defaults_of_the_schema_are_those_of_the_program() {
+        // A default of these is put in place where the setting is used.
+        const LATER: [&str; 3] = ["environment", "nodes.puppetdb.timeout", "runBackends.timeout"];
+        let usual = Settings::default();
+        let mut applied = 0;
+        for setting in schema::SCHEMA {
+            let default: Value = serde_json::from_str(setting.default).expect("a default is JSON");
+            if default.is_null() || LATER.contains(&setting.name) {
+                continue;
+            }
+            let mut parts = setting.name.rsplit('.');
+            let value =
+                parts.by_ref().fold(default, |value, name| serde_json::json!({name: value}));
+            let mut settings = usual.clone();
+            assert_eq!(settings.apply(&value, Origin::User), [], "{}", setting.name);
+            assert_eq!(settings, usual, "{}", setting.name);
+            applied += 1;
+        }
+        assert!(applied > 15, "{applied} settings have a default");
+    }
+
+    #[test]
     fn what_the_schema_has_is_applied_and_by_whom_it_may_be_set_is_true() {
         use schema::{SCHEMA, SettingType, Who};
         for setting in SCHEMA {

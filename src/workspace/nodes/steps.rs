@@ -65,7 +65,7 @@ pub struct Steps(u16);
 
 impl Steps {
     /// Every step.
-    pub const ALL: Steps = Steps(u16::MAX);
+    pub const ALL: Steps = Steps((1 << InferStep::ALL.len()) - 1);
     /// No step.
     pub const NONE: Steps = Steps(0);
 

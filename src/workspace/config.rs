@@ -83,6 +83,9 @@ impl WorkspaceConfig {
     }
 }
 
+/// The largest file that is read where no setting lowers the limit, in bytes.
+const MAX_FILE_SIZE: u64 = 64 << 20;
+
 impl Default for WorkspaceConfig {
     fn default() -> WorkspaceConfig {
         WorkspaceConfig {
@@ -92,7 +95,7 @@ impl Default for WorkspaceConfig {
             global_hiera_config: None,
             eyaml: EyamlConfig::default(),
             puppetdb_rows: None,
-            max_file_size: 64 << 20,
+            max_file_size: MAX_FILE_SIZE,
         }
     }
 }

@@ -324,6 +324,28 @@ fn a_value_that_deletion_would_change_is_not_redundant() {
 }
 
 #[test]
+fn a_level_without_files_does_not_hide_that_a_value_is_redundant() {
+    let text = "
+#- levels Role Node Common
+#- /data/roles/db.yaml
+net::mtu: 9000
+net::dns: [a]
+#- /data/common.yaml
+net::mtu: 9000
+net::dns: [b]
+";
+    check(
+        text,
+        "/data/roles/db.yaml",
+        EACH,
+        expect![[r#"
+            net::mtu: same as data/common.yaml: redundant [2]
+            net::dns: overrides data/common.yaml [2]
+        "#]],
+    );
+}
+
+#[test]
 fn a_definition_is_redundant_only_for_all_readers() {
     let text = "
 #- levels Role Node Common

@@ -124,6 +124,30 @@ data/roles/app.yaml:1  1 entry edited
 }
 
 #[test]
+fn a_key_that_changes_in_several_ways_is_one_key() {
+    if !require("git") {
+        return;
+    }
+    let root = small("diff-ways");
+    write(
+        &root,
+        "manifests/site.pp",
+        "$one = lookup('list')\n$all = lookup('list', Array, 'unique')\n",
+    );
+    write(&root, "data/common.yaml", "list: [a]\n");
+    write(&root, "data/roles/web.yaml", "list: [b]\n");
+    commit(&root, "a list that calls merge");
+    write(&root, "data/roles/web.yaml", "list: [c]\n");
+    let (_, out, _) = at(&root, &["diff"], "");
+    assert!(out.contains("~ list  ") && out.contains("~ list (merge unique)  "), "{out}");
+    assert!(out.contains("1 key changes on 3 of 4 nodes (6 values, 1 edit)"), "{out}");
+    for format in ["markdown", "html", "github"] {
+        let (_, out, _) = at(&root, &["diff", "--format", format], "");
+        assert!(out.contains("1 key") && !out.contains("2 keys"), "{format}:\n{out}");
+    }
+}
+
+#[test]
 fn texts_that_differ_in_a_variable_are_one_change() {
     if !require("git") {
         return;

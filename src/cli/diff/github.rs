@@ -8,6 +8,9 @@ use crate::ide::change_report::model::ChangeKind;
 use crate::text::count_phrase;
 use crate::text::escape::{workflow_message, workflow_property};
 
+/// The number of keys that a message names.
+const SHOWN_KEYS: usize = 10;
+
 pub(super) fn write(report: &ChangeReport<'_>, out: &mut dyn Write) -> std::io::Result<()> {
     for one in &report.environments {
         for section in &one.sections {
@@ -27,17 +30,17 @@ pub(super) fn write(report: &ChangeReport<'_>, out: &mut dyn Write) -> std::io::
                 let message = match section.keys.is_empty() {
                     true => one.effect_phrase(report, section),
                     false => {
-                        let keys: Vec<String> =
-                            section.keys.iter().take(10).map(|key| key.title()).collect();
-                        let more = match section.keys.len() - keys.len() {
+                        let keys = section.key_names();
+                        let shown: Vec<&str> = keys.iter().take(SHOWN_KEYS).copied().collect();
+                        let more = match keys.len() - shown.len() {
                             0 => String::new(),
                             more => format!(" and {more} more"),
                         };
                         format!(
                             "changes {} on {}: {}{more}",
-                            count_phrase(section.keys.len(), "key"),
+                            count_phrase(keys.len(), "key"),
                             count_phrase(section.nodes().len(), one.noun()),
-                            keys.join(", ")
+                            shown.join(", ")
                         )
                     }
                 };

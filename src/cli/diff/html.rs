@@ -58,7 +58,7 @@ fn write_section(
         );
     }
     let nodes = count_phrase(section.nodes().len(), one.noun());
-    let keys = count_phrase(section.keys.len(), "key");
+    let keys = count_phrase(section.key_names().len(), "key");
     writeln!(
         out,
         "<section><h3><code>{place}</code> <span>{what}</span> <span class=\"count\">{keys}, {nodes}</span></h3>"

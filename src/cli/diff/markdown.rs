@@ -65,7 +65,7 @@ fn section_text(
     let mut text = format!(
         "\n<details><summary>{}: {}, {nodes}</summary>\n",
         html_text(&head),
-        count_phrase(section.keys.len(), "key")
+        count_phrase(section.key_names().len(), "key")
     );
     for key in &section.keys {
         let nodes = one.nodes_phrase(&key.nodes);

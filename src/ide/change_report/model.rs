@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::masking::{HIDDEN, Masking};
 use crate::fleet::compare::changes::EnvironmentChanges;
@@ -134,6 +134,12 @@ pub(crate) struct Section {
 impl Section {
     pub(crate) fn nodes(&self) -> NodeSet {
         NodeSet::union(self.keys.iter().map(|key| &key.nodes))
+    }
+
+    /// Returns the names of the keys, in the order of the changes. A key that changes in several ways
+    /// is one.
+    pub(crate) fn key_names(&self) -> IndexSet<&str> {
+        self.keys.iter().map(|key| &*key.key).collect()
     }
 
     fn gravest(&self) -> Option<ChangeKind> {

@@ -231,6 +231,31 @@ k: common
     check(&foreign, &[("os.name", "X"), ("facts.os.name", "X")], 100, expect![[r#""#]]);
 }
 
+#[test]
+fn an_asterisk_in_a_mapped_path_is_a_character() {
+    let unsettled = |folder: &str| {
+        let text = format!(
+            "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {{name: Mapped, mapped_paths: [list, it, 'x*/%{{it}}.yaml']}}
+- {{name: Common, path: common.yaml}}
+#- /data/{folder}/a.yaml
+k: a
+#- /data/common.yaml
+k: common
+"
+        );
+        let snapshot = Fixture::new(&text).snapshot;
+        let environment = &snapshot.environments().all[0];
+        let (view, scope) = (snapshot.view(environment), Scope::open("test"));
+        let resolver = Resolver::new(snapshot.lookup_context(environment, &view, &scope));
+        resolver.lookup(&LookupKey::of_root("k"), None).unsettled.len()
+    };
+    assert_eq!((unsettled("x*"), unsettled("x1")), (1, 0));
+}
+
 /// Of nodes with each combination of values, those that files are named after and another one, the
 /// first case that holds has the answer of a lookup for that node.
 #[test]

@@ -101,7 +101,7 @@ fn send_query(
 /// Reads the token in a file. No message quotes it, and no log has it.
 ///
 /// Errors: the file cannot be read or has no token, or everybody on the way could read it.
-fn read_token(url: &str, path: &FilePath) -> Result<HeaderValue, String> {
+pub(super) fn read_token(url: &str, path: &FilePath) -> Result<HeaderValue, String> {
     if !url.starts_with("https:") && !is_this_machine(url) {
         return Err(format!("the token in {path} is sent over https alone"));
     }

@@ -316,6 +316,16 @@ fn a_token_is_sent_to_this_machine_or_over_tls_and_never_quoted() {
 }
 
 #[test]
+fn a_token_is_read_for_another_machine_over_tls_alone() {
+    let missing = FilePath::new("/nowhere/token");
+    let failure = |url| super::client::read_token(url, &missing).expect_err("there is no file");
+    let refused = failure("http://puppetdb.example.net/https:");
+    assert_eq!(refused, "the token in /nowhere/token is sent over https alone");
+    let read = failure("https://puppetdb.example.net:8081");
+    assert!(read.starts_with("/nowhere/token cannot be read: "), "{read}");
+}
+
+#[test]
 fn this_machine_is_named_in_three_ways() {
     for (url, is_this) in [
         ("http://localhost:8080", true),

@@ -92,6 +92,8 @@ fn a_location_that_is_too_large_names_all_files_of_its_folder_and_is_told() {
     assert_eq!(codes(&json.replace("b: 1", "{\"b\": 1}")), ["limit-reached"]);
     let small = config("path: '%{x}.yaml'");
     assert_eq!(codes(&small), [""; 0]);
+    let most = config(&format!("glob: '{}.yaml'", "{a,b}".repeat(8)));
+    assert!(!codes(&most).contains(&"limit-reached"), "256 alternatives are within the limit");
 }
 
 #[test]

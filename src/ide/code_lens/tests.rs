@@ -346,6 +346,29 @@ net::dns: [b]
 }
 
 #[test]
+fn a_redundant_value_is_news_where_more_nodes_read_the_lower_file() {
+    let text = "
+#- levels Role Common
+#- node web01 role=web
+#- node db01 role=db
+#- /data/roles/web.yaml
+net::mtu: 9000
+net::dns: [a]
+#- /data/common.yaml
+net::mtu: 9000
+net::dns: [b]
+";
+    check(
+        text,
+        "/data/roles/web.yaml",
+        LensConfig::default(),
+        expect![[r#"
+            net::mtu: same as data/common.yaml: redundant [2]
+        "#]],
+    );
+}
+
+#[test]
 fn a_definition_is_redundant_only_for_all_readers() {
     let text = "
 #- levels Role Node Common

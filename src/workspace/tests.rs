@@ -265,6 +265,25 @@ fn a_config_among_tests_and_templates_makes_no_environment() {
 }
 
 #[test]
+fn a_folder_around_an_environment_is_no_folder_of_data() {
+    let lies_in_datadir = |datadir: &str| {
+        let text = format!(
+            "#- /env/hiera.yaml
+version: 5
+hierarchy: [{{name: Common, datadir: {datadir}, path: common.yaml}}]
+#- /common.yaml
+a: 1
+"
+        );
+        let fixture = Fixture::new(&text);
+        let snapshot = fixture.workspace.snapshot();
+        let path = FilePath::new(&format!("/env/{datadir}/other.yaml"));
+        snapshot.environments().all[0].lies_in_datadir(&path)
+    };
+    assert_eq!(["data", "../shared", ".", ".."].map(lies_in_datadir), [true, true, false, false]);
+}
+
+#[test]
 fn another_limit_has_other_files_read() {
     let mut fixture = Fixture::new(&format!(
         "#- /.hiera-ls.yaml\nmaxFileSize: 100\n#- /data/common.yaml\na: {}\n",

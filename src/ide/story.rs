@@ -195,6 +195,10 @@ mod tests {
             "{}",
             story.text
         );
+        let begin = story.text.find("As puppet lookup").expect("Puppet's explanation");
+        let quoted = story.links.iter().filter(|link| link.range.start as usize > begin);
+        let lines: Vec<u32> = quoted.map(|link| link.line).collect();
+        assert_eq!(lines, [1; 4], "files are quoted without a line: {}", story.text);
         assert_eq!(
             super::explain_key(
                 &fixture.snapshot,

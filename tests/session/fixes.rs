@@ -45,6 +45,21 @@ fn fixes_of_random_repositories_keep_values_and_other_lines() {
     }
 }
 
+/// A fix may uncover as many findings as it mends: of these, too, none is left.
+#[test]
+fn findings_that_fixes_uncover_are_fixed() {
+    // In the second of these repositories, an entry is redundant once one above it is gone.
+    const SEED: u64 = 1_753_776_949_201_071;
+    let mut random = Random::new(SEED);
+    let folder = scratch("uncovered");
+    for number in 0..2 {
+        let root = folder.join(format!("r{number}"));
+        write_repository(&root, number, &mut random);
+        data_files(&root).iter().for_each(|path| add_faults(path, &mut random));
+        mend(&root, &format!("repository {number}"), &mut BTreeMap::new());
+    }
+}
+
 /// Entries share a proof where a whole file is checked, and have one each where a range is.
 #[test]
 fn entries_are_removable_whether_they_are_proved_together_or_alone() {

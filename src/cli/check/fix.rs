@@ -1,6 +1,6 @@
 //! `check --fix` and `check --diff`: the fixes of findings, made in rounds until none is left.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{IsTerminal as _, Write};
 
 use super::{CheckArguments, CheckTarget, CheckedTree};
@@ -11,7 +11,7 @@ use crate::diagnostics::fix::{Safety, accept_with_comments, choose_fixes};
 use crate::diagnostics::render::LineSpans;
 use crate::disk::replace_text;
 use crate::fleet::compare::{Comparer, Comparison, Effort};
-use crate::text::{FilePath, SourceChange, count_phrase};
+use crate::text::{FilePath, SourceChange, count_phrase, fnv_hash};
 use crate::workspace::Snapshot;
 
 /// The result of fixes, before it is written.
@@ -35,7 +35,7 @@ pub(super) fn fix_findings(
     let most = if arguments.unsafe_fixes { Safety::ChangesValues } else { Safety::KeepsValues };
     let (mut after, mut counts) = (before.clone(), BTreeMap::new());
     let mut touched = SourceChange::default();
-    let mut left = usize::MAX;
+    let mut states: HashSet<BTreeMap<FilePath, u64>> = HashSet::new();
     loop {
         let findings = target.find(arguments, &after, CheckedTree::Working)?;
         let fixable: Vec<&Finding> = findings.iter().filter(|it| it.fix.is_some()).collect();
@@ -43,12 +43,16 @@ pub(super) fn fix_findings(
         if chosen.findings.is_empty() {
             break;
         }
-        // A fix may uncover another finding; fixes that undo each other would never end.
-        if fixable.len() >= left {
-            print_note("some fixes lead to others without end: run --fix again for the rest");
+        // A fix may uncover another finding, however many rounds there were. Fixes that undo each
+        // other would never end.
+        let hashes = touched.edits.keys().map(|path| {
+            let text = after.file_text(path).unwrap_or_default();
+            (path.clone(), fnv_hash(text.as_bytes()))
+        });
+        if !states.insert(hashes.collect()) {
+            print_note("some fixes undo others: the findings of these are left");
             break;
         }
-        left = fixable.len();
         let next = after.after_change(&chosen.change);
         after = next.ok_or("a file cannot be changed")?;
         for number in &chosen.findings {

@@ -190,9 +190,8 @@ mod tests {
             if default.is_null() || LATER.contains(&setting.name) {
                 continue;
             }
-            let mut parts = setting.name.rsplit('.');
-            let value =
-                parts.by_ref().fold(default, |value, name| serde_json::json!({name: value}));
+            let parts = setting.name.rsplit('.');
+            let value = parts.fold(default, |value, name| serde_json::json!({name: value}));
             let mut settings = usual.clone();
             assert_eq!(settings.apply(&value, Origin::User), [], "{}", setting.name);
             assert_eq!(settings, usual, "{}", setting.name);

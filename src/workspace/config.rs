@@ -83,7 +83,7 @@ impl WorkspaceConfig {
     }
 }
 
-/// The largest file that is read where no setting lowers the limit, in bytes.
+/// The largest file that is read where no setting names another limit, in bytes.
 const MAX_FILE_SIZE: u64 = 64 << 20;
 
 impl Default for WorkspaceConfig {

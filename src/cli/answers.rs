@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::hash::Hash;
+use std::io::{self, Write};
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
@@ -13,6 +15,7 @@ use crate::hiera::resolution::{Outcome, Resolution};
 use crate::ide::phrases::{PlaceNames, level_names, open_levels};
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::escape::terminal_lines;
+use crate::workspace::nodes::Node;
 
 /// How a lookup ended; the worst of many answers decides the exit status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,20 +80,62 @@ pub(super) fn join_alike<'a, T: Eq + Hash>(
     answers
 }
 
-/// Returns a line of JSON for nodes with one answer, without its end. `nodes` are the names of the
-/// nodes as texts of JSON; `members` has a comma before each member.
-pub(super) fn group_line(key: &str, nodes: &[&str], members: &str) -> String {
-    const PUNCTUATION: usize = 64;
-    let names: usize = nodes.iter().map(|node| node.len() + 1).sum();
-    let mut line = String::with_capacity(key.len() + names + members.len() + PUNCTUATION);
-    line.push_str("{\"key\":");
-    print::json_string(key, &mut line);
-    write!(line, ",\"count\":{},\"nodes\":[", nodes.len()).expect("writing to a string");
-    for (number, node) in nodes.iter().enumerate() {
-        line.push_str(if number > 0 { "," } else { "" });
-        line.push_str(node);
+/// The names of nodes as texts of JSON.
+pub(super) struct JsonNames {
+    /// The names in the order of the nodes, each with a comma behind it.
+    text: String,
+    /// Where the text of each node ends, in bytes, behind its comma.
+    ends: Vec<usize>,
+}
+
+impl JsonNames {
+    pub(super) fn new(nodes: &[Arc<Node>]) -> JsonNames {
+        let (mut text, mut ends) = (String::new(), Vec::with_capacity(nodes.len()));
+        for node in nodes {
+            print::json_string(&node.name, &mut text);
+            text.push(',');
+            ends.push(text.len());
+        }
+        JsonNames { text, ends }
     }
-    line + "]" + members + "}"
+
+    /// Returns the name of the node with this number.
+    pub(super) fn name(&self, number: usize) -> &str {
+        self.joined_names(number, number)
+    }
+
+    /// Returns the names of these nodes, whose numbers are in order, as texts that follow each other
+    /// in a list: one for each run of adjacent numbers, as most nodes mostly have one answer.
+    fn lists<'n>(&'n self, numbers: &'n [usize]) -> impl Iterator<Item = &'n str> {
+        numbers
+            .chunk_by(|one, next| one + 1 == *next)
+            .map(|run| self.joined_names(run[0], run[run.len() - 1]))
+    }
+
+    /// Returns the names from the first to the last of these nodes, with commas between them.
+    fn joined_names(&self, first: usize, last: usize) -> &str {
+        let start = if first == 0 { 0 } else { self.ends[first - 1] };
+        &self.text[start..self.ends[last] - 1]
+    }
+}
+
+/// Writes a line of JSON for nodes with one answer. `members` has a comma before each member.
+pub(super) fn write_group(
+    (key, names): (&str, &JsonNames),
+    nodes: &[usize],
+    members: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut head = String::from("{\"key\":");
+    print::json_string(key, &mut head);
+    write!(out, "{head},\"count\":{},\"nodes\":[", nodes.len())?;
+    let mut comma: &[u8] = b"";
+    for list in names.lists(nodes) {
+        out.write_all(comma)?;
+        out.write_all(list.as_bytes())?;
+        comma = b",";
+    }
+    writeln!(out, "]{members}}}")
 }
 
 /// Prints answers.
@@ -136,16 +181,19 @@ impl AnswerPrinter<'_> {
     /// Returns members of a JSON object, with a comma before each: the value with the file and line
     /// of its first source, or that there is none, or the error.
     pub(super) fn json_members(&self, resolution: &Resolution) -> String {
-        let mut out = String::new();
+        const USUAL_LENGTH: usize = 128;
+        let mut out = String::with_capacity(USUAL_LENGTH);
         match &resolution.value {
             Ok(Some(value)) => {
                 out.push_str(",\"value\":");
                 out.push_str(&print::print_json(value, &self.options));
                 if let Some((file, line)) = self.first_place(resolution) {
-                    let line = line.map_or("null".to_owned(), |line| line.to_string());
                     out.push_str(",\"file\":");
-                    print::json_string(&file, &mut out);
-                    write!(out, ",\"line\":{line}").expect("writing to a string");
+                    print::json_string(file, &mut out);
+                    match line {
+                        Some(line) => write!(out, ",\"line\":{line}").expect("writing to a string"),
+                        None => out.push_str(",\"line\":null"),
+                    }
                 }
             }
             Ok(None) => out.push_str(",\"found\":false"),
@@ -186,12 +234,11 @@ impl AnswerPrinter<'_> {
 
     /// Returns the file and line of the first place that an answer comes from; no line for a file
     /// without lines of its own for keys.
-    fn first_place(&self, resolution: &Resolution) -> Option<(String, Option<u32>)> {
+    fn first_place<'r>(&'r self, resolution: &'r Resolution) -> Option<(&'r str, Option<u32>)> {
         resolution.steps.iter().find_map(|step| match &step.outcome {
-            Outcome::Found { path, key, .. } => Some((
-                self.names.short_path(path).to_owned(),
-                key.map(|span| self.names.line_number(span)),
-            )),
+            Outcome::Found { path, key, .. } => {
+                Some((self.names.short_path(path), key.map(|span| self.names.line_number(span))))
+            }
             _ => None,
         })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
-use super::answers::{AnswerPrinter, group_line, join_alike};
+use super::answers::{AnswerPrinter, JsonNames, join_alike, write_group};
 use super::lookup::find_scope;
 use super::node_names::{choose_nodes, glob_regex, known_nodes};
 use super::progress::while_printing;
@@ -204,10 +204,7 @@ impl Dump<'_> {
         let numbers = choose_nodes(choice, self.environment, nodes)?;
         let view = snapshot.view(self.environment);
         let values = NodeValues::new(snapshot, self.environment, &view, &numbers).for_threads();
-        let names: Vec<String> = nodes
-            .iter()
-            .map(|node| serde_json::to_string(&*node.name))
-            .collect::<Result<_, _>>()?;
+        let names = JsonNames::new(nodes);
         write_on_all_cores(&self.keys, out, values, |values, key, out| {
             self.write_lines_of_key(values, &names, (key, groups), out)
         })
@@ -216,18 +213,16 @@ impl Dump<'_> {
     fn write_lines_of_key(
         &self,
         values: &NodeValues<'_>,
-        names: &[String],
+        names: &JsonNames,
         (key, groups): (&str, bool),
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let name = |number: &usize| names[*number].as_str();
         let found = values.groups(&LookupKey::of_root(key), None);
         let told = found.iter().filter(|group| is_told(&group.resolution));
         let answers = join_alike(told, |group| self.printer.group_members(group));
         if groups {
             for answer in &answers {
-                let names: Vec<&str> = answer.nodes.iter().map(name).collect();
-                writeln!(out, "{}", group_line(key, &names, &answer.printed))?;
+                write_group((key, names), &answer.nodes, &answer.printed, out)?;
             }
             return Ok(());
         }
@@ -237,7 +232,7 @@ impl Dump<'_> {
         let mut lines: Vec<(usize, &str)> = lines.collect();
         lines.sort_unstable();
         for (number, members) in lines {
-            writeln!(out, "{}", node_line(name(&number), key, members))?;
+            writeln!(out, "{}", node_line(names.name(number), key, members))?;
         }
         Ok(())
     }

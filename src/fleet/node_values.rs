@@ -4,6 +4,7 @@
 //! nodes concerned fail, whichever key is asked for. So only nodes with the same failures share a
 //! lookup ([`super::groups`] distinguishes nodes by the definitions of the key alone).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -195,11 +196,13 @@ impl<'a> NodeValues<'a> {
     fn groups_of(&self, question: &FleetQuestion<'_>, numbers: Option<&[usize]>) -> Vec<Group> {
         let mut groups = Vec::new();
         for class in &*self.classes {
-            let asked = class
-                .iter()
-                .copied()
-                .filter(|node| numbers.is_none_or(|all| all.binary_search(node).is_ok()));
-            let class: Vec<usize> = asked.collect();
+            let class: Cow<'_, [usize]> = match numbers {
+                None => class.into(),
+                Some(all) => {
+                    let asked = class.iter().filter(|node| all.binary_search(node).is_ok());
+                    asked.copied().collect()
+                }
+            };
             if class.is_empty() {
                 continue;
             }

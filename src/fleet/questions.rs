@@ -5,8 +5,6 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use foldhash::HashMap;
-use foldhash::fast::RandomState;
-use indexmap::IndexMap;
 
 use crate::hiera::data::Reference;
 use crate::hiera::key::LookupKey;
@@ -241,15 +239,22 @@ impl Questions {
     /// all questions before it.
     pub(super) fn split_off(&self, one: usize, nodes: Vec<usize>) -> (Vec<usize>, Vec<Vec<usize>>) {
         let given = self.answers_given_by(one);
-        let mut same = Vec::new();
-        let mut others: IndexMap<_, Vec<usize>, RandomState> = IndexMap::default();
-        for node in nodes {
-            match given.first_difference(node) {
-                Some(other) => others.entry(other).or_default().push(node),
-                None => same.push(node),
-            }
+        if given.0.is_empty() {
+            return (nodes, Vec::new());
         }
-        (same, others.into_values().collect())
+        let mut classes = NodeClasses::with_capacity(nodes.len());
+        // The node itself gives all the same answers.
+        let same = classes.add_class();
+        let mut class_of = HashMap::default();
+        for node in &nodes {
+            let class = given.first_difference(*node).map_or(same, |other| {
+                *class_of.entry(other).or_insert_with(|| classes.add_class())
+            });
+            classes.push(class);
+        }
+        let mut split = classes.collect(&nodes);
+        let others = split.split_off(1);
+        (split.pop().unwrap_or_default(), others)
     }
 
     /// Returns the questions that a lookup for a node asks, with the answers of the node.
@@ -325,15 +330,50 @@ impl Questions {
                 class_of[*node] = new_class(&mut renamed, class_of[*node], answer);
             }
         }
-        let mut classes: Vec<Vec<usize>> = Vec::new();
-        let mut places = vec![NONE; count as usize];
+        // Classes are numbered in the order of their first nodes.
+        let mut classes = NodeClasses::with_capacity(nodes.len());
+        let mut renumbered = vec![NONE; count as usize];
         for node in nodes {
-            let place = &mut places[class_of[*node] as usize];
-            if *place == NONE {
-                *place = classes.len() as u32;
-                classes.push(Vec::new());
+            let class = &mut renumbered[class_of[*node] as usize];
+            if *class == NONE {
+                *class = classes.add_class();
             }
-            classes[*place as usize].push(*node);
+            classes.push(*class);
+        }
+        classes.collect(nodes)
+    }
+}
+
+/// The classes of a list of nodes.
+struct NodeClasses {
+    /// For each node of the list, the number of its class.
+    class_of: Vec<u32>,
+    /// The number of nodes of each class.
+    sizes: Vec<usize>,
+}
+
+impl NodeClasses {
+    fn with_capacity(nodes: usize) -> NodeClasses {
+        NodeClasses { class_of: Vec::with_capacity(nodes), sizes: Vec::new() }
+    }
+
+    /// Adds an empty class, and returns its number.
+    fn add_class(&mut self) -> u32 {
+        self.sizes.push(0);
+        self.sizes.len() as u32 - 1
+    }
+
+    /// Puts the next node of the list into a class.
+    fn push(&mut self, class: u32) {
+        self.class_of.push(class);
+        self.sizes[class as usize] += 1;
+    }
+
+    /// Returns the nodes of each class, in the order of the list.
+    fn collect(self, nodes: &[usize]) -> Vec<Vec<usize>> {
+        let mut classes: Vec<Vec<usize>> = self.sizes.into_iter().map(Vec::with_capacity).collect();
+        for (node, class) in nodes.iter().zip(self.class_of) {
+            classes[class as usize].push(*node);
         }
         classes
     }

@@ -550,7 +550,12 @@ fn write_tagged(kind: &str, text: &str, out: &mut String) {
 
 /// Writes a string as JSON.
 pub fn json_string(text: &str, out: &mut String) {
-    out.push_str(&serde_json::to_string(text).expect("a text has a form in JSON"));
+    let is_escaped = |byte: u8| byte < b' ' || matches!(byte, b'"' | b'\\');
+    if text.bytes().any(is_escaped) {
+        out.push_str(&serde_json::to_string(text).expect("a text has a form in JSON"));
+    } else {
+        out.extend(["\"", text, "\""]);
+    }
 }
 
 #[cfg(test)]

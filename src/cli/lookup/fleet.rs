@@ -5,7 +5,9 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::{LookupArguments, merge_argument, print_options, shows_places};
-use crate::cli::answers::{AnswerPrinter, PrintedAnswer, Verdict, group_line, join_alike};
+use crate::cli::answers::{
+    AnswerPrinter, JsonNames, PrintedAnswer, Verdict, join_alike, write_group,
+};
 use crate::cli::node_names::{choose_nodes, known_nodes};
 use crate::cli::{Failure, Opened, Render, Status, note_unapplied};
 use crate::fleet::groups::Group;
@@ -82,12 +84,13 @@ impl FleetReport<'_> {
                 self.group_text(group)
             }
         });
-        for answer in &answers {
-            if is_json {
-                self.write_json(answer, out)?;
-            } else {
-                self.write_text(answer, out)?;
+        if is_json {
+            let names = JsonNames::new(self.nodes);
+            for PrintedAnswer { printed: (_, members), nodes, .. } in &answers {
+                write_group((self.key, &names), nodes, members, out)?;
             }
+        } else {
+            answers.iter().try_for_each(|answer| self.write_text(answer, out))?;
         }
         let worst = answers.iter().map(|answer| answer.verdict).max();
         Ok(worst.unwrap_or(Verdict::NotFound).to_status())
@@ -165,20 +168,5 @@ impl FleetReport<'_> {
     fn names_text(&self, answer: &PrintedAnswer<PrintedText>) -> String {
         let names = self.names_of(answer);
         if self.are_kinds { names.join("; ") } else { name_ranges(&names, names.len()) }
-    }
-
-    fn write_json(
-        &self,
-        answer: &PrintedAnswer<PrintedText>,
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
-        let (_, members) = &answer.printed;
-        let mut names = Vec::new();
-        for name in self.names_of(answer) {
-            names.push(serde_json::to_string(name)?);
-        }
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        writeln!(out, "{}", group_line(self.key, &names, members))?;
-        Ok(())
     }
 }

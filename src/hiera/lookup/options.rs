@@ -14,6 +14,7 @@ use crate::hiera::key::{KeySegment, LookupKey};
 use crate::hiera::lookup_options::{LookupOptions, OptionsFiles, check_layer_options};
 use crate::hiera::merge::{Strategy, fold};
 use crate::hiera::resolution::{MergeSource, Unevaluated, UnsettledLevel};
+use crate::hiera::sources::ModuleLayer;
 use crate::puppet::value::{Data, Value};
 use crate::text::Bounds;
 
@@ -68,6 +69,13 @@ impl Resolver<'_> {
         if let Some(known) = self.cache.options.borrow().get(&wanted) {
             return Ok(known.clone());
         }
+        if self.has_shared_options_only(inv, &wanted) {
+            let shared = self.module_options(inv, None)?;
+            if shared.is_ok() || inv.stack.is_empty() {
+                self.cache.options.borrow_mut().insert(wanted, shared.clone());
+            }
+            return Ok(shared);
+        }
         let files = self.files_with_options(inv, &wanted);
         let shared = files.and_then(|files| Some((self.ctx.sources.shared_options()?, files)));
         if let Some(known) = shared.as_ref().and_then(|(shared, files)| shared.get(files)) {
@@ -114,6 +122,18 @@ impl Resolver<'_> {
             self.cache.options.borrow_mut().insert(wanted, assembled.clone());
         }
         Ok(assembled)
+    }
+
+    /// Whether the options of a module are those for keys of no module, as the module has no levels.
+    /// An explanation shows that the module was asked, and within the search for `lookup_options`
+    /// only the options that are known already cause no recursion.
+    fn has_shared_options_only(&self, inv: &Invocation, wanted: &OptionsOf) -> bool {
+        let has_levels =
+            |module| matches!(self.ctx.sources.module_layer(module), ModuleLayer::Config(_));
+        !wanted.global_only
+            && wanted.module.as_deref().is_some_and(|module| !has_levels(module))
+            && inv.trace.explainer.is_none()
+            && inv.stack.iter().all(|frame| &*frame.text != LOOKUP_OPTIONS)
     }
 
     /// Returns the files that the options come from; `None` where the files do not decide them.

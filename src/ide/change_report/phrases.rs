@@ -14,6 +14,8 @@ use crate::workspace::environments::overview::Overview;
 
 /// The most parts of a key to print.
 pub(crate) const SHOWN_PARTS: usize = 3;
+/// The most kinds of nodes to print.
+const SHOWN_KINDS: usize = 3;
 /// The most series of names to print.
 const SHOWN_SERIES: usize = 10;
 
@@ -26,9 +28,9 @@ impl EnvironmentReport<'_> {
     pub(crate) fn names(&self, nodes: &NodeSet) -> String {
         let names: Vec<&str> = nodes.iter().map(|node| &*self.changes.nodes[node].name).collect();
         if self.changes.are_kinds {
-            let shown = names.iter().take(3).copied().collect::<Vec<_>>().join("; ");
-            let rest = names.len().saturating_sub(3);
-            return if rest == 0 { shown } else { format!("{shown}; {rest} more") };
+            let (shown, rest) = names.split_at(names.len().min(SHOWN_KINDS));
+            let shown = shown.join("; ");
+            return if rest.is_empty() { shown } else { format!("{shown}; {} more", rest.len()) };
         }
         name_ranges(&names, SHOWN_SERIES)
     }

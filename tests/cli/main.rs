@@ -555,11 +555,14 @@ fn a_batch_goes_on_behind_lines_that_are_none() {
     let deep: String = (0..300).map(|n| format!("k{n}: \"%{{lookup('k{}')}}\"\n", n + 1)).collect();
     let root = repo("cli-batch", &[CONFIG, ("data/common.yaml", &format!("k: v\n{deep}"))]);
     let long = format!("{{\"key\":\"k\",\"default_value\":\"{}\"}}", "x".repeat(3 << 20));
-    let bad: [(&[u8], &str); 5] = [
+    // A line of 1 MiB that is no question, its end not counted.
+    let longest = "x".repeat(1 << 20);
+    let bad: [(&[u8], &str); 6] = [
         (b"{\"key\":\"\xff\"}", "invalid unicode"),
         (b"\xff\xfe{\0", "this line is no question"),
         (b"\0", "this line is no question"),
         (long.as_bytes(), "this line is too long: it has more than 1048576 bytes"),
+        (longest.as_bytes(), "this line is no question"),
         (b"{\"key\":\"k0\"}", "given up"),
     ];
     let mut input = Vec::new();
@@ -570,13 +573,13 @@ fn a_batch_goes_on_behind_lines_that_are_none() {
     let (status, out, err) = at(&root, &["lookup", "--batch"], input);
     let answers: Vec<serde_json::Value> =
         out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((status, answers.len(), err.as_str()), (0, 11, ""));
+    assert_eq!((status, answers.len(), err.as_str()), (0, 13, ""));
     for (pair, (_, expected)) in answers.chunks(2).zip(&bad) {
         let message = pair[0]["error"].as_str().unwrap_or_default();
         assert!(message.contains(expected), "{expected}: {message}");
         assert_eq!(pair[1]["value"], "v", "after {message}");
     }
-    assert!(answers[10]["error"].as_str().is_some_and(|message| message.contains("too long")));
+    assert!(answers[12]["error"].as_str().is_some_and(|message| message.contains("too long")));
 }
 
 #[test]

@@ -83,3 +83,23 @@ pub(super) fn comment_edit(place: CommentPlace, codes: &[&str], reason: &str) ->
     let comment = format!("{indent}# hiera-ls: {word}[{}] {reason}", codes.join(", "));
     TextEdit::new(TextRange::new_empty(place.start), format!("{}\n", comment.trim_end()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_removed_with_its_comma_or_with_the_comment() {
+        for (text, code, expected) in [
+            ("a: 1 # hiera-ls: ignore[x, y]\n", "y", "a: 1 # hiera-ls: ignore[x]\n"),
+            ("a: 1 # hiera-ls: ignore[x, y]\n", "x", "a: 1 # hiera-ls: ignore[y]\n"),
+            ("a: 1 # hiera-ls: ignore[x, y, z]\n", "y", "a: 1 # hiera-ls: ignore[x, z]\n"),
+            ("a: 1 # hiera-ls: ignore[y]\r\nb: 2\n", "y", "a: 1\r\nb: 2\n"),
+            ("# hiera-ls: ignore[y]\na: 1\n", "y", "a: 1\n"),
+        ] {
+            let start = text.rfind(code).expect("the code is there");
+            let edit = remove_code(text, TextRange::from_usize(start..start + 1));
+            assert_eq!(TextEdit::apply_all(&[edit.expect("an edit")], text), expected, "{text}");
+        }
+    }
+}

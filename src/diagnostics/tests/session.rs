@@ -9,7 +9,7 @@ use crate::diagnostics::{Finding, Findings, check_file};
 use crate::fixture::Fixture;
 use crate::tests::edits::{self, Random};
 use crate::text::CancelToken;
-use crate::text::{FilePath, work};
+use crate::text::{FilePath, TextRange, work};
 use crate::workspace::{Change, Snapshot};
 
 const WORKSPACE: &str = "
@@ -517,4 +517,41 @@ fn findings_that_need_no_other_file_stay_while_the_others_come() {
         }
     }
     assert!(portions > 1);
+}
+
+#[test]
+fn an_edit_moves_the_related_places_of_findings_in_other_files() {
+    let mut fixture = Fixture::new(
+        "
+#- levels Node Role Common
+#- node web01 role=web
+#- /data/nodes/web01.yaml
+a: \"%{lookup('b')}\"
+#- /data/roles/web.yaml
+b: \"%{lookup('c')}\"
+#- /data/common.yaml
+c: \"%{lookup('a')}\"
+",
+    );
+    let paths = ["nodes/web01", "roles/web", "common"]
+        .map(|name| FilePath::new(&format!("/data/{name}.yaml")));
+    for path in &paths {
+        let text = fixture.snapshot.file(path).unwrap().text().unwrap().to_str().into_owned();
+        fixture.workspace.apply(Change::Open(path.clone(), text));
+    }
+    let (mut findings, rules) = (Findings::default(), fixture.settings.rules.clone());
+    let snapshot = fixture.workspace.snapshot();
+    findings.update(&snapshot, &rules);
+    for edited in &paths[1..] {
+        let comment = vec![(TextRange::new_empty(0), "# moves\n".to_owned())];
+        fixture.workspace.apply(Change::Edit(edited.clone(), comment));
+        let snapshot = fixture.workspace.snapshot();
+        let updated = findings.update(&snapshot, &rules);
+        let (_, found) =
+            updated.iter().find(|(path, _)| *path == paths[0]).expect("it is published");
+        assert_eq!(
+            told(&snapshot, found),
+            told(&snapshot, &check_file(&snapshot, &paths[0], &rules))
+        );
+    }
 }

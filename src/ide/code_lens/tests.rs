@@ -350,6 +350,7 @@ fn a_redundant_value_is_news_where_more_nodes_read_the_lower_file() {
     let text = "
 #- levels Role Common
 #- node web01 role=web
+#- node web02 role=web
 #- node db01 role=db
 #- /data/roles/web.yaml
 net::mtu: 9000

@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 
+use super::super::MAX_ITEMS;
 use super::super::item::Items;
 use super::super::place::CursorContext;
 use super::super::settings;
@@ -228,19 +229,29 @@ fn settings_by_place() {
     };
     let all =
         [word("puppet.version", &["7", "8"]), word("puppet.strict", &[]), word("environment", &[])];
-    let at = |text: &str| {
+    let complete = |text: &str, settings: &[SettingWord]| {
         let offset = text.find("$0").expect("a cursor") as u32;
         let place =
             CursorContext::find_place(&Text::new(&text.replacen("$0", "", 1)), offset, false)
                 .expect("a place");
         let mut items = Items::for_place(&place);
-        settings::complete(&place, &all, &mut items);
-        let found = items.into_completions(&Fixture::new("a: 1").snapshot).unwrap_or_default();
+        settings::complete(&place, settings, &mut items);
+        items.into_completions(&Fixture::new("a: 1").snapshot).unwrap_or_default()
+    };
+    let at = |text: &str| {
+        let found = complete(text, &all);
         found.items.into_iter().map(|item| item.edit.text).collect::<Vec<_>>()
     };
     assert_eq!(at("$0"), ["puppet:", "environment: "]);
     assert_eq!(at("puppet:\n  strict: error\n  $0"), ["version: "]);
     assert_eq!(at("puppet:\n  version: $0"), ["7", "8"]);
+    assert_eq!(at("pu$0ppet:\n  strict: error"), ["puppet"], "the colon is there");
+    let many: Vec<String> = (0..=MAX_ITEMS).map(|number| number.to_string()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let found = complete("many: $0", &[word("many", &many)]);
+    assert_eq!((found.items.len(), found.is_incomplete), (MAX_ITEMS, true));
+    let found = complete("many: $0", &[word("many", &many[1..])]);
+    assert_eq!((found.items.len(), found.is_incomplete), (MAX_ITEMS, false));
 }
 
 #[test]

@@ -244,6 +244,9 @@ const TYPE_SET: &str = "TypeSet[{pcore_uri => 'http://puppet.com/2016.1/pcore', 
 
 /// Any number of elements.
 const ANY_NUMBER: Range<i128> = Range { from: Some(0), to: None };
+/// The size of a written `Array[Any]`, which states none: unlike `Array`, a constant of Puppet, it is
+/// an object of its own. Both are shown as `Array`, `Array[Any, 0]` is not.
+const UNSTATED: Range<i128> = Range { from: None, to: None };
 
 impl DataType {
     /// `Integer` without bounds.

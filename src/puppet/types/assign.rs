@@ -2,7 +2,7 @@
 //! Puppet's types.
 
 use super::guard::{Known, RecursionGuard};
-use super::size::{bound_of_count, covers_size, exactly_size, tuple_size};
+use super::size::{array_size, bound_of_count, covers_size, exactly_size, tuple_size};
 use super::{ANY_NUMBER, Alias, DataType, Range, StringType, StructMember};
 use crate::puppet::rich::{Rich, SemanticVersion, VersionRange};
 use crate::puppet::value::{Data, Hash, Value};
@@ -182,7 +182,7 @@ impl DataType {
                             })
             }
             (T::Tuple(types, size), T::Array(element, other_size)) => {
-                let other_size = other_size.unwrap_or(ANY_NUMBER);
+                let other_size = array_size(*other_size);
                 let places = other_size
                     .to
                     .map_or(types.len(), |to| types.len().min(usize::try_from(to).unwrap_or(0)));

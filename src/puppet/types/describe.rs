@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::normalize::{Crash, Stage};
-use super::size::{bound_of_count, exactly_size, tuple_size};
+use super::size::{array_size, bound_of_count, exactly_size, tuple_size};
 use super::{ANY_NUMBER, DataType, Range, StringType, StructMember};
 use crate::puppet::value::Value;
 use crate::text::Span;
@@ -196,7 +196,7 @@ fn describe_as(
                     }))
                 }
                 T::Array(element, other_size) => {
-                    let actual_size = other_size.unwrap_or(ANY_NUMBER);
+                    let actual_size = array_size(*other_size);
                     if !expected_size.covers_range(&actual_size) {
                         return size_mismatch(path, expected_size, actual_size);
                     }
@@ -209,7 +209,7 @@ fn describe_as(
         }
         T::Array(element, size) => match actual {
             T::Tuple(types, other_size) => {
-                let expected_size = size.unwrap_or(ANY_NUMBER);
+                let expected_size = array_size(*size);
                 let actual_size = other_size.unwrap_or(exactly_size(types.len()));
                 if !expected_size.covers_range(&actual_size) {
                     return size_mismatch(path, expected_size, actual_size);
@@ -222,7 +222,7 @@ fn describe_as(
                     )
                 }))
             }
-            T::Array(other, other_size) => match size.zip(Some(other_size.unwrap_or(ANY_NUMBER))) {
+            T::Array(other, other_size) => match size.zip(Some(array_size(*other_size))) {
                 Some((expected, actual)) if !expected.covers_range(&actual) => {
                     size_mismatch(path, expected, actual)
                 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::expression::{Expression, TypeSyntaxError, expression, invalid_syntax, is_too_deep};
-use super::{ANY_NUMBER, Alias, DataType, Range, Size, StringType, StructMember};
+use super::{Alias, DataType, Range, Size, StringType, StructMember, UNSTATED};
 use crate::puppet::convert::time::{timespan_bound, timestamp_bound};
 use crate::puppet::rich::{RegexPattern, VersionRange};
 
@@ -76,7 +76,7 @@ fn to_type(
         "array" => match given {
             [one] => match nested_type(one, names, text)? {
                 // Puppet's `Array[Any]` and `Array` are two objects, which `normalize` tells apart.
-                T::Any => T::array_type(T::Any, Some(ANY_NUMBER)),
+                T::Any => T::array_type(T::Any, Some(UNSTATED)),
                 element => T::array_type(element, None),
             },
             [Expression::Type { .. }, length] => {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::guard::RecursionGuard;
 use super::size::exactly_size;
-use super::{ANY_NUMBER, DataType, NamedAlias, Range, Size, StringType, StructMember};
+use super::{DataType, NamedAlias, Range, Size, StringType, StructMember, UNSTATED};
 use crate::puppet::convert::quote::puppet_quote;
 use crate::puppet::rich::{timespan_text, timestamp_text};
 use crate::puppet::ruby::inspect::float_text;
@@ -105,7 +105,7 @@ impl DataType {
             T::Array(_, Some(none)) | T::Hash(_, _, Some(none)) if *none == exactly_size(0) => {
                 vec!["0".into(), "0".into()]
             }
-            T::Array(inner, None | Some(ANY_NUMBER)) if **inner == T::Any => Vec::new(),
+            T::Array(inner, None | Some(UNSTATED)) if **inner == T::Any => Vec::new(),
             T::Array(inner, some) => [vec![show(inner)], size_bounds(*some)].concat(),
             T::Hash(key, value, None) if (&**key, &**value) == (&T::Any, &T::Any) => Vec::new(),
             T::Hash(key, value, some) => {

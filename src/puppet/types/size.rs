@@ -1,6 +1,6 @@
 //! Sizes of strings and collections, as bounds of types.
 
-use super::{ANY_NUMBER, DataType, Range, Size};
+use super::{ANY_NUMBER, DataType, Range, Size, UNSTATED};
 
 /// Returns a number of elements as bounds count.
 pub(super) fn bound_of_count(len: usize) -> i128 {
@@ -12,9 +12,17 @@ pub(super) fn exactly_size(len: usize) -> Range<i128> {
     Range::from_single(bound_of_count(len))
 }
 
+/// Returns how many elements an array has.
+pub(super) fn array_size(size: Size) -> Range<i128> {
+    match size {
+        None | Some(UNSTATED) => ANY_NUMBER,
+        Some(size) => size,
+    }
+}
+
 /// Whether `ours` includes every size of `theirs`.
 pub(super) fn covers_size(ours: Size, theirs: Size) -> bool {
-    ours.unwrap_or(ANY_NUMBER).covers_range(&theirs.unwrap_or(ANY_NUMBER))
+    array_size(ours).covers_range(&array_size(theirs))
 }
 
 /// Returns how many elements a tuple has.

@@ -201,6 +201,21 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_member_of_a_group_is_a_problem() {
+        let groups = schema::SCHEMA.iter().filter_map(|setting| setting.name.rsplit_once('.'));
+        let groups: std::collections::BTreeSet<&str> = groups.map(|(group, _)| group).collect();
+        assert!(groups.contains("nodes.puppetdb") && groups.contains("reach"));
+        for group in groups {
+            let parts = group.rsplit('.');
+            let colour = serde_json::json!({"colour": "red"});
+            let value = parts.fold(colour, |value, name| serde_json::json!({name: value}));
+            let problems = Settings::default().apply(&value, Origin::User);
+            let keys: Vec<&str> = problems.iter().map(|problem| problem.key.as_str()).collect();
+            assert_eq!(keys, [format!("{group}.colour")]);
+        }
+    }
+
+    #[test]
     fn what_the_schema_has_is_applied_and_by_whom_it_may_be_set_is_true() {
         use schema::{SCHEMA, SettingType, Who};
         for setting in SCHEMA {

@@ -550,6 +550,7 @@ fn write_tagged(kind: &str, text: &str, out: &mut String) {
 
 /// Writes a string as JSON.
 pub fn json_string(text: &str, out: &mut String) {
+    // Most texts have nothing to escape, and need no string of their own.
     let is_escaped = |byte: u8| byte < b' ' || matches!(byte, b'"' | b'\\');
     if text.bytes().any(is_escaped) {
         out.push_str(&serde_json::to_string(text).expect("a text has a form in JSON"));

@@ -12,7 +12,7 @@ pub(super) fn exactly_size(len: usize) -> Range<i128> {
     Range::from_single(bound_of_count(len))
 }
 
-/// Returns how many elements an array has.
+/// Returns the numbers of elements that a size permits; any number where it states none.
 pub(super) fn array_size(size: Size) -> Range<i128> {
     match size {
         None | Some(UNSTATED) => ANY_NUMBER,

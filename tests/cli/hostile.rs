@@ -1,5 +1,5 @@
 //! Output that a repository or the system turns against the reader: control characters of a
-//! terminal in every name, and a disk without room.
+//! terminal in every name, a disk without room, and little memory.
 
 use super::{at, repo};
 
@@ -88,6 +88,22 @@ fn a_full_disk_is_a_failure_with_a_word() {
         assert_eq!(run.status.code(), Some(2), "{arguments}: {words}");
         assert!(words.starts_with("hiera-ls: ") && words.contains("space"), "{arguments}: {words}");
     }
+}
+
+/// 400,000 KiB hold the stacks of the threads and some 100 MB.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_glob_of_many_long_alternatives_takes_little_memory() {
+    let glob = format!("{}{}*.yaml", "{a,b}".repeat(12), "x".repeat(1_500));
+    let config = format!(
+        "version: 5\nhierarchy: [{{name: G, glob: '{glob}'}}, {{name: C, path: common.yaml}}]\n"
+    );
+    let root = repo("cli-glob-memory", &[("hiera.yaml", &config), ("data/common.yaml", "k: 1\n")]);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -d 400000; exec \"$0\" lookup k"]);
+    limited.arg(env!("CARGO_BIN_EXE_hiera-ls")).current_dir(root);
+    let output = crate::support::run(&mut limited, "");
+    assert_eq!((output.status, &*output.stdout), (Some(0), "1\n"), "{}", output.stderr);
 }
 
 #[cfg(unix)]

@@ -5,8 +5,6 @@
 //! `tests/puppet/globs` compares both on random trees.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::rc::Rc;
 
 use crate::text::FilePath;
 
@@ -72,7 +70,7 @@ fn walk(pattern: &str, listing: &dyn Listing, wanted: fn(EntryKind) -> bool) -> 
     let Some(parts) = compile_parts(pattern.strip_prefix('/').unwrap_or(pattern)) else {
         return Vec::new();
     };
-    let mut walk = Walk { listing, wanted, expanded: HashMap::new(), found: Vec::new() };
+    let mut walk = Walk { listing, wanted, found: Vec::new() };
     walk.visit(&parts, &[0], &WalkState { path: FilePath::new("/"), kind: None, skip_dot: false });
     walk.found
 }
@@ -103,8 +101,6 @@ struct Walk<'w> {
     listing: &'w dyn Listing,
     /// The kinds of entries that are collected.
     wanted: fn(EntryKind) -> bool,
-    /// The expansions of the rest of a pattern with braces.
-    expanded: HashMap<String, Rc<Vec<Vec<GlobPart>>>>,
     found: Vec<FilePath>,
 }
 
@@ -134,7 +130,7 @@ impl Walk<'_> {
                 {
                     return self.expand(&parts[states[0]..], place);
                 }
-                Some(GlobPart { matcher: Matcher::Magical(_), .. }) => listed = true,
+                Some(GlobPart { matcher: Matcher::Magical, .. }) => listed = true,
                 _ => {}
             }
         }
@@ -155,16 +151,8 @@ impl Walk<'_> {
 
     fn expand(&mut self, rest: &[GlobPart], place: &WalkState) {
         let texts: Vec<&str> = rest.iter().map(|part| part.text.as_str()).collect();
-        let expanded = self.expanded.entry(texts.join("/")).or_insert_with_key(|text| {
-            Rc::new(
-                expand_braces(text)
-                    .iter()
-                    .filter_map(|alternative| compile_parts(alternative))
-                    .collect(),
-            )
-        });
-        for parts in expanded.clone().iter() {
-            self.visit(parts, &[0], place);
+        for parts in expand_braces(&texts.join("/")).filter_map(|text| compile_parts(&text)) {
+            self.visit(&parts, &[0], place);
         }
     }
 
@@ -246,13 +234,14 @@ fn next_states(parts: &[GlobPart], states: &[usize], name: &str, kind: EntryKind
             }
             state += 1;
         }
-        let fits = match parts.get(state).map(|part| &part.matcher) {
-            Some(Matcher::Plain(plain)) => plain == name,
-            Some(Matcher::Magical(tokens)) => matches_name(tokens, name),
-            Some(Matcher::Braces(alternatives)) => {
-                alternatives.iter().any(|tokens| matches_name(tokens, name))
+        let Some(part) = parts.get(state) else { continue };
+        let fits = match &part.matcher {
+            Matcher::Plain(plain) => plain == name,
+            Matcher::Magical => matches_name(&part.text, name),
+            Matcher::Braces(alternatives) => {
+                alternatives.iter().any(|alternative| matches_name(alternative, name))
             }
-            Some(Matcher::Recursive) | None => false,
+            Matcher::Recursive => false,
         };
         if fits {
             add_state(state + 1, &mut next);

@@ -1,5 +1,7 @@
 //! Patterns of `Dir.glob`: split at slashes into parts that match names, with braces expanded.
 
+use std::str::Chars;
+
 /// How many patterns the braces of one pattern may stand for. `walk` ignores all further ones;
 /// lookups refuse such a glob.
 pub(super) const MAX_ALTERNATIVES: usize = 10_000;
@@ -12,7 +14,8 @@ const MAX_PARTS: usize = 4_096;
 
 /// A pattern between two slashes.
 pub(super) struct GlobPart {
-    /// As written; braces can only be expanded in the whole rest of a pattern.
+    /// As written. Names are matched against this text, and braces can only be expanded in the
+    /// whole rest of a pattern.
     pub(super) text: String,
     pub(super) matcher: Matcher,
 }
@@ -23,102 +26,147 @@ pub(super) enum Matcher {
     /// A name without special characters.
     Plain(String),
     /// A name with some.
-    Magical(Vec<GlobToken>),
+    Magical,
     /// A name with braces, and the patterns it stands for.
-    Braces(Vec<Vec<GlobToken>>),
+    Braces(Vec<String>),
 }
 
-pub(super) enum GlobToken {
-    Char(char),
-    /// `?`
-    Any,
-    /// `*`
-    Star,
-    /// `[...]`
-    Set {
-        negated: bool,
-        ranges: Vec<(char, char)>,
-    },
-    /// An unclosed `[`.
-    Never,
-}
-
-/// Whether a name fits. Quadratic at worst: only the last star is tried again.
-pub(super) fn matches_name(tokens: &[GlobToken], name: &str) -> bool {
-    let name: Vec<char> = name.chars().collect();
-    if name.first() == Some(&'.') && !matches!(tokens.first(), Some(GlobToken::Char('.'))) {
+/// Whether a name fits a pattern without braces. Quadratic at worst: only the last star is tried
+/// again.
+pub(super) fn matches_name(pattern: &str, name: &str) -> bool {
+    if name.starts_with('.') && !pattern.starts_with('.') && !pattern.starts_with("\\.") {
         return false;
     }
-    let (mut token, mut at) = (0, 0);
+    let (mut pattern, mut name) = (pattern, name);
     let mut star = None;
     loop {
-        let fits = match (tokens.get(token), name.get(at)) {
-            (None, None) => return true,
-            (Some(GlobToken::Star), _) => {
-                star = Some((token + 1, at));
-                token += 1;
-                continue;
-            }
-            (Some(_), None) => return false,
-            (None, Some(_)) | (Some(GlobToken::Never), Some(_)) => false,
-            (Some(GlobToken::Any), Some(_)) => true,
-            (Some(GlobToken::Char(c)), Some(own)) => c == own,
-            (Some(GlobToken::Set { negated, ranges }), Some(own)) => {
-                // A range that runs backwards holds its two ends.
-                ranges
-                    .iter()
-                    .any(|(from, to)| own == from || own == to || (from..=to).contains(&own))
-                    != *negated
-            }
+        if let Some(behind) = pattern.strip_prefix('*') {
+            star = Some((behind, name));
+            pattern = behind;
+            continue;
+        }
+        let mut chars = name.chars();
+        let Some(own) = chars.next() else {
+            // A backslash at the end stands for nothing.
+            return matches!(pattern, "" | "\\");
         };
-        if fits {
-            (token, at) = (token + 1, at + 1);
+        if let Some(behind) = match_char(pattern, own) {
+            (pattern, name) = (behind, chars.as_str());
         } else if let Some((behind, start)) = star {
-            star = Some((behind, start + 1));
-            (token, at) = (behind, start + 1);
+            let mut chars = start.chars();
+            chars.next();
+            star = Some((behind, chars.as_str()));
+            (pattern, name) = (behind, chars.as_str());
         } else {
             return false;
         }
     }
 }
 
+/// Returns the pattern behind its first character or set, where `own` fits these; `None` where it
+/// does not, or where the pattern is at its end.
+fn match_char(pattern: &str, own: char) -> Option<&str> {
+    let mut chars = pattern.chars();
+    let fits = match chars.next()? {
+        '?' => true,
+        '[' => match_set(&mut chars, own)?,
+        '\\' => chars.next()? == own,
+        c => c == own,
+    };
+    fits.then(|| chars.as_str())
+}
+
+/// Whether `own` fits the set that `chars` begin with, behind its bracket; takes the set from
+/// `chars`. `None` where the set does not end, and so fits nothing.
+fn match_set(chars: &mut Chars<'_>, own: char) -> Option<bool> {
+    let negated = chars.as_str().starts_with(['!', '^']);
+    if negated {
+        chars.next();
+    }
+    let mut contains = false;
+    while !chars.as_str().starts_with(']') {
+        let from = next_in_set(chars)?;
+        let to = match chars.as_str().strip_prefix('-') {
+            Some(behind) if !behind.starts_with(']') => {
+                chars.next();
+                next_in_set(chars)?
+            }
+            _ => from,
+        };
+        // A range that runs backwards holds its two ends.
+        contains |= own == from || own == to || (from..=to).contains(&own);
+    }
+    chars.next();
+    Some(contains != negated)
+}
+
+fn next_in_set(chars: &mut Chars<'_>) -> Option<char> {
+    match chars.next()? {
+        '\\' => chars.next(),
+        c => Some(c),
+    }
+}
+
 /// Whether a pattern is too large to be walked as a whole.
 pub(super) fn is_too_large(pattern: &str) -> bool {
     let slashes = pattern.bytes().filter(|byte| *byte == b'/').count();
-    slashes > MAX_PARTS || pattern.contains('{') && !expand(pattern).1
+    let mut expansion = expand_braces(pattern);
+    expansion.by_ref().for_each(drop);
+    slashes > MAX_PARTS || expansion.is_cut
 }
 
 /// Returns the patterns that one with braces stands for, none when a brace is not closed.
-pub(super) fn expand_braces(pattern: &str) -> Vec<String> {
-    expand(pattern).0
+pub(super) fn expand_braces(pattern: &str) -> Expansion {
+    Expansion { left: vec![pattern.to_owned()], bytes: 0, found: 0, is_cut: false }
 }
 
-/// Returns the patterns that one with braces stands for, and whether these are all.
-fn expand(pattern: &str) -> (Vec<String>, bool) {
-    let mut found = Vec::new();
-    // Unbalanced patterns give nothing however often they branch, so the branches are counted as
-    // well.
-    let mut bytes = 0;
-    let mut left = vec![pattern.to_owned()];
-    while let Some(pattern) = left.pop() {
-        bytes += pattern.len();
-        if bytes > MAX_EXPANDED_BYTES || found.len() >= MAX_ALTERNATIVES {
-            return (found, false);
-        }
-        match outer_braces(&pattern) {
-            (None, _) => found.push(pattern),
-            (Some(_), None) => {}
-            (Some(open), Some(close)) => {
-                let inner = split_at_commas(&pattern[open + 1..close]);
-                left.extend(
-                    inner.iter().rev().map(|inner| {
+/// The patterns that one with braces stands for, in written order. One at a time: together, they
+/// may take ten thousand times the memory of the pattern.
+pub(super) struct Expansion {
+    /// What is left to expand; the next one is the last.
+    left: Vec<String>,
+    /// The length of the texts so far. Unbalanced patterns give nothing however often they branch,
+    /// so the branches are counted as well.
+    bytes: usize,
+    found: usize,
+    /// Whether a limit ended the expansion.
+    is_cut: bool,
+}
+
+#[cfg(test)]
+impl Expansion {
+    pub(super) fn held_bytes(&self) -> usize {
+        self.left.iter().map(String::len).sum()
+    }
+}
+
+impl Iterator for Expansion {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        while let Some(pattern) = self.left.pop() {
+            self.bytes += pattern.len();
+            if self.bytes > MAX_EXPANDED_BYTES || self.found >= MAX_ALTERNATIVES {
+                self.left.clear();
+                self.is_cut = true;
+                return None;
+            }
+            match outer_braces(&pattern) {
+                (None, _) => {
+                    self.found += 1;
+                    return Some(pattern);
+                }
+                (Some(_), None) => {}
+                (Some(open), Some(close)) => {
+                    let inner = split_at_commas(&pattern[open + 1..close]);
+                    self.left.extend(inner.iter().rev().map(|inner| {
                         format!("{}{inner}{}", &pattern[..open], &pattern[close + 1..])
-                    }),
-                );
+                    }));
+                }
             }
         }
+        None
     }
-    (found, true)
 }
 
 /// Returns the place where the first brace opens, and where it closes.
@@ -218,76 +266,11 @@ fn compile_name(text: &str) -> Matcher {
     let mut magical = false;
     while let Some(c) = chars.next() {
         match c {
-            '{' => {
-                return Matcher::Braces(
-                    expand_braces(text)
-                        .iter()
-                        .map(|alternative| compile_tokens(alternative))
-                        .collect(),
-                );
-            }
+            '{' => return Matcher::Braces(expand_braces(text).collect()),
             '*' | '?' | '[' => magical = true,
             '\\' => plain.extend(chars.next()),
             c => plain.push(c),
         }
     }
-    if magical { Matcher::Magical(compile_tokens(text)) } else { Matcher::Plain(plain) }
-}
-
-fn compile_tokens(part: &str) -> Vec<GlobToken> {
-    let chars: Vec<char> = part.chars().collect();
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    while at < chars.len() {
-        at += 1;
-        tokens.push(match chars[at - 1] {
-            '*' if matches!(tokens.last(), Some(GlobToken::Star)) => continue,
-            '*' => GlobToken::Star,
-            '?' => GlobToken::Any,
-            '[' => match compile_set(&chars[at..]) {
-                Some((set, len)) => {
-                    at += len;
-                    set
-                }
-                None => GlobToken::Never,
-            },
-            '\\' => match chars.get(at) {
-                Some(c) => {
-                    at += 1;
-                    GlobToken::Char(*c)
-                }
-                // One at the end stands for nothing.
-                None => continue,
-            },
-            c => GlobToken::Char(c),
-        });
-    }
-    tokens
-}
-
-/// Returns the set that `chars` begin with, behind its bracket, and how many of them it takes;
-/// `None` when it does not end.
-fn compile_set(chars: &[char]) -> Option<(GlobToken, usize)> {
-    let negated = matches!(chars.first(), Some('!' | '^'));
-    let mut at = usize::from(negated);
-    let mut ranges = Vec::new();
-    loop {
-        if *chars.get(at)? == ']' {
-            return Some((GlobToken::Set { negated, ranges }, at + 1));
-        }
-        let (from, next) = set_char(chars, at)?;
-        at = next;
-        if *chars.get(at)? != '-' || chars.get(at + 1) == Some(&']') {
-            ranges.push((from, from));
-            continue;
-        }
-        let (to, next) = set_char(chars, at + 1)?;
-        at = next;
-        ranges.push((from, to));
-    }
-}
-
-fn set_char(chars: &[char], at: usize) -> Option<(char, usize)> {
-    let at = if *chars.get(at)? == '\\' { at + 1 } else { at };
-    Some((*chars.get(at)?, at + 1))
+    if magical { Matcher::Magical } else { Matcher::Plain(plain) }
 }

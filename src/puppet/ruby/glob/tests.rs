@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::pattern::{MAX_ALTERNATIVES, expand_braces};
 use super::{EntryKind, Listing, glob_files, matches_path};
 use crate::text::FilePath;
 
@@ -154,4 +155,21 @@ fn hostile_patterns_end() {
     check(&["b"], &format!("{}{}", "{".repeat(50_000), "}".repeat(50_000)), &[]);
     check(&["b"], &"**/*/".repeat(500), &[]);
     check(&["b"], &"a/".repeat(100_000), &[]);
+}
+
+/// A few thousand alternatives of a long pattern would be megabytes, and compiled far more.
+#[test]
+fn alternatives_are_held_one_at_a_time() {
+    for (braces, letters, expected) in [(12, 1_500, 4_096), (16, 100, MAX_ALTERNATIVES)] {
+        let pattern = format!("{}{}", "{a,b}".repeat(braces), "x".repeat(letters));
+        let mut expansion = expand_braces(&pattern);
+        let (mut found, mut held) = (0, 0);
+        while let Some(alternative) = expansion.next() {
+            assert_eq!(alternative.len(), braces + letters);
+            found += 1;
+            held = held.max(expansion.held_bytes());
+        }
+        assert_eq!(found, expected);
+        assert!(held <= (braces + 1) * pattern.len(), "{held} bytes of {braces} pairs of braces");
+    }
 }

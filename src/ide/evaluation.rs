@@ -206,3 +206,30 @@ impl Evaluations {
         all.filter(move |one| one.root == root && one.resolution.key.text == key)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    /// A level below the value may hold the key's options, one above it may hold the value.
+    #[test]
+    fn keys_are_offered_where_a_function_may_hold_values_or_options() {
+        let has_offer = |level: &str, options: &str| {
+            let levels = ["{name: Common, path: common.yaml}", level];
+            let function = "#- /modules/store/functions/find.pp\nfunction store::find($options, $context) { }\n";
+            let text = format!(
+                "#- /hiera.yaml\nversion: 5\nhierarchy: [{}]\n{function}#- /data/common.yaml\nk$0: 1\n{options}",
+                levels.join(", ")
+            );
+            let fixture = Fixture::new(&text);
+            !find_offers(&fixture.snapshot, fixture.position()).is_empty()
+        };
+        let own = "lookup_options: {k: {merge: first}}\n";
+        let (function, data) =
+            ("{name: Store, data_hash: store::find}", "{name: Last, path: last.yaml}");
+        assert!(has_offer(function, ""));
+        assert!(!has_offer(function, own));
+        assert!(!has_offer(data, ""));
+    }
+}

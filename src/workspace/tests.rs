@@ -284,6 +284,32 @@ a: 1
 }
 
 #[test]
+fn files_of_other_environments_give_a_level_no_file() {
+    let fixture = Fixture::new(
+        "#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Own, path: 'own/%{environment}.yaml'}
+- {name: Other, path: 'other/%{environment}.yaml'}
+- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}
+- {name: Common, path: common.yaml}
+#- /data/own/production.yaml
+a: 1
+#- /data/own/dev.yaml
+a: 1
+#- /data/other/dev.yaml
+a: 1
+#- /data/nodes/web01.yaml
+a: 1
+",
+    );
+    let snapshot = fixture.workspace.snapshot();
+    let environment = &snapshot.environments().all[0];
+    assert_eq!(environment.name, "production");
+    assert_eq!(snapshot.levels_without_files(environment), ["Other", "Common"]);
+}
+
+#[test]
 fn another_limit_has_other_files_read() {
     let mut fixture = Fixture::new(&format!(
         "#- /.hiera-ls.yaml\nmaxFileSize: 100\n#- /data/common.yaml\na: {}\n",

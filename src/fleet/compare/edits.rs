@@ -110,3 +110,23 @@ pub fn find_edits(
     }
     edits
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn a_config_that_one_revision_has_is_an_edit() {
+        let without = "#- levels Common\n#- /modules/m/manifests/init.pp\nclass m($p) { }\n";
+        let with = format!("{without}#- /modules/m/hiera.yaml\nversion: 5\n");
+        let files = ["/modules/m/hiera.yaml", "/modules/m/manifests/init.pp"].map(FilePath::new);
+        for (before, after) in [(without, &*with), (&*with, without), (&*with, &*with)] {
+            let [before, after] = [before, after].map(|text| Fixture::new(text).snapshot);
+            let environments = (&before.environments().all[0], &after.environments().all[0]);
+            let edits = find_edits((&before, environments.0), (&after, environments.1), &files);
+            let [edit] = &edits[..] else { panic!("one edit, not {edits:?}") };
+            assert_eq!((&edit.path, edit.kind), (&files[0], EditKind::Config));
+        }
+    }
+}

@@ -533,3 +533,26 @@ class profile($x, $how = 'first') { lookup('b', Array, 'unique') lookup('list', 
     }
     assert!(changes > 100, "lenses changed only {changes} times");
 }
+
+#[test]
+fn a_file_that_no_fact_names_may_override() {
+    let text = "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Mapped, mapped_paths: [list, it, 'x/%{it}.yaml']}
+- {name: Common, path: common.yaml}
+#- /data/x/a.yaml
+k: a
+#- /data/common.yaml
+k: common
+";
+    check(
+        text,
+        "/data/common.yaml",
+        EACH,
+        expect![[r#"
+            k: overridden by data/x/a.yaml for some nodes [2]
+        "#]],
+    );
+}

@@ -241,7 +241,7 @@ version: 5
 hierarchy:
 - {{name: Mapped, mapped_paths: [list, it, 'x*/%{{it}}.yaml']}}
 - {{name: Common, path: common.yaml}}
-- {{name: Last, path: x1/a.yaml}}
+- {{name: Last, path: 'x1/%{{it}}.yaml'}}
 #- /data/{folder}/a.yaml
 k: a
 #- /data/common.yaml

@@ -284,6 +284,29 @@ a: 1
 }
 
 #[test]
+fn the_folder_of_the_global_config_is_no_folder_of_data() {
+    let lies_in_datadir = |datadir: &str| {
+        let text = format!(
+            "#- /.hiera-ls.yaml
+globalHieraConfig: /puppet/hiera.yaml
+#- /puppet/hiera.yaml
+version: 5
+hierarchy: [{{name: Global, datadir: {datadir}, path: global.yaml}}]
+#- /env/hiera.yaml
+version: 5
+"
+        );
+        let fixture = Fixture::new(&text);
+        let snapshot = fixture.workspace.snapshot();
+        let path = FilePath::new(&format!("/puppet/{datadir}/other.yaml"));
+        let environments = &snapshot.environments().all;
+        assert_eq!(environments[0].root.as_str(), "/env");
+        environments[0].lies_in_datadir(&path)
+    };
+    assert_eq!(["data", "."].map(lies_in_datadir), [true, false]);
+}
+
+#[test]
 fn files_of_other_environments_give_a_level_no_file() {
     let fixture = Fixture::new(
         "#- /hiera.yaml

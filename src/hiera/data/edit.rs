@@ -204,16 +204,14 @@ impl DataFile {
         let is_of_head = first == top && edit.start <= parts.start_at(top) + 1;
         let start = if is_of_head { cutter.find_head()? } else { parts.start_at(first) };
         let known = |at: u32, cutter: &Cutter<'_>| {
-            let place = if at < parts.start_at(touched) {
-                parts.part_start(at)
-            } else {
-                parts.part_start(edit.old_position(at))
-            };
-            place.filter(|place| {
-                *place > first
-                    && (*place < touched
-                        || behind.is_some_and(|behind| *place >= behind)
-                            && cutter.is_independent(at, edit.new_end))
+            if at < parts.start_at(touched) {
+                return parts.part_start(at).filter(|place| *place > first);
+            }
+            // A place within the replacement has none in the old text: the one that is computed may
+            // lie above the edit.
+            parts.part_start(edit.old_position(at)).filter(|place| {
+                behind.is_some_and(|behind| *place >= behind)
+                    && cutter.is_independent(at, edit.new_end)
             })
         };
         let mut entries: Vec<TopEntry> = Vec::new();

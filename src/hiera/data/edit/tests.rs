@@ -409,3 +409,22 @@ fn a_file_without_refused_entries_keeps_no_memory_for_them() {
     let data = DataFile::in_parts(&text, FILE, DataFormat::Yaml).expect("it can be cut");
     assert_eq!((data.parts().len(), data.broken.capacity()), (500, 0));
 }
+
+/// The computed old place of an entry within a replacement may be the start of a part above it.
+#[test]
+fn an_entry_within_a_replacement_is_no_old_one() {
+    let start = "open: [\"\nkey_1: 1\nkey_2: 2\nkey_3: 3\n";
+    let (text, data) = (Text::new(start), anew(start, DataFormat::Yaml));
+    let mut in_parts = 0;
+    for length in 0..40 {
+        let insert = format!("\"]\nlast: {}\n", "x".repeat(length));
+        let range = TextRange::new_empty(text.len());
+        let edited = text.replace_range(range, &insert);
+        let next = data.apply_edit(Edited::new(range, insert.len() as u32), &edited, FILE);
+        if let Some(next) = next {
+            in_parts += 1;
+            assert_eq!(told(&next), told(&whole(&edited.to_str(), DataFormat::Yaml)), "{insert:?}");
+        }
+    }
+    assert!(in_parts > 30, "only {in_parts} edits were read in parts");
+}

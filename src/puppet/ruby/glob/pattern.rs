@@ -73,7 +73,7 @@ fn match_char(pattern: &str, own: char) -> Option<&str> {
         '\\' => chars.next()? == own,
         c => c == own,
     };
-    fits.then(|| chars.as_str())
+    fits.then_some(chars.as_str())
 }
 
 /// Whether `own` fits the set that `chars` begin with, behind its bracket; takes the set from

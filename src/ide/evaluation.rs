@@ -212,9 +212,9 @@ mod tests {
     use super::*;
     use crate::fixture::Fixture;
 
-    /// A level below the value may hold the key's options, one above it may hold the value.
+    /// The function's level is below the value, so that only options may come from it.
     #[test]
-    fn keys_are_offered_where_a_function_may_hold_values_or_options() {
+    fn keys_are_offered_where_a_function_may_hold_their_options() {
         let has_offer = |level: &str, options: &str| {
             let levels = ["{name: Common, path: common.yaml}", level];
             let function = "#- /modules/store/functions/find.pp\nfunction store::find($options, $context) { }\n";

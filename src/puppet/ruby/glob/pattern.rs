@@ -123,7 +123,7 @@ pub(super) fn expand_braces(pattern: &str) -> Expansion {
 /// The patterns that one with braces stands for, in written order. One at a time: together, they
 /// may take ten thousand times the memory of the pattern.
 pub(super) struct Expansion {
-    /// What is left to expand; the next one is the last.
+    /// The patterns that are not expanded yet; `next` takes the last one.
     left: Vec<String>,
     /// The length of the texts so far. Unbalanced patterns give nothing however often they branch,
     /// so the branches are counted as well.

@@ -154,7 +154,7 @@ impl Budget {
     }
 
     /// Pays for the text of a value of so many parts, whose length is not known before it is made.
-    /// A part is between a few bytes and some 64, so that this refuses no text that
+    /// A part is between a few bytes and some 64, so that the method refuses no text that
     /// [`pay_bytes`](Budget::pay_bytes) takes unless its values are tiny.
     pub fn text_of(&self, parts: u32) -> Result<(), Limit> {
         if u64::from(parts) * 16 > self.bytes.0.get() { Err(Limit::Bytes) } else { Ok(()) }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Stops long computations. Loops check it between steps; the result of a cancelled computation is
-/// incomplete, and its caller discards it. The default token is never cancelled.
+/// Stops long computations. Loops check the token between steps; the result of a cancelled
+/// computation is incomplete, and its caller discards it. The default token is never cancelled.
 #[derive(Clone, Default)]
 pub struct CancelToken(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 

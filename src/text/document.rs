@@ -39,12 +39,12 @@ impl Text {
         }
     }
 
-    /// Returns how many bytes it holds.
+    /// Returns how many bytes the text holds.
     pub fn len(&self) -> u32 {
         u32::try_from(self.byte_count()).unwrap_or(u32::MAX)
     }
 
-    /// Returns whether it holds none.
+    /// Returns whether the text holds no byte.
     pub fn is_empty(&self) -> bool {
         self.byte_count() == 0
     }
@@ -56,7 +56,7 @@ impl Text {
         }
     }
 
-    /// Returns how many lines it has; at least one, and one more than it has line ends.
+    /// Returns how many lines the text has; at least one, and one more than it has line ends.
     pub fn line_count(&self) -> u32 {
         self.line_of(u32::MAX) + 1
     }
@@ -81,9 +81,9 @@ impl Text {
         }
     }
 
-    /// Returns where a string differs from this text: the bytes of this one that are not in it, and
-    /// those of it that stand there instead. Both begin at the same byte, and cut no character.
-    /// `None` for equal texts.
+    /// Returns where a string differs from this text: the bytes of the text that are not in the
+    /// string, and the bytes of the string that stand there instead. Both ranges begin at the same
+    /// byte, and cut no character. `None` for equal texts.
     pub fn find_difference(&self, other: &str) -> Option<(TextRange, TextRange)> {
         let length = self.byte_count();
         let mut start = match &self.form {
@@ -151,7 +151,7 @@ impl Text {
         }
     }
 
-    /// Returns how many UTF-16 code units they are. O(log n).
+    /// Returns how many UTF-16 code units `range` holds, clamped as for a slice. O(log n).
     pub fn utf16_units(&self, range: TextRange) -> u32 {
         let range = self.clamp_range(range).as_usize();
         match &self.form {

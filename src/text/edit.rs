@@ -10,7 +10,7 @@ use super::range::TextRange;
 pub struct TextEdit {
     /// The bytes that are replaced, in the text before all edits. Empty for an insertion.
     pub range: TextRange,
-    /// The text that replaces them.
+    /// The text that replaces the bytes of the range.
     pub text: String,
 }
 
@@ -63,7 +63,7 @@ impl LineEnd {
         }
     }
 
-    /// Returns a text with these ends of lines.
+    /// Returns a text with `self` as the end of each line.
     fn end_lines(self, text: &str) -> String {
         let text = text.replace("\r\n", "\n");
         match self {
@@ -117,7 +117,7 @@ impl SourceChange {
         can_join
     }
 
-    /// Whether it changes nothing.
+    /// Whether the change has no edit and creates no file.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.created.is_empty()
     }

@@ -54,7 +54,7 @@ impl FilePath {
         &self.0
     }
 
-    /// Returns the folder that holds it; `None` for a root.
+    /// Returns the folder that holds the path; `None` for a root.
     pub fn parent(&self) -> Option<FilePath> {
         match self.0.rsplit_once('/') {
             Some(("", "")) | None => None,
@@ -73,31 +73,31 @@ impl FilePath {
         self.name().rsplit_once('.').map(|(_, extension)| extension)
     }
 
-    /// Returns whether it is `folder` or lies below it.
+    /// Returns whether the path is `folder` or lies below it.
     pub fn is_within(&self, folder: &FilePath) -> bool {
         self.relative_to(folder).is_some()
     }
 
-    /// Returns the rest of this path behind `folder`, without a leading `/`; `None` when it does
-    /// not lie below it.
+    /// Returns the rest of this path behind `folder`, without a leading `/`; `None` when the path
+    /// does not lie below `folder`.
     pub fn relative_to(&self, folder: &FilePath) -> Option<&str> {
         let rest = self.0.strip_prefix(folder.as_str())?;
         if rest.is_empty() || folder.0.ends_with('/') { Some(rest) } else { rest.strip_prefix('/') }
     }
 
-    /// Returns the folders that hold it, the nearest first.
+    /// Returns the folders that hold the path, the nearest first.
     pub fn ancestors(&self) -> impl Iterator<Item = FilePath> {
         std::iter::successors(self.parent(), FilePath::parent)
     }
 
-    /// Returns the deepest folder in which both lie, or that is one of them.
+    /// Returns the deepest folder in which both paths lie, or that is one of them.
     pub fn common_folder(&self, other: &FilePath) -> FilePath {
         let mut above = std::iter::once(self.clone()).chain(self.ancestors());
         above.find(|folder| other.is_within(folder)).unwrap_or_else(|| self.clone())
     }
 }
 
-/// Returns whether nothing is to be folded.
+/// Returns whether no part of a path is to be folded.
 fn is_normal(path: &str) -> bool {
     path == "/"
         || path

@@ -33,12 +33,12 @@ impl TextRange {
         TextRange { start: offset, end: offset }
     }
 
-    /// Returns how many bytes it holds.
+    /// Returns how many bytes the range holds.
     pub fn len(self) -> u32 {
         self.end - self.start
     }
 
-    /// Returns whether it holds no byte.
+    /// Returns whether the range holds no byte.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -49,17 +49,17 @@ impl TextRange {
         self.start <= offset && offset <= self.end
     }
 
-    /// Returns whether it has a byte, or an end, in common with `other`.
+    /// Returns whether the range has a byte, or an end, in common with `other`.
     pub fn meets_range(self, other: TextRange) -> bool {
         self.start <= other.end && other.start <= self.end
     }
 
-    /// Returns whether `other` lies wholly inside.
+    /// Returns whether `other` lies wholly inside the range.
     pub fn contains_range(self, other: TextRange) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// Returns the smallest range that holds both.
+    /// Returns the smallest range that holds both ranges.
     pub fn cover(self, other: TextRange) -> TextRange {
         TextRange { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
@@ -89,7 +89,7 @@ impl FileId {
         FileId(NonZeroU32::MIN.saturating_add(number))
     }
 
-    /// Returns its number.
+    /// Returns the file's number.
     pub const fn number(self) -> u32 {
         self.0.get() - 1
     }
@@ -112,7 +112,7 @@ impl PartId {
 pub struct Span {
     /// The file.
     pub file: FileId,
-    /// The part of it that the range is counted from.
+    /// The part of the file that the range is counted from.
     pub part: PartId,
     /// The bytes within the part.
     pub range: TextRange,
@@ -130,6 +130,6 @@ impl Span {
 pub struct FilePosition {
     /// The file.
     pub file: FileId,
-    /// Bytes from the start of its text.
+    /// Bytes from the start of the file's text.
     pub offset: u32,
 }

@@ -28,32 +28,32 @@ impl<K: Hash + Eq, V> SmallMap<K, V> {
         SmallMap { members: Vec::with_capacity(count), index: None }
     }
 
-    /// Returns how many members it has.
+    /// Returns how many members the map has.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Returns whether it has no member.
+    /// Returns whether the map has no member.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Returns its members, in order.
+    /// Returns the map's members, in order.
     pub fn iter(&self) -> Members<'_, K, V> {
         Members(self.members.iter())
     }
 
-    /// Returns its keys, in order.
+    /// Returns the map's keys, in order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + ExactSizeIterator + Clone {
         self.members.iter().map(|(key, _)| key)
     }
 
-    /// Returns its values, in order.
+    /// Returns the map's values, in order.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> + ExactSizeIterator + Clone {
         self.members.iter().map(|(_, value)| value)
     }
 
-    /// Returns its members, in order, with values to be changed.
+    /// Returns the map's members, in order, with values to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
         self.members.iter_mut().map(|(key, value)| (&*key, value))
     }
@@ -84,7 +84,7 @@ impl<K: Hash + Eq, V> SmallMap<K, V> {
         self.get_index_of(key).map(|number| &mut self.members[number].1)
     }
 
-    /// Returns whether it has a key.
+    /// Returns whether the map has a key.
     pub fn contains_key<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
         self.get_index_of(key).is_some()
     }

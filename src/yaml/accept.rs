@@ -12,7 +12,7 @@ pub(super) fn accept_document(text: &str) -> Option<Tree> {
     attempt_reading(text, &|| true)?.ok()
 }
 
-/// Reads a text, or finds out why libyaml refuses it. `None` when it does not go on.
+/// Reads a text, or finds out why libyaml refuses it. `None` when `goes_on` returned `false`.
 pub(super) fn attempt_reading<'t>(
     text: &'t str,
     goes_on: &dyn Fn() -> bool,
@@ -50,7 +50,7 @@ pub fn refusal_error(text: &str) -> Option<SyntaxError> {
 }
 
 /// Reads the document as libyaml does; control characters are an error as soon as their piece of
-/// the input is read. `None` when it does not go on.
+/// the input is read. `None` when `goes_on` returned `false`.
 fn read_whole(
     text: &str,
     run: &mut DocumentParser<'_>,

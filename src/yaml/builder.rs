@@ -20,11 +20,12 @@ pub(super) struct Builder {
 /// A collection that is not closed yet.
 pub(super) struct Open {
     pub(super) node: NodeId,
-    /// Its children begin here in [`Builder::done`].
+    /// Where the collection's children begin in [`Builder::done`].
     pub(super) first: usize,
-    /// Where it began: its first token.
+    /// Where the collection began: its first token.
     pub(super) mark: u32,
-    /// Where its last indicator ended, so that it is not cut off behind its last child.
+    /// Where the collection's last indicator ended, so that the collection is not cut off behind
+    /// its last child.
     pub(super) end: u32,
 }
 

@@ -5,8 +5,8 @@ use super::scan::char_floor;
 use super::tree::{SyntaxError, SyntaxErrorKind};
 use crate::text::TextRange;
 
-/// libyaml reads its input in pieces of this size and refuses control characters when it reads the
-/// piece.
+/// The size of the pieces in which libyaml reads its input. libyaml refuses control characters when
+/// it reads the piece.
 const READER_PIECE: usize = 16_384;
 
 /// Returns the first character at or after `from` that YAML does not allow.

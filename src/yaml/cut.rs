@@ -28,8 +28,8 @@ use crate::text::{Text, TextRange};
 /// up.
 const PATIENCE: u64 = 6;
 
-/// Returns the entries of a whole text; `None` when it has no such form. Text before the first
-/// entry belongs to none.
+/// Returns the entries of a whole text; `None` for a text without a form that can be cut. Text
+/// before the first entry belongs to none.
 pub fn cut_text(text: &str, syntax: Syntax) -> Option<Vec<TopEntry>> {
     let mut at = match syntax {
         Syntax::Yaml => find_head(text)?,
@@ -88,7 +88,8 @@ impl<'t> Cutter<'t> {
         self.text.len()
     }
 
-    /// Returns the place where the first entry begins; `None` for a text without that form.
+    /// Returns the place where the first entry begins; `None` for a text without a form that can be
+    /// cut.
     pub fn find_head(&mut self) -> Option<u32> {
         if self.syntax == Syntax::Json {
             return self.look_at(0, json_cut::find_head).map(|at| at as u32);

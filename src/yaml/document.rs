@@ -29,11 +29,11 @@ pub(crate) struct DocumentEntry {
     pub(crate) name: Arc<str>,
     pub(crate) key: NodeId,
     pub(crate) value: NodeId,
-    /// The start of the comments directly above it; of the key where there are none.
+    /// The start of the comments directly above the entry; of the key where there are none.
     pub(crate) lead: u32,
     /// The start of the key.
     pub(crate) start: u32,
-    /// The end of its last line, the line break included.
+    /// The end of the entry's last line, the line break included.
     pub(crate) end: u32,
 }
 

@@ -8,14 +8,15 @@ use crate::text::TextRange;
 /// A top-level entry of a text.
 #[derive(Debug)]
 pub struct TopEntry {
-    /// Its bytes: from the start of its key's line to that of the next entry's.
+    /// The entry's bytes: from the start of its key's line to that of the next entry's.
     pub range: TextRange,
     /// The entry as a text of its own: a mapping, of one entry as a rule. Places are counted from
     /// the start of `range`.
     pub tree: Tree,
-    /// Why it is refused, if it is; then `tree` is the recovered part.
+    /// Why the entry is refused, if it is; then `tree` is the recovered part.
     pub refused: Option<Refused>,
-    /// Whether it is no entry, but all that stands behind the first document; then `tree` is empty.
+    /// Whether `range` is no entry, but all that stands behind the first document; then `tree` is
+    /// empty.
     pub is_behind_document: bool,
 }
 
@@ -25,7 +26,7 @@ pub enum Syntax {
     /// YAML, as libyaml reads it.
     #[default]
     Yaml,
-    /// JSON, as Ruby's library does.
+    /// JSON, as Ruby's library reads it.
     Json,
 }
 
@@ -50,7 +51,7 @@ impl TopEntry {
         TopEntry { range, tree, refused: None, is_behind_document: false }
     }
 
-    /// Whether a key can be read in it.
+    /// Whether a key can be read in the entry.
     pub fn has_keys(&self) -> bool {
         self.tree.root.is_some()
     }
@@ -75,7 +76,7 @@ pub(super) fn join_entries(cut: Vec<TopEntry>, flow: bool, mut comments: Vec<Tex
     let mut anchors: HashMap<String, NodeId> = HashMap::new();
     for TopEntry { range, mut tree, .. } in cut {
         let (by, first) = (range.start, all.nodes.len() as u32);
-        // Those of the entry itself have their targets.
+        // Aliases of anchors in the entry itself have their targets.
         let mut above = Vec::new();
         for (node, id) in tree.nodes.iter().zip(0..) {
             if let NodeKind::Alias { name, target: None } = &node.kind {

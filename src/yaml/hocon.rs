@@ -89,7 +89,7 @@ impl Problem {
         Problem { words: Some(words), ..self }
     }
 
-    /// Makes it the only problem of the tree.
+    /// Makes the problem the only one of the tree.
     fn note_in(self, tree: &mut Tree) {
         tree.verdict = self.words.map(|message| SyntaxError { message, ..self.shown.clone() });
         tree.problems = vec![self.shown];

@@ -303,7 +303,7 @@ impl<'t> JsonReader<'t> {
     }
 }
 
-/// Returns how many bytes of these are a number: the longest beginning that is one.
+/// Returns how many of the bytes are a number: the longest beginning that is one.
 fn number_len(bytes: &[u8]) -> usize {
     let mut at = usize::from(bytes.first() == Some(&b'-'));
     at += match bytes.get(at) {

@@ -8,7 +8,7 @@ use crate::text::TextRange;
 pub struct Located {
     /// The innermost node.
     pub node: NodeId,
-    /// The way to it from the root. A key has the path of its entry.
+    /// The way to the node from the root. A key has the path of its entry.
     pub path: Vec<PathStep>,
     /// Whether `node` is the key of the entry that `path` ends with.
     pub on_key: bool,
@@ -136,7 +136,7 @@ impl NodeSearch<'_> {
     }
 }
 
-/// Whether only blanks stand there, and a `:` before them if `colon` is set.
+/// Whether only blanks stand in the range, and a `:` among them if `colon` is set.
 fn is_blank(source: &str, range: TextRange, colon: bool) -> bool {
     let Some(text) = source.get(range.as_usize()) else { return false };
     if colon {

@@ -79,7 +79,7 @@ fn resolve_word(text: &str) -> Resolved {
     } else {
         text.to_lowercase().replace('ſ', "s").replace('ﬀ', "ff")
     };
-    // Its patterns look at each line by itself; an empty line begins with its own break.
+    // Ruby's patterns look at each line by itself; an empty line begins with its own break.
     let mut rest = Some(text);
     while let Some(lines) = rest {
         if !lines.is_empty()
@@ -166,7 +166,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// Without the white space at its start, vertical tabs included.
+/// Returns the text without the white space at its start, vertical tabs included.
 fn trim_space(text: &[u8]) -> &[u8] {
     let count = text.iter().take_while(|byte| is_space(**byte)).count();
     &text[count..]

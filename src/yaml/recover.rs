@@ -66,7 +66,7 @@ pub(super) fn recover_entry(
 /// The entries that a run completed before its error.
 struct Complete {
     pairs: Vec<(NodeId, NodeId)>,
-    /// How many nodes these have.
+    /// How many nodes the entries have.
     keep: usize,
     /// Where the broken entry begins.
     end: usize,

@@ -48,11 +48,11 @@ pub(super) struct DocumentParser<'t> {
     pub(super) last_end: u32,
     /// Where the run began.
     pub(super) start: usize,
-    /// How many nodes there were then.
+    /// How many nodes there were when the run began.
     pub(super) nodes_before: usize,
     states: Vec<State>,
     state: State,
-    /// Whether it continues where others ended, within the root mapping.
+    /// Whether the run continues where others ended, within the root mapping.
     is_behind_entries: bool,
 }
 

@@ -41,7 +41,7 @@ struct SourcePiece {
     start: usize,
     /// The bytes of the decoded text.
     decoded: Range<usize>,
-    /// Whether both are the same bytes.
+    /// Whether the source has the same bytes as the decoded text.
     verbatim: bool,
 }
 

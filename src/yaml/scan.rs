@@ -108,8 +108,8 @@ pub(super) struct Scanner<'t> {
     simple_key_allowed: bool,
     /// One per flow level, the block context being level 0.
     keys: Vec<SimpleKey>,
-    /// Below this index no key is possible any more. Keys stand in the order of their places, so
-    /// they go stale from the front.
+    /// The index below which no key is possible any more. Keys stand in the order of their places,
+    /// so they go stale from the front.
     first_key: usize,
     tokens: VecDeque<Token>,
     tokens_parsed: usize,

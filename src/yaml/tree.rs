@@ -41,11 +41,11 @@ pub struct Tree {
 /// One node: a scalar, a collection or an alias.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Its kind.
+    /// The node's kind.
     pub kind: NodeKind,
-    /// All of it, quotes and brackets included, anchors and tags not. A block collection ends with
-    /// its last child; a block scalar with its last line's content. An empty (omitted) scalar is an
-    /// empty range where the value would stand.
+    /// All of the node, quotes and brackets included, anchors and tags not. A block collection ends
+    /// with its last child; a block scalar with its last line's content. An empty (omitted) scalar
+    /// is an empty range where the value would stand.
     pub span: TextRange,
     /// `&name`, with its place including the `&`.
     pub anchor: Option<Box<Property>>,
@@ -59,7 +59,7 @@ pub struct Property {
     /// The anchor's name without `&`; the tag in full form, `!!str` resolved to
     /// `tag:yaml.org,2002:str`.
     pub name: String,
-    /// Its place.
+    /// The place of the anchor or the tag.
     pub span: TextRange,
 }
 
@@ -68,21 +68,21 @@ pub struct Property {
 pub enum NodeKind {
     /// A scalar; its text is decoded (escapes, folding) but not resolved.
     Scalar {
-        /// How it is written.
+        /// How the scalar is written.
         style: ScalarStyle,
         /// The decoded text.
         text: Box<str>,
     },
     /// A list.
     Sequence {
-        /// Whether it is written `[…]`.
+        /// Whether the list is written `[…]`.
         flow: bool,
-        /// Its elements in order.
+        /// The list's elements in order.
         items: Vec<NodeId>,
     },
     /// A hash, with every entry as written: duplicates and merge keys included.
     Mapping {
-        /// Whether it is written `{…}`.
+        /// Whether the hash is written `{…}`.
         flow: bool,
         /// Key and value of each entry, in order.
         entries: Vec<(NodeId, NodeId)>,
@@ -91,7 +91,7 @@ pub enum NodeKind {
     Alias {
         /// The name without `*`.
         name: Box<str>,
-        /// The node that bears the anchor last defined before this place; `None` when there is
+        /// The node that bears the anchor last defined before the alias; `None` when there is
         /// none.
         target: Option<NodeId>,
     },

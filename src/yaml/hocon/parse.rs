@@ -17,9 +17,9 @@ use crate::yaml::tree::SyntaxErrorKind;
 pub(super) struct Node {
     pub kind: NodeKind,
     pub range: TextRange,
-    /// Whether there is no substitution in it.
+    /// Whether there is no substitution in the value.
     pub resolved: bool,
-    /// Whether it took the place of a substitution.
+    /// Whether the value took the place of a substitution.
     pub copied: bool,
 }
 

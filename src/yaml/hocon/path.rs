@@ -9,7 +9,7 @@ use crate::text::TextRange;
 /// Why tokens are no path. `Display` gives the library's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PathError {
-    /// A part of it is empty and not in quotes.
+    /// A part of the path is empty and not in quotes.
     EmptyElement,
     /// Any other reason, in the library's words.
     Other(String),

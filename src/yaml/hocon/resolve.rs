@@ -64,8 +64,8 @@ type ResolveResult = Result<Option<Rc<Node>>, Stop>;
 
 /// Why a value is unknown.
 enum Stop {
-    /// It needs a substitution that is being replaced: the substitution that asked for it is the
-    /// one that cannot be. With the way there.
+    /// The value needs a substitution that is being replaced: the substitution that asked for the
+    /// value is the one that cannot be replaced. With the way there.
     Cycle(String),
     Problem(Problem),
 }

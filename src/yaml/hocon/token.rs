@@ -35,7 +35,7 @@ pub(super) enum Kind {
 }
 
 impl Token {
-    /// Whether it is a value by itself, so that white space between it and another counts.
+    /// Whether the token is a value by itself, so that white space between it and another counts.
     pub(super) fn is_simple_value(&self) -> bool {
         matches!(
             self.kind,

@@ -201,7 +201,7 @@ impl Scanner<'_> {
         Token { kind: Kind::Quoted(text), range: self.range_from(start) }
     }
 
-    /// All quotes but the last three of those that end it are its own.
+    /// All quotes but the last three of those that end the string are its own.
     fn triple_quoted(&mut self) -> Token {
         let start = self.pos;
         let inner = start + 3;
@@ -253,7 +253,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether Ruby's `Integer()` or `Float()` takes it, whichever is asked.
+/// Whether Ruby's `Integer()` or `Float()` takes the text, whichever is asked.
 fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     if !text.contains(['.', 'e', 'E']) {

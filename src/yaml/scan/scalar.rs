@@ -6,9 +6,9 @@ use crate::yaml::tree::ScalarStyle;
 /// Line breaks between two pieces of text, until it is known whether they are folded.
 #[derive(Default)]
 struct Breaks {
-    /// The first one: a line feed, or LS or PS as they are; empty when there was none.
+    /// The first break: a line feed, or LS or PS as they are; empty when there was none.
     leading: String,
-    /// Those behind it.
+    /// The breaks behind the first one.
     trailing: String,
 }
 
@@ -195,8 +195,8 @@ impl Scanner<'_> {
             .then_some(self.pos + len)
     }
 
-    /// Reads up to the closing quote, white space or the end; whether it stopped behind an escaped
-    /// line break.
+    /// Reads up to the closing quote, white space or the end; returns whether the piece stopped
+    /// behind an escaped line break.
     fn quoted_piece(
         &mut self,
         single: bool,

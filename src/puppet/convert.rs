@@ -38,7 +38,7 @@ pub struct ConvertTo {
     may_make_sensitive: bool,
     /// Further arguments of the type's constructor.
     pub arguments: Vec<Value>,
-    /// Where it is written.
+    /// Where the conversion is written.
     pub span: Option<Span>,
 }
 
@@ -86,7 +86,7 @@ impl ConvertTo {
         self.may_make_sensitive
     }
 
-    /// Returns the marks of all that is converted in this way.
+    /// Returns the marks of all values of the conversion.
     pub fn secrecy_of_values(&self) -> Secrecy {
         if self.may_make_sensitive { Secrecy::SENSITIVE } else { Secrecy::NONE }
     }
@@ -133,12 +133,12 @@ impl ConvertTo {
 pub enum Conversion {
     /// The converted value.
     Done(Value),
-    /// Puppet would convert it, or fail. hiera-ls cannot predict the result, and keeps the value
-    /// unconverted.
+    /// Puppet would convert the value, or fail. hiera-ls cannot predict the result, and keeps the
+    /// value unconverted.
     NotApplied(Value),
     /// Puppet fails with this message.
     Failed(String),
-    /// The type's text is none, for this reason.
+    /// The type's text is no type, for this reason.
     NoType(String),
 }
 

@@ -98,8 +98,8 @@ pub fn print_yaml(value: &Value, options: &PrintOptions<'_>) -> String {
 pub struct YamlLine {
     /// The text, without a line end.
     pub text: String,
-    /// The place at which the leaf that starts on it is written; `None` for a line on which no leaf
-    /// starts, and for a leaf that is written nowhere.
+    /// The place at which the leaf that starts on the line is written; `None` for a line on which
+    /// no leaf starts, and for a leaf that is written nowhere.
     pub origin: Option<Span>,
 }
 

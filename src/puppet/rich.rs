@@ -15,7 +15,7 @@ pub use pattern::RegexPattern;
 pub use semver::{SemanticVersion, VersionRange};
 pub use time::{NANOS_PER_SECOND, civil_from_days, days_from_civil, timespan_text, timestamp_text};
 
-/// Such a value.
+/// A value that YAML cannot express and that `convert_to` makes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rich {
     /// A point in time, in nanoseconds since 1970 (UTC).
@@ -37,7 +37,7 @@ pub enum Rich {
 }
 
 impl Rich {
-    /// Returns the name of its type.
+    /// Returns the name of the value's type.
     pub fn type_name(&self) -> &'static str {
         match self {
             Rich::Timestamp(_) => "Timestamp",
@@ -51,7 +51,7 @@ impl Rich {
         }
     }
 
-    /// Ruby's name for its class.
+    /// Ruby's name for the value's class.
     pub fn class_name(&self) -> &'static str {
         match self {
             Rich::Timestamp(_) => "Puppet::Pops::Time::Timestamp",
@@ -65,7 +65,8 @@ impl Rich {
         }
     }
 
-    /// Returns its text beside the name of its type in JSON: Puppet's `String.new` of it.
+    /// Returns the value's text beside the name of its type in JSON: Puppet's `String.new` of the
+    /// value.
     pub fn to_text(&self) -> String {
         match self {
             // With letters beyond ASCII a regular expression has an option, and Puppet shows all

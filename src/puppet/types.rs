@@ -79,9 +79,9 @@ pub enum DataType {
         /// Whether case does not count.
         fold: bool,
     },
-    /// A string that matches one of these.
+    /// A string that matches one of these patterns.
     Pattern(Vec<Arc<RegexPattern>>),
-    /// A regular expression, or just this one.
+    /// A regular expression, or just the contained one.
     Regexp(Option<Arc<RegexPattern>>),
     /// A version within one of these ranges.
     SemVer(Vec<VersionRange>),
@@ -105,15 +105,15 @@ pub enum DataType {
     Tuple(Vec<DataType>, Size),
     /// A hash with these members.
     Struct(Vec<StructMember>),
-    /// `undef`, or this.
+    /// `undef`, or a value of the contained type.
     Optional(Option<Box<DataType>>),
-    /// This, but not `undef`.
+    /// A value of the contained type, but not `undef`.
     NotUndef(Option<Box<DataType>>),
-    /// One of these.
+    /// A value of one of these types.
     Variant(Vec<DataType>),
     /// A sensitive value of this type.
     Sensitive(Box<DataType>),
-    /// A type that is assignable to this one.
+    /// A type that is assignable to the contained type.
     Type(Option<Box<DataType>>),
     /// A value that can be iterated over.
     Iterable(Option<Box<DataType>>),
@@ -129,9 +129,9 @@ pub enum DataType {
     Local(&'static str, Arc<DataType>),
     /// A type that no value of data has.
     Foreign {
-        /// Its name.
+        /// The type's name.
         name: &'static str,
-        /// As written.
+        /// The type as written.
         text: String,
     },
     /// A name that is no type of Puppet's own: perhaps a module's, which cannot be read here.
@@ -146,9 +146,9 @@ pub enum DataType {
 pub enum StringType {
     /// Nothing.
     Any,
-    /// How many characters it has.
+    /// How many characters the string has.
     Length(Range<i128>),
-    /// Its exact text.
+    /// The string's exact text.
     Value(String),
 }
 
@@ -167,11 +167,11 @@ pub type Size = Option<Range<i128>>;
 /// A member of a `Struct`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructMember {
-    /// Its key.
+    /// The member's key.
     pub name: String,
-    /// Whether it may be missing.
+    /// Whether the member may be missing.
     pub optional: bool,
-    /// Its type.
+    /// The type of the member's value.
     pub value: DataType,
 }
 
@@ -194,7 +194,7 @@ impl<T: PartialOrd + Copy> Range<T> {
     /// No bounds.
     pub const ANY: Range<T> = Range { from: None, to: None };
 
-    /// Just this one.
+    /// Returns the range that holds just `value`.
     pub fn from_single(value: T) -> Range<T> {
         Range { from: Some(value), to: Some(value) }
     }
@@ -306,7 +306,7 @@ impl DataType {
         }
     }
 
-    /// Returns the first unknown name in it, or in the targets of its aliases.
+    /// Returns the first unknown name in the type, or in the targets of its aliases.
     pub fn unresolved_name(&self) -> Option<String> {
         self.find(&mut Vec::new(), &|one| match one {
             DataType::Reference(name) => Some(name.clone()),
@@ -314,7 +314,8 @@ impl DataType {
         })
     }
 
-    /// Returns the first part of it, or of the targets of its aliases, that only Puppet can decide.
+    /// Returns the first part of the type, or of the targets of its aliases, that only Puppet can
+    /// decide.
     pub fn undecided_part(&self) -> Option<String> {
         self.find(&mut Vec::new(), &|one| match one {
             DataType::Undecided(text) => Some(text.clone()),
@@ -322,8 +323,8 @@ impl DataType {
         })
     }
 
-    /// Returns the type whose constructor is called for it: the type within an `Optional` or a
-    /// `NotUndef`.
+    /// Returns the type whose constructor is called for this type: the type within an `Optional` or
+    /// a `NotUndef`.
     pub fn constructed_type(&self) -> &DataType {
         match self {
             DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => {
@@ -333,7 +334,7 @@ impl DataType {
         }
     }
 
-    /// Whether it, or the target of one of its aliases, names Sensitive values.
+    /// Whether the type, or the target of one of its aliases, names Sensitive values.
     pub fn holds_sensitive(&self) -> bool {
         let found = self.find(&mut Vec::new(), &|one| match one {
             DataType::Sensitive(_) => Some(String::new()),
@@ -362,7 +363,7 @@ impl DataType {
 }
 
 impl Alias {
-    /// Its name.
+    /// The alias's name.
     pub fn name(self) -> &'static str {
         match self {
             Alias::Data => "Data",
@@ -373,7 +374,7 @@ impl Alias {
         }
     }
 
-    /// Whether it is part of itself.
+    /// Whether the alias is part of itself.
     pub(super) fn is_recursive(self) -> bool {
         match self {
             Alias::Data | Alias::RichData | Alias::LookupValue => true,
@@ -381,7 +382,7 @@ impl Alias {
         }
     }
 
-    /// Returns the type that it stands for.
+    /// Returns the type that the alias stands for.
     pub fn resolved(self) -> &'static DataType {
         static TYPES: [OnceLock<DataType>; 5] = [const { OnceLock::new() }; 5];
         TYPES[self as usize].get_or_init(|| match self {

@@ -26,10 +26,10 @@ pub use provenance::{Provenance, Secrecy};
 #[derive(Clone, Debug)]
 pub struct Value {
     data: Data,
-    /// Where this part was written; `None` for values that no file holds (facts, defaults given on
+    /// Where the value was written; `None` for values that no file holds (facts, defaults given on
     /// the command line).
     pub origin: Option<Span>,
-    /// How many parts it has, itself included.
+    /// How many parts the value has, itself included.
     weight: u32,
     /// The maximum nesting of collections.
     depth: u16,
@@ -112,7 +112,7 @@ pub struct Key {
 pub struct Member {
     /// Where the key was written.
     pub key_origin: Option<Span>,
-    /// Its value.
+    /// The member's value.
     pub value: Value,
 }
 
@@ -226,13 +226,13 @@ impl Value {
         Provenance::new(self.origin, self.secrecy_of_parts())
     }
 
-    /// Whether interpolation could change it: a string in it, a key included, contains `%{`.
+    /// Whether interpolation could change the value: a string in it, a key included, contains `%{`.
     pub fn is_live(&self) -> bool {
         self.marks.is_live()
     }
 
-    /// Whether it may be looked up: symbols but `:default` and `:undef`, and hashes with keys that
-    /// are none of these, no strings and no numbers, may not.
+    /// Whether the value may be looked up: symbols but `:default` and `:undef`, and hashes with
+    /// keys that are none of these, no strings and no numbers, may not.
     ///
     /// Source: semantics 3.4.
     pub fn is_legal(&self) -> bool {
@@ -283,27 +283,27 @@ impl Value {
         *self = std::mem::replace(self, Value::new_null(None)).into_secret(marks);
     }
 
-    /// Returns the reason why all of it must not be shown.
+    /// Returns the reason why all of the value must not be shown.
     pub fn secrecy(&self) -> Secrecy {
         self.marks.whole_secrecy()
     }
 
-    /// Returns the reason why it, or some part of it, must not be shown.
+    /// Returns the reason why the value, or some part of it, must not be shown.
     pub fn secrecy_of_parts(&self) -> Secrecy {
         self.marks.parts_secrecy()
     }
 
-    /// Whether all of it must not be shown.
+    /// Whether all of the value must not be shown.
     pub fn is_secret(&self) -> bool {
         self.secrecy().is_any()
     }
 
-    /// Whether it or some part of it must not be shown.
+    /// Whether the value or some part of it must not be shown.
     pub fn holds_secret(&self) -> bool {
         self.secrecy_of_parts().is_any()
     }
 
-    /// Returns the string, if it is one.
+    /// Returns the string, if the value is one.
     pub fn as_str(&self) -> Option<&str> {
         match &self.data {
             Data::String(text) => Some(text),
@@ -311,7 +311,7 @@ impl Value {
         }
     }
 
-    /// Returns the list, if it is one.
+    /// Returns the list, if the value is one.
     pub fn as_array(&self) -> Option<&[Value]> {
         match &self.data {
             Data::Array(items) => Some(items),
@@ -319,7 +319,7 @@ impl Value {
         }
     }
 
-    /// Returns the hash, if it is one.
+    /// Returns the hash, if the value is one.
     pub fn as_hash(&self) -> Option<&Hash> {
         match &self.data {
             Data::Hash(hash) => Some(hash),
@@ -455,7 +455,7 @@ impl Key {
         Key::new(Data::String(text.into()), Provenance::from_source(None))
     }
 
-    /// How much it holds, as [`Value::weight`] counts; a key that is no string counts as one.
+    /// How much the key holds, as [`Value::weight`] counts; a key that is no string counts as one.
     fn weight(&self) -> u32 {
         match &self.data {
             Data::String(text) => text_weight(text.len()),
@@ -473,7 +473,7 @@ impl Key {
         Value::new(self.data.clone(), Provenance::new(origin, self.secrecy))
     }
 
-    /// Returns the reason why it must not be shown.
+    /// Returns the reason why the key must not be shown.
     pub fn secrecy(&self) -> Secrecy {
         self.secrecy
     }
@@ -486,7 +486,7 @@ impl Key {
         }
     }
 
-    /// Returns the string that it is, if it is one, to be shared.
+    /// Returns the string that the key is, if it is one, to be shared.
     pub fn as_arc(&self) -> Option<&Arc<str>> {
         match &self.data {
             Data::String(text) => Some(text),
@@ -494,8 +494,8 @@ impl Key {
         }
     }
 
-    /// Whether it contains a token: in its text, or in a part of the list or hash that an alias has
-    /// made of it.
+    /// Whether the key contains a token: in its text, or in a part of the list or hash that an
+    /// alias has made of it.
     pub fn is_live(&self) -> bool {
         match &self.data {
             Data::String(text) => text.contains("%{"),

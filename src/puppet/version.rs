@@ -15,12 +15,12 @@ pub struct PuppetVersion {
 /// unless their setting `include_legacy_facts` is on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LegacyFacts {
-    /// Those that the sources of nodes have.
+    /// The legacy facts that the sources of nodes have.
     #[default]
     AsGiven,
-    /// Those that the sources of nodes have, also after an upgrade of Puppet.
+    /// The legacy facts that the sources of nodes have, also after an upgrade of Puppet.
     Included,
-    /// None, whatever the sources of nodes have.
+    /// No legacy facts, whatever the sources of nodes have.
     LeftOut,
 }
 

@@ -26,7 +26,7 @@ pub(super) fn convert_init(init: &InitType, arguments: &[Value]) -> ConversionRe
         return conversion_error(format!("'new_Init' expects 1 argument, got {}", arguments.len()));
     };
     match value.data() {
-        // Its constructor takes anything as its one parameter.
+        // The constructor of Sensitive takes anything as its one parameter.
         Data::Array(_) if init.arguments.is_empty() && matches!(target, DataType::Sensitive(_)) => {
             new(target, arguments)
         }

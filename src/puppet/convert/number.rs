@@ -11,7 +11,7 @@ use crate::puppet::value::{Data, Value};
 
 use DataType as T;
 
-// As Puppet writes them, since its messages show them.
+// The patterns as Puppet writes them, since its messages show them.
 const FLOAT: &str = "\\A[+-]?\\s*(?:(?:(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE]-?\\d+)?)|(?:0[xX][0-9A-Fa-f]+)|(?:0[0-7]+)|(?:0[bB][01]+))\\z";
 const INTEGER: &str = "\\A[+-]?\\s*(?:(?:\\d+)|(?:0[xX][0-9A-Fa-f]+)|(?:0[bB][01]+))\\z";
 

@@ -119,13 +119,13 @@ impl StringFormat {
         self.directive.has_flag('#')
     }
 
-    /// Width, precision and side, and no other flag.
+    /// Returns the text with width, precision and side, and no other flag.
     fn align(&self, text: &str) -> String {
         let flags = if self.directive.has_flag('-') { "-".to_owned() } else { String::new() };
         Directive { flags, letter: 's', ..self.directive.clone() }.format_text(text)
     }
 
-    /// Returns all flags, as Ruby's `format` takes them with `%s`.
+    /// Returns the text with all flags, as Ruby's `format` takes them with `%s`.
     fn format_text(&self, text: &str) -> TextResult {
         self.checked_directive().map(|directive| directive.format_text(text))
     }

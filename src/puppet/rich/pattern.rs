@@ -21,17 +21,17 @@ impl RegexPattern {
         Ok(RegexPattern { source: source.to_owned(), regex: RubyRegex::new(source)? })
     }
 
-    /// Whether it matches anywhere in `text`. One that explodes does not match.
+    /// Whether the pattern matches anywhere in `text`. A pattern that explodes does not match.
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text) == Some(true)
     }
 
-    /// Its text.
+    /// The pattern's text.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Its text as Ruby writes it between slashes.
+    /// The pattern's text as Ruby writes it between slashes.
     pub fn escaped_source(&self) -> String {
         let mut out = String::new();
         let mut chars = self.source.chars();
@@ -52,7 +52,7 @@ impl RegexPattern {
         !self.source.is_ascii() || self.source.contains("\\u")
     }
 
-    /// Its text between slashes.
+    /// The pattern's text between slashes.
     pub fn with_delimiters(&self) -> String {
         if self.has_encoding() {
             return format!("/(?-mix:{})/", self.escaped_source());

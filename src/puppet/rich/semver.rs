@@ -166,7 +166,7 @@ impl fmt::Display for SemanticVersion {
 }
 
 impl VersionRange {
-    /// Just this version.
+    /// Returns the range that holds just this version.
     pub fn exactly_version(version: &SemanticVersion) -> VersionRange {
         VersionRange::from_bounds(version.clone(), version.clone(), false)
     }

@@ -69,7 +69,7 @@ static VERDICTS: LazyLock<RwLock<HashMap<Box<str>, VerdictsByText>>> =
 
 /// Patterns that were compiled in this process.
 static COMPILED: LazyLock<RwLock<HashMap<Box<str>, RubyRegex>>> = LazyLock::new(RwLock::default);
-/// How many of them are kept.
+/// How many compiled patterns are kept.
 const MAX_COMPILED: usize = 1024;
 
 impl RubyRegex {
@@ -99,14 +99,14 @@ impl RubyRegex {
         Ok(compiled)
     }
 
-    /// Whether it matches anywhere in `text`; `None` when the engine gave up on a pattern that
-    /// explodes. For types it then does not match.
+    /// Whether the pattern matches anywhere in `text`; `None` when the engine gave up on a pattern
+    /// that explodes. For types it then does not match.
     pub fn is_match(&self, text: &str) -> Option<bool> {
         self.verdict(text).is_match
     }
 
-    /// Returns whether it matches anywhere in `text`, with the cost. Verdicts that took the engine
-    /// long are remembered in the process, so that no request waits for them again.
+    /// Returns whether the pattern matches anywhere in `text`, with the cost. Verdicts that took
+    /// the engine long are remembered in the process, so that no request waits for them again.
     pub fn verdict(&self, text: &str) -> Verdict {
         if let Some(found) = self.find_within(RETRY_LIMITS[0], text, 0) {
             return Verdict { is_match: Some(found.is_some()), steps: 1 };
@@ -136,13 +136,14 @@ impl RubyRegex {
         verdict
     }
 
-    /// Returns the part of `text` that it matches first; the outer `None` when the engine gave up.
+    /// Returns the part of `text` that the pattern matches first; the outer `None` when the engine
+    /// gave up.
     pub fn first_match<'t>(&self, text: &'t str) -> Option<Option<&'t str>> {
         self.find(text, 0).map(|found| found.and_then(|(start, end)| text.get(start..end)))
     }
 
-    /// Returns the text without all that it matches, as Ruby's `gsub` leaves it; `None` when the
-    /// engine gave up.
+    /// Returns the text without all that the pattern matches, as Ruby's `gsub` leaves it; `None`
+    /// when the engine gave up.
     pub fn without_matches(&self, text: &str) -> Option<String> {
         let mut out = String::new();
         let (mut kept, mut from) = (0, 0);

@@ -15,8 +15,9 @@ impl DataType {
         self.covers_type(other, &mut RecursionGuard::default())
     }
 
-    /// The same within a check in progress; `true` where the comparison is nested too deeply. Source:
-    /// the methods `assignable?`, with the calls that pass their guard on.
+    /// Whether every value of type `other` is one of this type, within a check in progress; `true`
+    /// where the comparison is nested too deeply. Source: the methods `assignable?`, with the calls
+    /// that pass their guard on.
     fn covers_type(&self, other: &DataType, guard: &mut RecursionGuard<'_>) -> bool {
         if !guard.enter_comparison() {
             return true;
@@ -490,7 +491,7 @@ fn pair_type(key: DataType, value: DataType) -> Option<Option<DataType>> {
 }
 
 impl StructMember {
-    /// Returns the type of its key.
+    /// Returns the type of the member's key.
     pub(super) fn key_type(&self) -> DataType {
         let name = T::String(StringType::Value(self.name.clone()));
         if self.optional { T::optional_type(name) } else { name }

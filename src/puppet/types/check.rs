@@ -77,10 +77,10 @@ pub struct WrongPart {
     pub origin: Option<Span>,
     /// Whether a Sensitive value is required and the value is a plain one.
     pub wants_sensitive: bool,
-    /// Whether it is the value itself, not a part within.
+    /// Whether the part is the value itself, not a part within.
     pub is_whole: bool,
-    /// Whether it is wrong for one variant of several: another variant may accept it, but not the
-    /// parts within it.
+    /// Whether the part is wrong for one variant of several: another variant may accept it, but not
+    /// the parts within it.
     pub is_of_variant: bool,
 }
 
@@ -90,8 +90,8 @@ pub fn check_parameter(name: &str, data_type: &DataType, value: &Value) -> Vec<W
     check_partial(name, data_type, value, &|_| Known::Whole)
 }
 
-/// The same for a value that is known in part: returns the parts that are wrong for every value of
-/// the unknown rest.
+/// Does the same as [`check_parameter`] for a value that is known in part: returns the parts that
+/// are wrong for every value of the unknown rest.
 pub fn check_partial(
     name: &str,
     data_type: &DataType,

@@ -14,9 +14,9 @@ use DataType as T;
 /// The place of an element. Equal to another that Puppet shows as the same.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ElementAt {
-    /// As Puppet shows it.
+    /// The place as Puppet shows it.
     shown: usize,
-    /// Where it is.
+    /// The place where the element is.
     at: usize,
 }
 
@@ -374,7 +374,7 @@ pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Described {
 }
 
 impl Mismatch {
-    /// Returns the part of the value that this is about; `None` where it is a key.
+    /// Returns the part of the value that the mismatch is about; `None` where it is a key.
     pub(super) fn mismatched_part<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         let mut part = value;
         for step in &self.path {

@@ -11,9 +11,9 @@ const MAX_COMPARISONS: usize = 400;
 /// The knowledge about a value or about a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// All of it.
+    /// All of the value.
     Whole,
-    /// Only that it is a string.
+    /// Only that the value is a string.
     Kind,
     /// Nothing.
     Nothing,

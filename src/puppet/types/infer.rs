@@ -104,8 +104,8 @@ fn is_struct(hash: &Hash) -> bool {
 }
 
 impl Value {
-    /// Returns the short name of its type, as the messages of type mismatches give it: that of
-    /// [`infer_set`], without a look at its parts.
+    /// Returns the short name of the value's type, as the messages of type mismatches give it: that
+    /// of [`infer_set`], without a look at the value's parts.
     pub fn type_name(&self) -> &'static str {
         let shallow = match self.data() {
             Data::Array(items) if !items.is_empty() => T::Tuple(Vec::new(), None),

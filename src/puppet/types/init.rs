@@ -12,7 +12,7 @@ use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 pub struct InitType {
     /// The type that the values are converted to.
     pub target: DataType,
-    /// The arguments for its constructor behind the value.
+    /// The arguments for the target's constructor behind the value.
     pub arguments: Vec<Value>,
 }
 

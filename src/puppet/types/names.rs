@@ -24,9 +24,9 @@ pub trait TypeNames {
 pub enum NamedType {
     /// An alias.
     Alias {
-        /// Its name as declared.
+        /// The alias's name as declared.
         name: String,
-        /// The text of the type that it stands for.
+        /// The text of the type that the alias stands for.
         text: String,
     },
     /// A type that only Puppet can judge, such as one that is defined in Ruby.
@@ -50,9 +50,9 @@ pub struct TypeTable {
 #[derive(Debug)]
 struct AliasType {
     name: Arc<str>,
-    /// Empty while it is being read.
+    /// Empty while the alias is being read.
     target: OnceLock<DataType>,
-    /// Whether it is part of itself; computed once all that it names is read.
+    /// Whether the alias is part of itself; computed once all that it names is read.
     recursive: OnceLock<bool>,
     weight: OnceLock<u64>,
 }
@@ -169,7 +169,8 @@ impl Within<'_> {
         let within = Within { depth: self.depth + 1, ..*self };
         let read = parse_naming(text, &within).ok().and_then(|read| read.normalize().ok());
         let target = read.and_then(|read| alias.without_itself(read));
-        // Judging such a one would come back to it with the same value, for ever.
+        // Judging a target that leads back would come back to the alias with the same value, for
+        // ever.
         let target = target.filter(|target| !leads_back(target, name, &mut Vec::new()));
         let _ = alias.target.set(target.unwrap_or_else(|| T::Undecided(name.to_owned())));
         T::Named(NamedAlias::to_alias(&alias))
@@ -177,8 +178,8 @@ impl Within<'_> {
 }
 
 impl AliasType {
-    /// Returns the type that it stands for, without the variants that are nothing but the alias
-    /// itself; `None` where nothing else is left.
+    /// Returns the type that the alias stands for, without the variants that are nothing but the
+    /// alias itself; `None` where nothing else is left.
     fn without_itself(&self, read: DataType) -> Option<DataType> {
         match read {
             T::Variant(types) => {
@@ -201,18 +202,18 @@ impl NamedAlias {
         NamedAlias { name: alias.name.clone(), alias: Arc::downgrade(alias) }
     }
 
-    /// Its name as declared.
+    /// The alias's name as declared.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the type that it stands for. While the alias is being read, and after its table is
-    /// dropped, that type is undecided.
+    /// Returns the type that the alias stands for. While the alias is being read, and after its
+    /// table is dropped, that type is undecided.
     pub fn target_type(&self) -> DataType {
         self.with_target(DataType::clone)
     }
 
-    /// Returns the answer of `ask` for the type that it stands for.
+    /// Returns the answer of `ask` for the type that the alias stands for.
     pub(super) fn with_target<R>(&self, ask: impl FnOnce(&DataType) -> R) -> R {
         let alias = self.alias.upgrade();
         match alias.as_ref().and_then(|alias| alias.target.get()) {
@@ -221,7 +222,7 @@ impl NamedAlias {
         }
     }
 
-    /// Whether it is part of itself.
+    /// Whether the alias is part of itself.
     pub(super) fn is_recursive(&self) -> bool {
         let Some(alias) = self.alias.upgrade() else { return false };
         let Some(target) = alias.target.get() else { return false };

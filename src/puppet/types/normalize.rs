@@ -19,7 +19,7 @@ const NOT_ADJACENT: Crash = Crash("undefined method `adjacent?'");
 /// How far a type has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// As its author wrote it.
+    /// The type as its author wrote it.
     Written,
     /// A simplest form, or a part of one.
     Simplest,
@@ -311,7 +311,7 @@ fn merge_ranges<T: Copy>(
     Ok(result)
 }
 
-/// Both as one where they overlap or are neighbours.
+/// Returns both ranges as one where they overlap or are neighbours.
 fn join_integers(one: &Range<i128>, other: &Range<i128>) -> Result<Option<Range<i128>>, Crash> {
     if one.meets_range(other) || is_next_range(one.to, other.from) {
         return Ok(Some(one.hull(other)));
@@ -324,7 +324,7 @@ fn is_next_range(to: Option<i128>, from: Option<i128>) -> bool {
     to.zip(from).is_some_and(|(to, from)| to.checked_add(1) == Some(from))
 }
 
-/// Both as one where they overlap.
+/// Returns both ranges as one where they overlap.
 fn join_floats(one: &Range<f64>, other: &Range<f64>) -> Result<Option<Range<f64>>, Crash> {
     if !one.meets_range(other) {
         return Ok(None);
@@ -333,7 +333,7 @@ fn join_floats(one: &Range<f64>, other: &Range<f64>) -> Result<Option<Range<f64>
     Ok(Some(one.hull(other)))
 }
 
-/// Both as one where they overlap; Puppet fails where they do not.
+/// Returns both ranges as one where they overlap; Puppet fails where they do not.
 fn join_times(one: &Range<i128>, other: &Range<i128>) -> Result<Option<Range<i128>>, Crash> {
     if one.meets_range(other) { Ok(Some(one.hull(other))) } else { Err(NOT_ADJACENT) }
 }

@@ -370,12 +370,13 @@ pub(super) fn bare_type(lower: &str, name: &str, names: &dyn NameResolver) -> Da
 /// The types of resources that Puppet itself brings along.
 pub(super) const BUILT_IN_RESOURCES: &str = "component exec file filebucket group node notify package resources schedule service stage tidy user whit";
 
-/// Whether it is a resource type that Puppet itself brings along.
+/// Whether the named type is a resource type that Puppet itself brings along.
 fn is_resource(lower: &str) -> bool {
     BUILT_IN_RESOURCES.split(' ').any(|name| name == lower)
 }
 
-/// Whether it is an object type that Puppet itself brings along, or in a set of such types.
+/// Whether the named type is an object type that Puppet itself brings along, or in a set of such
+/// types.
 fn is_object(lower: &str) -> bool {
     let known = "error target deferred task plan applyresult resourceinstance resultset result";
     known.split(' ').any(|name| name == lower)

@@ -14,9 +14,9 @@ use crate::puppet::value::Value;
 pub struct Signature {
     /// Names and types of the parameters.
     pub parameters: Vec<(Cow<'static, str>, DataType)>,
-    /// How many of them must be given.
+    /// How many of the parameters must be given.
     pub required: usize,
-    /// Whether the last one takes all further arguments.
+    /// Whether the last parameter takes all further arguments.
     pub repeats: bool,
 }
 

@@ -14,8 +14,8 @@ const MAX_PARTS: usize = 4_096;
 
 /// A pattern between two slashes.
 pub(super) struct GlobPart {
-    /// As written. Names are matched against this text, and braces can only be expanded in the
-    /// whole rest of a pattern.
+    /// The pattern as written. Names are matched against this text, and braces can only be expanded
+    /// in the whole rest of a pattern.
     pub(super) text: String,
     pub(super) matcher: Matcher,
 }
@@ -25,7 +25,7 @@ pub(super) enum Matcher {
     Recursive,
     /// A name without special characters.
     Plain(String),
-    /// A name with some.
+    /// A name with special characters.
     Magical,
     /// A name with braces, and the patterns it stands for.
     Braces(Vec<String>),

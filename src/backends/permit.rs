@@ -28,7 +28,7 @@ pub struct Permit {
     pub root: FilePath,
     /// The functions and the backends of Hiera 3 that may be called.
     pub functions: Vec<LevelCode>,
-    /// Further files of the repository that these may load, sorted by path.
+    /// Further files of the repository that the functions and backends may load, sorted by path.
     pub libraries: Vec<FilePath>,
     /// The digests of all files that may be loaded, by their paths without links.
     files: BTreeMap<FilePath, String>,

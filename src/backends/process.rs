@@ -18,7 +18,7 @@ use crate::text::CancelToken;
 
 /// The script that the process runs.
 const SCRIPT: &str = include_str!("bridge.rb");
-/// The part of it that keeps other code of the repository from being loaded.
+/// The part of the script that keeps other code of the repository from being loaded.
 const GATE: &str = include_str!("gate.rb");
 /// The variable by which processes are recognised that left their group.
 const COOKIE: &str = "HIERA_LS_BRIDGE";

@@ -40,8 +40,8 @@ pub trait Backends {
 pub struct Hiera3 {
     /// The `hiera.yaml`.
     pub config: FilePath,
-    /// Its text where it is of version 3: the configuration is that file then, its tokens as they
-    /// are. `None` for one of version 5.
+    /// The text of the `hiera.yaml` where the file is of version 3: the configuration is that file
+    /// then, its tokens as they are. `None` for a file of version 5.
     pub text: Option<Arc<str>>,
     /// The backends.
     pub backends: Vec<Hiera3Backend>,
@@ -72,13 +72,13 @@ pub type Ask<'a> = dyn FnMut(FunctionQuestion) -> Result<Option<Value>, LookupEr
 pub struct FunctionCall<'a> {
     /// The kind of function.
     pub kind: BackendKind,
-    /// Its name, as written.
+    /// The name of the function, as written.
     pub function: &'a str,
     /// Where the name is written: the place of the values that the function returns.
     pub origin: Option<Span>,
     /// The layer of the level.
     pub layer: &'a Layer,
-    /// The `hiera.yaml` that names it.
+    /// The `hiera.yaml` that names the function.
     pub config: &'a FilePath,
     /// The level: a number that no other level of this process has.
     pub level: u64,
@@ -154,7 +154,7 @@ pub enum FunctionQuestion {
 pub struct Reply {
     /// The value that the function returned.
     pub returned: Returned,
-    /// The texts that it explained itself with.
+    /// The texts that the function explained itself with.
     pub texts: Vec<Value>,
 }
 
@@ -165,13 +165,13 @@ pub enum Returned {
     Value(Checked),
     /// The hash of a `data_hash` function.
     Hash {
-        /// Its members in order.
+        /// The members of the hash in order.
         members: Vec<(Key, Checked)>,
         /// Whether the hash has a default: any other key is to be asked for as a
         /// [`CallKey::Member`].
         has_default: bool,
     },
-    /// It does not have the key.
+    /// The function does not have the key.
     NotFound,
     /// The call failed.
     Failed(LookupError),

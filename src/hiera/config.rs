@@ -49,11 +49,13 @@ pub enum Layer {
 /// One `hiera.yaml`.
 #[derive(Clone, Debug)]
 pub struct HieraConfig {
-    /// The file it was read from; `None` for one that Puppet makes up where none is written.
+    /// The file that the config was read from; `None` for a config that Puppet makes up where none
+    /// is written.
     pub file: Option<FileId>,
-    /// The path of that file, or where it would be; datadirs are relative to its folder.
+    /// The path of the `hiera.yaml`, or where the file would be; datadirs are relative to its
+    /// folder.
     pub path: FilePath,
-    /// Its version, which decides how its levels find their files.
+    /// The version of the config, which decides how its levels find their files.
     pub version: ConfigVersion,
     /// The levels, highest priority first; those that could be read when there are problems.
     pub hierarchy: Vec<Arc<Level>>,
@@ -66,7 +68,7 @@ pub struct HieraConfig {
     /// The folders of datadirs on this machine, by the datadir as written, where the two differ:
     /// relative to the config's folder unless absolute, tokens as they are.
     datadirs: BTreeMap<Arc<str>, String>,
-    /// Its text; empty for one that is not written.
+    /// The text of the config; empty for one that is not written.
     text: Text,
 }
 
@@ -75,9 +77,9 @@ pub struct HieraConfig {
 pub enum ConfigVersion {
     /// The version of Hiera 3, in the global layer only.
     V3,
-    /// In environments and modules only.
+    /// The version in environments and modules only.
     V4,
-    /// Today's.
+    /// Today's version.
     V5,
 }
 
@@ -94,18 +96,19 @@ impl fmt::Display for ConfigVersion {
 /// A level of a hierarchy.
 #[derive(Clone, Debug)]
 pub struct Level {
-    /// Its name, unique in its hierarchy.
+    /// The level's name, unique in its hierarchy.
     pub name: Arc<str>,
     /// Where the level is written.
     pub span: Option<Span>,
-    /// The backend that reads its data.
+    /// The backend that reads the level's data.
     pub backend: Backend,
-    /// Where its data lies.
+    /// Where the level's data lies.
     pub locations: Locations,
     /// The folder that paths and globs are relative to, itself relative to the folder of
     /// `hiera.yaml`.
     pub datadir: Template,
-    /// The extension of its files; it is added where it is missing. Versions 3 and 4 have it.
+    /// The extension of the level's files; it is added where it is missing. Versions 3 and 4 have
+    /// it.
     pub extension: Option<Arc<str>>,
     /// Options for the backend, uninterpolated.
     pub options: Option<Value>,
@@ -165,9 +168,9 @@ impl Level {
 /// The function that reads a level's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backend {
-    /// The contract that it fulfils.
+    /// The contract that the backend fulfils.
     pub kind: BackendKind,
-    /// Its name, such as `yaml_data`.
+    /// The backend's name, such as `yaml_data`.
     pub name: Arc<str>,
     /// Where the name is written; `None` for Puppet's default.
     pub span: Option<Span>,
@@ -220,7 +223,7 @@ impl BackendKind {
 pub struct DataReader {
     /// The format of the files.
     pub format: DataFormat,
-    /// Whether it decrypts values of eyaml.
+    /// Whether the reader decrypts values of eyaml.
     pub decrypts: bool,
 }
 
@@ -290,13 +293,13 @@ impl Locations {
 pub struct ConfigSource<'a> {
     /// The file.
     pub file: FileId,
-    /// Its path.
+    /// The path of the `hiera.yaml`.
     pub path: &'a FilePath,
-    /// Its text.
+    /// The text of the `hiera.yaml`.
     pub text: &'a Text,
-    /// The layer that it configures.
+    /// The layer that the `hiera.yaml` configures.
     pub layer: &'a Layer,
-    /// The version of the Puppet that reads it.
+    /// The version of the Puppet that reads the `hiera.yaml`.
     pub puppet: PuppetVersion,
 }
 

@@ -35,7 +35,7 @@ pub struct DataFile {
     parts: Parts,
     roots: Arc<Roots>,
     anchors: Anchors,
-    /// The syntax of its parts, if it has several.
+    /// The syntax of the file's parts, if the file has several.
     syntax: Syntax,
     /// The first part with a value for which Puppet refuses the file.
     refused: Option<PartId>,
@@ -43,7 +43,7 @@ pub struct DataFile {
     other_root: Option<PartId>,
     /// The parts that no YAML reader accepts, in order.
     broken: Vec<(PartId, Refused)>,
-    /// Puppet's verdict on the first of them.
+    /// Puppet's verdict on the first part that no YAML reader accepts.
     verdict: Option<FileRefusal>,
     /// The sum of the parts of values that aliases and merge keys add.
     added_parts: u64,
@@ -53,19 +53,19 @@ pub struct DataFile {
 /// counts.
 #[derive(Clone, Debug, Default)]
 pub struct EntryData {
-    /// The root keys in it and their values, as written, uninterpolated. None in a file without a
-    /// hash.
+    /// The root keys in the part and their values, as written, uninterpolated. None in a file
+    /// without a hash.
     pub members: Box<[(Key, Member)]>,
-    /// The tokens in its values, and in keys inside them, in the order of their places.
+    /// The tokens in the part's values, and in keys inside them, in the order of their places.
     pub tokens: Box<[TokenUse]>,
     /// Content that few parts have; `None` where all of it is empty.
     rare: Option<Box<RareData>>,
-    /// Whether a value in it may be encrypted: its text contains `ENC[`, or an escape, an alias or
-    /// HOCON may produce it.
+    /// Whether a value in the part may be encrypted: the part's text contains `ENC[`, or an escape,
+    /// an alias or HOCON may produce it.
     pub may_be_encrypted: bool,
-    /// Whether its root is a hash, if only an empty one.
+    /// Whether the part's root is a hash, if only an empty one.
     has_hash: bool,
-    /// Whether it is no entry, but the text behind the first document.
+    /// Whether the part is no entry, but the text behind the first document.
     is_behind_document: bool,
 }
 
@@ -74,14 +74,14 @@ pub struct EntryData {
 struct RareData {
     borrowed: Vec<Borrowed>,
     problems: Vec<Problem>,
-    /// Why Puppet refuses the whole file for it, if it does.
+    /// Why Puppet refuses the whole file for the part, if Puppet does.
     refused: Option<FileRefusal>,
     /// The root of a file, if it is no hash.
     other_root: Option<Value>,
-    /// How many parts of values its aliases and merge keys add, or would if the file's budget had
-    /// not ended.
+    /// How many parts of values the part's aliases and merge keys add, or would if the file's
+    /// budget had not ended.
     added_parts: u64,
-    /// Its anchors and those that it uses, if there are any.
+    /// The part's anchors and those that the part uses, if there are any.
     anchors: Option<PartAnchors>,
 }
 
@@ -100,7 +100,7 @@ impl RareData {
         RareData { problems, ..RareData::EMPTY }
     }
 
-    /// Returns it on the heap; `None` where all of it is empty.
+    /// Returns the content on the heap; `None` where all of it is empty.
     fn into_box(mut self) -> Option<Box<RareData>> {
         self.borrowed.shrink_to_fit();
         self.problems.shrink_to_fit();
@@ -115,13 +115,13 @@ impl RareData {
 }
 
 impl EntryData {
-    /// Returns the keys that its values ask for through aliases. The tokens themselves stand where
-    /// the anchors are.
+    /// Returns the keys that the part's values ask for through aliases. The tokens themselves stand
+    /// where the anchors are.
     pub fn borrowed(&self) -> &[Borrowed] {
         &self.rare().borrowed
     }
 
-    /// Returns its problems, in the order of their places.
+    /// Returns the part's problems, in the order of their places.
     pub fn problems(&self) -> &[Problem] {
         &self.rare().problems
     }
@@ -135,11 +135,11 @@ impl EntryData {
 /// A token in a data file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenUse {
-    /// The root key in whose value it stands.
+    /// The root key in whose value the token stands.
     pub root: Arc<str>,
-    /// The variable or key that it asks for.
+    /// The variable or key that the token asks for.
     pub reference: Reference,
-    /// The whole string that it stands in.
+    /// The whole string that the token stands in.
     pub string_span: Span,
     range: TextRange,
     name_range: TextRange,
@@ -151,8 +151,8 @@ impl TokenUse {
         Span { range: self.range, ..self.string_span }
     }
 
-    /// Returns the place of the name that it asks for: the variable, or the argument between the
-    /// quotes.
+    /// Returns the place of the name that the token asks for: the variable, or the argument between
+    /// the quotes.
     pub fn name_span(&self) -> Span {
         Span { range: self.name_range, ..self.string_span }
     }
@@ -176,13 +176,13 @@ pub enum Reference {
     Key {
         /// The key.
         key: LookupKey,
-        /// Whether it is an `alias`.
+        /// Whether the token is an `alias`.
         alias: bool,
     },
 }
 
 impl Reference {
-    /// Returns the key that is asked for, if it is one.
+    /// Returns the key that is asked for, if the reference is a key.
     pub fn key(&self) -> Option<&LookupKey> {
         match self {
             Reference::Key { key, .. } => Some(key),
@@ -194,11 +194,11 @@ impl Reference {
 /// Something that is wrong with a data file, or that Puppet reads otherwise than it looks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// Its kind.
+    /// The kind of the problem.
     pub kind: ProblemKind,
-    /// Its place.
+    /// The place of the problem.
     pub span: Span,
-    /// A place that explains it.
+    /// A place that explains the problem.
     pub related: Option<Span>,
 }
 
@@ -212,7 +212,7 @@ pub enum ProblemKind {
         /// The reader's context, if it names one.
         context: Option<String>,
     },
-    /// The file could not be read at all: its reason.
+    /// The file could not be read at all, for this reason.
     Unreadable(String),
     /// Valid YAML, but a value that Puppet's loader refuses, and with it the file: dates, unknown
     /// aliases, odd tags.
@@ -226,10 +226,10 @@ pub enum ProblemKind {
     },
     /// The root is no hash.
     NotAHash {
-        /// The type that it is, in Puppet's words.
+        /// The type of the root, in Puppet's words.
         found: &'static str,
-        /// Whether Puppet takes it for an empty hash in every version: `null`, `false`, or nothing
-        /// at all.
+        /// Whether Puppet takes the root for an empty hash in every version: `null`, `false`, or
+        /// nothing at all.
         empty: bool,
         /// Whether documents with data follow, which Puppet ignores.
         is_followed: bool,
@@ -237,9 +237,9 @@ pub enum ProblemKind {
     /// Documents with data follow the first one, and Puppet ignores them. The place is that of the
     /// first marker.
     IgnoredDocuments {
-        /// The root keys in them, five at most, in their order.
+        /// The root keys in the ignored documents, five at most, in their order.
         keys: Vec<String>,
-        /// Whether there are more keys than these.
+        /// Whether there are more root keys than those in `keys`.
         has_more: bool,
     },
     /// A root key that is no string and so can never be looked up.
@@ -266,14 +266,14 @@ pub enum ProblemKind {
 pub enum DataFormat {
     /// As Psych reads YAML.
     Yaml,
-    /// As Ruby's JSON library does.
+    /// As Ruby's JSON library reads JSON.
     Json,
-    /// As Ruby's HOCON library does.
+    /// As Ruby's HOCON library reads HOCON.
     Hocon,
 }
 
 impl DataFormat {
-    /// How many there are: the last one's number and one.
+    /// How many formats there are: the last format's number and one.
     pub const COUNT: usize = DataFormat::Hocon as usize + 1;
 
     /// Returns the syntax of files that are read in parts; `None` where files are read as a whole.
@@ -328,12 +328,13 @@ impl DataFile {
         DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, data)]))
     }
 
-    /// Returns its parts, in order.
+    /// Returns the file's parts, in order.
     pub fn parts(&self) -> &Parts {
         &self.parts
     }
 
-    /// Returns the bytes of a place in it; `None` for a place in a part that it does not have.
+    /// Returns the bytes of a place in the file; `None` for a place in a part that the file does
+    /// not have.
     pub fn part_bytes(&self, span: Span) -> Option<TextRange> {
         self.parts.start(span.part).map(|start| span.range.offset_by(start))
     }
@@ -343,8 +344,8 @@ impl DataFile {
         Some(&roots::member_at(self.roots.find(key, &self.parts)?, &self.parts)?.1)
     }
 
-    /// Returns the root keys of one of its entries and their values; without those that another
-    /// entry overwrites.
+    /// Returns the root keys of one of the file's entries and their values; without those that
+    /// another entry overwrites.
     pub fn effective_members<'e>(
         &self,
         entry: &'e EntryData,
@@ -353,7 +354,7 @@ impl DataFile {
         members.filter(|(key, member)| self.is_effective(key, member))
     }
 
-    /// Returns whether a member that is written in it is the one that counts for its key.
+    /// Returns whether a member that is written in the file is the one that counts for its key.
     fn is_effective(&self, key: &Key, member: &Member) -> bool {
         if !self.roots.has_repeated() {
             return true;
@@ -367,7 +368,7 @@ impl DataFile {
     pub fn parts_with(&self, key: &str) -> impl Iterator<Item = &Part> {
         let has_repeated = self.roots.has_repeated();
         let one = self.roots.find(key, &self.parts).filter(|_| !has_repeated);
-        // Those in which it does not count are not listed.
+        // The parts in which the key does not count are not listed.
         let others = has_repeated.then(|| {
             self.parts.iter().filter(move |part| {
                 part.data.members.iter().any(|(name, _)| name.as_str() == Some(key))
@@ -387,17 +388,17 @@ impl DataFile {
         self.roots.members(&self.parts).map(|(key, member)| (key, member))
     }
 
-    /// Returns the tokens in it, in the order of their places.
+    /// Returns the tokens in the file, in the order of their places.
     pub fn tokens(&self) -> impl Iterator<Item = &TokenUse> {
         self.parts.iter().flat_map(|part| &part.data.tokens)
     }
 
-    /// Returns its problems: part by part, then the keys that stand twice.
+    /// Returns the file's problems: part by part, then the keys that stand twice.
     pub fn problems(&self) -> impl Iterator<Item = Problem> {
         self.problems_of_parts().cloned().chain(self.duplicate_problems())
     }
 
-    /// Returns the problems of its parts, part by part.
+    /// Returns the problems of the file's parts, part by part.
     pub fn problems_of_parts(&self) -> impl Iterator<Item = &Problem> {
         self.parts.iter().flat_map(|part| part.data.problems())
     }
@@ -438,13 +439,13 @@ impl DataFile {
         Some(Value::hash(hash, Provenance::from_source(None)))
     }
 
-    /// Returns whether some part of it is one of a hash.
+    /// Returns whether some part of the file is one of a hash.
     fn has_hash(&self) -> bool {
         self.parts.iter().any(|part| part.data.has_hash)
     }
 
-    /// Returns whether its root is no hash, so that Puppet finds no key in it; the text behind a
-    /// lone scalar is kept for editors.
+    /// Returns whether the file's root is no hash, so that Puppet finds no key in the file; the
+    /// text behind a lone scalar is kept for editors.
     pub fn is_no_hash(&self) -> bool {
         self.other_root.is_some()
     }

@@ -10,12 +10,12 @@ use crate::puppet::ruby::regex::RegexError;
 use crate::puppet::value::{Secrecy, Value};
 use crate::text::{FilePath, Limit, Span};
 
-/// Why a lookup failed. Its `Display` is Puppet's message, unless that could reveal a secret.
+/// Why a lookup failed. `Display` gives Puppet's message, unless that could reveal a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupError {
     /// The kind of failure. Boxed, as every lookup returns a place for an error and few have one.
     pub kind: Box<LookupErrorKind>,
-    /// The place in the data or in a config that caused it.
+    /// The place in the data or in a config that caused the failure.
     pub span: Option<Span>,
     /// The keys for which the global layer was being searched, innermost first. Puppet puts a text
     /// before the message for each.
@@ -47,7 +47,7 @@ pub enum LookupErrorKind {
     Recursion {
         /// The lookups in progress, the first one first.
         frames: Vec<LookupFrame>,
-        /// The one that would begin again: its text is that of one of these.
+        /// The lookup that would begin again: its text is that of one of the `frames`.
         again: LookupFrame,
     },
     /// A subkey of something that is no hash.
@@ -84,11 +84,11 @@ pub enum LookupErrorKind {
         key: String,
         /// The path or the URI; `None` for a level without a location.
         location: Option<String>,
-        /// The function that gave it, as Puppet calls it: `data_hash function 'yaml_data'`.
+        /// The function that gave the value, as Puppet calls it: `data_hash function 'yaml_data'`.
         function: String,
-        /// Whether that gave it in a hash.
+        /// Whether the function gave the value in a hash.
         in_hash: bool,
-        /// Its type.
+        /// The type of the value.
         got: String,
     },
     /// A value that `convert_to` cannot convert.
@@ -97,8 +97,8 @@ pub enum LookupErrorKind {
     WrongType(String),
     /// An encrypted part of a string that cannot be decrypted.
     Decryption(Undecryptable),
-    /// Any of the others where Puppet's message may quote a value that must not be shown: `Display`
-    /// keeps it back, [`LookupError::revealed_message`] does not.
+    /// Any of the other failures where Puppet's message may quote a value that must not be shown:
+    /// `Display` keeps the message back, [`LookupError::revealed_message`] does not.
     Secret(Box<LookupErrorKind>, Secrecy),
     /// A config that cannot be used.
     Config(String),
@@ -112,14 +112,15 @@ pub enum LookupErrorKind {
     Crash(String),
     /// The function of a level failed when it was called.
     Function {
-        /// Its message.
+        /// The message of the error that the function raised.
         message: String,
-        /// The class of the error that it raised.
+        /// The class of the error that the function raised.
         raised: Raised,
     },
-    /// It would be more than a lookup may need. Puppet has no such limit.
+    /// The lookup would exceed the work or the size that one lookup may take. Puppet has no such
+    /// limit.
     Exhausted(Limit),
-    /// It was cancelled, as no caller waits for it any more.
+    /// The lookup was cancelled, as no caller waits for it any more.
     Cancelled,
 }
 
@@ -128,12 +129,12 @@ pub enum LookupErrorKind {
 pub enum Raised {
     /// A lookup error.
     Lookup {
-        /// Whether it has an issue code, and so keeps its message in the global layer.
+        /// Whether the error has an issue code, and so keeps its message in the global layer.
         has_issue: bool,
     },
     /// Another error of Puppet's.
     Puppet,
-    /// Any other of Ruby's.
+    /// Any other error of Ruby's.
     Ruby,
 }
 
@@ -146,9 +147,9 @@ pub enum OptionsError {
     BadKey {
         /// The key as Ruby shows it.
         key: String,
-        /// Its type.
+        /// The class of the key.
         class: &'static str,
-        /// Its place.
+        /// The place of the key.
         span: Option<Span>,
     },
     /// A pattern is no regular expression.
@@ -157,14 +158,14 @@ pub enum OptionsError {
     ForeignKey {
         /// The module.
         module: Arc<str>,
-        /// Whether it is a pattern.
+        /// Whether the key of the entry is a pattern.
         pattern: bool,
-        /// Its place.
+        /// The place of the key.
         span: Option<Span>,
     },
     /// An entry is no hash where one is needed.
     BadEntry(String, Option<Span>),
-    /// Its `merge` is none.
+    /// The `merge` of an entry is no merge strategy.
     Strategy(StrategyError),
 }
 
@@ -213,7 +214,7 @@ pub struct Undecryptable {
     pub key: String,
     /// The file.
     pub path: FilePath,
-    /// Why not.
+    /// Why the part cannot be decrypted.
     pub reason: String,
 }
 
@@ -222,7 +223,7 @@ pub struct Undecryptable {
 pub struct LookupFrame {
     /// The key, or the name in a token.
     pub text: Arc<str>,
-    /// The string whose token asked for it; `None` for the first.
+    /// The string whose token asked for the key; `None` for the first lookup.
     pub asked_by: Option<Span>,
 }
 
@@ -333,7 +334,7 @@ impl LookupError {
         options.mask_message(message)
     }
 
-    /// Returns whether it is a lookup error to Puppet, which explains these and stops at all
+    /// Returns whether the error is a lookup error to Puppet, which explains these and stops at all
     /// others.
     pub fn is_lookup_error(&self) -> bool {
         self.class == Class::Lookup
@@ -422,8 +423,8 @@ impl LookupErrorKind {
         }
     }
 
-    /// Returns whether the global layer puts its own text before it: not for errors of Ruby's, nor
-    /// for those with an issue code.
+    /// Returns whether the global layer puts its own text before the message: not for errors of
+    /// Ruby's, nor for those with an issue code.
     fn is_renamed(&self) -> bool {
         match self {
             LookupErrorKind::KeySyntax(_)

@@ -50,11 +50,11 @@ pub enum Subject {
 pub struct Node {
     /// The part.
     pub kind: Kind,
-    /// The parts of it, in the order of the search.
+    /// The parts within the part, in the order of the search.
     pub branches: Vec<Node>,
-    /// Its outcome.
+    /// The outcome of the part.
     pub event: Option<Event>,
-    /// The other texts about it.
+    /// The other texts about the part.
     pub texts: Vec<EventText>,
 }
 
@@ -92,7 +92,7 @@ pub enum Kind {
     Lookup {
         /// The key as asked for.
         key: Arc<str>,
-        /// Whether its value must not be shown.
+        /// Whether the key's value must not be shown.
         secret: bool,
     },
     /// A key that is not looked up: `lookup_options`.
@@ -105,25 +105,25 @@ pub enum Kind {
     Interpolation {
         /// The string.
         expression: Arc<str>,
-        /// Why it must not be shown.
+        /// Why the string must not be shown.
         secrecy: Secrecy,
     },
     /// Several places whose values become one.
     Merge(Strategy),
     /// A layer.
     Provider {
-        /// Which.
+        /// The layer.
         layer: Layer,
-        /// The version of its config.
+        /// The version of the layer's config.
         version: ConfigVersion,
-        /// Its config; `None` for one that no file holds.
+        /// The layer's config; `None` for one that no file holds.
         config: Option<FilePath>,
     },
     /// A level of a hierarchy, by name.
     Level(Arc<str>),
     /// A location of a level.
     Location {
-        /// Whether it is a URI and not a path.
+        /// Whether the location is a URI and not a path.
         uri: bool,
         /// The place as written, or the whole pattern of a glob with its tokens replaced.
         original: Arc<str>,
@@ -146,7 +146,7 @@ pub enum Event {
     Found {
         /// The key.
         key: Arc<str>,
-        /// Its value.
+        /// The value of the key.
         value: Value,
         /// Where a location has the key.
         at: Option<Span>,

@@ -28,16 +28,17 @@ pub struct KeyPair {
 /// Where a key is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeySource {
-    /// The name of the environment variable that holds it; it counts where it is set.
+    /// The name of the environment variable that holds the key; the variable counts where it is
+    /// set.
     pub variable: Option<String>,
-    /// The file that holds it.
+    /// The file that holds the key.
     pub file: Option<String>,
 }
 
 /// A part of a string that hiera-eyaml would decrypt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncryptedPart<'t> {
-    /// Its bytes in the string, from `ENC[` to `]`.
+    /// The bytes of the encrypted part in the string, from `ENC[` to `]`.
     pub range: Range<usize>,
     /// The scheme as written; PKCS7 if there is none.
     pub scheme: Option<&'t str>,
@@ -46,7 +47,7 @@ pub struct EncryptedPart<'t> {
 }
 
 impl EncryptedPart<'_> {
-    /// Returns whether it is encrypted with PKCS7, the one scheme that needs no plug-in.
+    /// Returns whether the part is encrypted with PKCS7, the one scheme that needs no plug-in.
     pub fn is_pkcs7(&self) -> bool {
         self.scheme.is_none_or(|scheme| scheme.eq_ignore_ascii_case("PKCS7"))
     }

@@ -25,7 +25,7 @@ use located::{CandidateFile, LevelTarget, LocatedLevel, Location, Undetermined};
 use variables::{Evaluated, Variables};
 
 impl Undetermined {
-    /// Returns the existing files that it may name.
+    /// Returns the existing files that the location may name.
     pub fn candidate_files(&self, sources: &dyn Sources) -> Vec<CandidateFile> {
         let Some(pattern) = &self.pattern else { return Vec::new() };
         let files = sources.files_starting_with(&pattern.literal_prefix());

@@ -7,9 +7,9 @@ use crate::text::TextRange;
 /// A token in a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Its bytes in the (decoded) string, from `%{` to `}`.
+    /// The token's bytes in the (decoded) string, from `%{` to `}`.
     pub range: TextRange,
-    /// Its kind.
+    /// The token's kind.
     pub kind: TokenKind,
 }
 
@@ -36,7 +36,7 @@ pub enum TokenKind {
         /// The bytes between the quotes.
         argument_range: TextRange,
     },
-    /// Neither: Puppet's error is `Syntax error in string`.
+    /// Neither a variable nor a call: Puppet's error is `Syntax error in string`.
     Malformed,
 }
 
@@ -45,7 +45,7 @@ pub enum TokenKind {
 pub enum Method {
     /// `lookup` and its older name `hiera`: another key's value as text.
     Lookup,
-    /// Another key's value with its type; it must be the whole string.
+    /// Another key's value with its type; the token must be the whole string.
     Alias,
     /// The argument itself.
     Literal,

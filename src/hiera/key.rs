@@ -87,7 +87,7 @@ impl LookupKey {
     }
 
     /// Whether this key asks for a part, or for a part of that: its root key and first subkeys are
-    /// these.
+    /// `root` and `subkeys`.
     pub fn is_within(&self, root: &str, subkeys: &[KeySegment]) -> bool {
         *self.root_text() == *root && self.subkeys.starts_with(subkeys)
     }

@@ -158,7 +158,7 @@ impl LookupCache {
 struct OptionsOf {
     /// The options for keys of this module; `None` for keys of none.
     module: Option<Arc<str>>,
-    /// Only those of the global layer.
+    /// Whether only the options of the global layer are meant.
     global_only: bool,
 }
 
@@ -209,7 +209,7 @@ struct Known {
 /// The merge strategy and the conversion for a key, from `lookup_options` unless the caller chose
 /// the strategy.
 struct Choice {
-    /// One that is none is an error once the search begins.
+    /// The strategy; one that is none is an error once the search begins.
     merge: Result<Strategy, OptionsError>,
     merge_source: MergeSource,
     /// An entry that is none is an error only where a value was found.

@@ -35,11 +35,11 @@ pub struct LookupOptions {
 /// The entry that serves a key.
 #[derive(Clone, Debug)]
 pub struct OptionsEntry {
-    /// Its key, literal or a pattern.
+    /// The entry's key, literal or a pattern.
     pub key: Arc<str>,
     /// Where the key is written.
     pub span: Option<Span>,
-    /// Whether it is a pattern.
+    /// Whether the key is a pattern.
     pub pattern: bool,
     /// The value of the entry.
     pub value: Value,
@@ -68,7 +68,7 @@ impl LookupOptions {
         Ok(LookupOptions { entries, patterns, secrecy: value.secrecy_of_parts() })
     }
 
-    /// Returns why they, or a part of them, must not be shown.
+    /// Returns why the options, or a part of them, must not be shown.
     pub fn secrecy(&self) -> Secrecy {
         self.secrecy
     }
@@ -193,7 +193,7 @@ fn bad_key(key: &Key, member: &Member) -> OptionsError {
 }
 
 impl OptionsEntry {
-    /// Returns its key, or a mark in place of decrypted text.
+    /// Returns the entry's key, or a mark in place of decrypted text.
     pub fn shown_key(&self) -> &str {
         PrintOptions::default().mark_for(self.key_secrecy).unwrap_or(&self.key)
     }
@@ -206,7 +206,7 @@ impl OptionsEntry {
         }
     }
 
-    /// Returns whether it has a `merge` other than `null`.
+    /// Returns whether the entry has a `merge` other than `null`.
     pub fn says_merge(&self) -> bool {
         self.find_option("merge")
             .is_ok_and(|merge| merge.is_some_and(|merge| !matches!(merge.data(), Data::Null)))

@@ -40,28 +40,28 @@ pub enum MergeError {
     KnockoutPreserves,
     /// `sort_merged_arrays` compared two values that have no order.
     NotComparable {
-        /// Ruby's class of the left one.
+        /// Ruby's class of the left value.
         left: &'static str,
-        /// The right one as Ruby's message names it: its class, or itself where it is a number, a
+        /// The right value as Ruby's message names it: its class, or itself where it is a number, a
         /// boolean or null.
         right: String,
-        /// Where the left one was written.
+        /// Where the left value was written.
         left_origin: Option<Span>,
-        /// Where the right one was written.
+        /// Where the right value was written.
         right_origin: Option<Span>,
     },
-    /// It was cancelled, as no caller waits for it any more.
+    /// The merge was cancelled, as no caller waits for it any more.
     Cancelled,
-    /// It would have been more work, or a larger value, than one lookup may need.
+    /// The merge would have been more work, or a larger value, than one lookup may need.
     Exhausted(Limit),
 }
 
 /// One of the two values of a merge.
 #[derive(Clone, Copy)]
 enum Element {
-    /// The one of higher priority.
+    /// The value of higher priority.
     First,
-    /// The one of lower priority.
+    /// The value of lower priority.
     Second,
 }
 

@@ -72,9 +72,9 @@ const MAX_PARTS: usize = 1024;
 /// How a path matches a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternMatch {
-    /// In one way only: these are the variables.
+    /// The path matches in one way only: these are the variables.
     Bound(Bindings),
-    /// In several ways; these variables are the same in all of them.
+    /// The path matches in several ways; these variables are the same in all of them.
     Ambiguous(Bindings),
 }
 
@@ -122,7 +122,7 @@ pub fn variable_name(text: &str) -> String {
 }
 
 impl Pattern {
-    /// Returns the pieces that it was compiled from.
+    /// Returns the pieces that the pattern was compiled from.
     pub fn pieces(&self) -> &Arc<[PatternPiece]> {
         &self.pieces
     }
@@ -280,8 +280,8 @@ impl Pattern {
         prefix
     }
 
-    /// Returns how many bytes of it are literal. Of two patterns that match, the one with more
-    /// literal bytes is the more specific one.
+    /// Returns how many bytes of the pattern are literal. Of two patterns that match, the one with
+    /// more literal bytes is the more specific one.
     pub fn literal_len(&self) -> usize {
         text_len(&self.pieces)
     }
@@ -323,7 +323,7 @@ impl Pattern {
         if pieces.len() == self.pieces.len() { None } else { Pattern::new(pieces) }
     }
 
-    /// Returns the variables that it names.
+    /// Returns the variables that the pattern names.
     pub fn variables(&self) -> &[String] {
         &self.variables
     }

@@ -29,7 +29,7 @@ pub struct Resolution {
     pub convert_to: Option<ConvertTo>,
     /// Whether `lookup_options` cannot be used: their settings for the key are unknown.
     pub lacks_options: bool,
-    /// The conversions that were left out: its own, and those of keys that it needs.
+    /// The conversions that were left out: the key's own, and those of keys that it needs.
     pub unapplied_conversions: Vec<Unapplied>,
     /// The outcome at each location, in order; of a resolver without unreached locations only down
     /// to the one that answered.
@@ -129,7 +129,7 @@ pub struct RequestAnswer {
 /// The origin of a merge strategy.
 #[derive(Clone, Debug)]
 pub enum MergeSource {
-    /// Nothing did: the first value found.
+    /// Nothing chooses the strategy: the first value found is taken.
     Default,
     /// The caller.
     Argument,
@@ -170,13 +170,13 @@ pub enum Outcome {
     NotReached {
         /// The file, if there is one.
         path: Option<FilePath>,
-        /// The key and the raw value that it holds there, if it does.
+        /// The place of the key in the file and the raw value there, if the file has the key.
         shadowed: Option<(Option<Span>, Value)>,
-        /// Whether it may have the key all the same: unknown variables decide its file, or it
-        /// cannot be read here.
+        /// Whether the location may have the key all the same: unknown variables decide its file,
+        /// or the file cannot be read here.
         is_open: bool,
     },
-    /// Unknown variables decide which file it is.
+    /// Unknown variables decide which file the location is.
     Undetermined {
         /// The variables.
         variables: Vec<String>,
@@ -200,7 +200,7 @@ pub enum Outcome {
     Unread {
         /// The file.
         path: FilePath,
-        /// Why.
+        /// Why hiera-ls could not read the file.
         message: String,
     },
     /// The file or the value in it makes the lookup fail.
@@ -210,13 +210,13 @@ pub enum Outcome {
 /// A file that could change an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsettled {
-    /// The root key that it defines.
+    /// The root key that the file defines.
     pub key: Arc<str>,
     /// The file.
     pub path: FilePath,
-    /// Where it defines the key.
+    /// Where the file defines the key.
     pub span: Option<Span>,
-    /// The values that the unknown variables need for that.
+    /// The values that the unknown variables need for the file to be read.
     pub when: Bindings,
     /// How many bytes of the location's path are literal once known variables are interpolated. Of
     /// two locations that may name the file, the one with more literal bytes is the more specific
@@ -234,16 +234,16 @@ pub struct UnsettledLevel {
     pub level: Arc<str>,
     /// The root key that the level was asked for.
     pub key: Arc<str>,
-    /// Why it could not be evaluated.
+    /// Why the level could not be evaluated.
     pub reason: Unevaluated,
 }
 
 /// Why a level could not be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unevaluated {
-    /// Its backend is unknown to hiera-ls.
+    /// The level's backend is unknown to hiera-ls.
     Backend(Backend),
-    /// Unknown variables decide its file, and existing files that it could be have the key.
+    /// Unknown variables decide the level's file, and existing files that it could be have the key.
     Undetermined {
         /// The variables.
         variables: Vec<String>,
@@ -261,12 +261,12 @@ pub enum Unevaluated {
 pub struct LookupReads {
     /// Variables, as named in tokens, without a leading `::`.
     pub variables: BTreeSet<String>,
-    /// Variables among them that are unknown: their tokens were left standing.
+    /// The unknown variables among `variables`: their tokens were left standing.
     pub unknown: BTreeSet<String>,
     /// Keys that tokens asked for.
     pub keys: BTreeSet<String>,
-    /// Keys among them that `alias` tokens insert and for which no value was found. The token of
-    /// one that a level which could not be evaluated may have was left standing.
+    /// The keys among `keys` that `alias` tokens insert and for which no value was found. The token
+    /// of such a key was left standing where a level that could not be evaluated may have the key.
     pub unfound_aliases: BTreeSet<String>,
     /// Backends that could not be evaluated.
     pub opaque: BTreeSet<String>,

@@ -28,11 +28,11 @@ pub(super) const CALLER_MODULE: &str = "caller_module_name";
 /// The variables of one node, or the known ones among them.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// Its display name: a certname, or the path that it was inferred from.
+    /// The scope's display name: a certname, or the path that the scope was inferred from.
     pub name: Arc<str>,
     /// Whether a variable that is not named is unknown; otherwise it is undefined.
     pub open: bool,
-    /// Whether it is the scope of one node, and not the part that several nodes have in common.
+    /// Whether the scope is that of one node, and not the part that several nodes have in common.
     pub is_node: bool,
     /// A file that levels read in this scope although the values of its path's variables are
     /// ambiguous.
@@ -90,11 +90,11 @@ pub struct DeriveRule {
 /// The knowledge of a scope about a variable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Variable {
-    /// It has this value; `null` is one.
+    /// The variable has this value; `null` is one.
     Known(Value),
-    /// It is known not to exist.
+    /// The variable is known not to exist.
     Undefined,
-    /// Nothing is known of it.
+    /// Nothing is known of the variable.
     Unknown,
 }
 
@@ -105,7 +105,7 @@ impl PartialEq for DeriveRule {
 }
 
 impl DeriveRule {
-    /// Returns the names of the variables that it computes.
+    /// Returns the names of the variables that the rule computes.
     pub fn derived_names(&self) -> impl Iterator<Item = &str> {
         self.pattern.capture_names().flatten()
     }

@@ -10,7 +10,7 @@ use crate::puppet::value::{Data, Value};
 struct Service {
     /// The name in `hiera.yaml`.
     name: &'static str,
-    /// Its work, as a phrase behind the level.
+    /// The backend's work, as a phrase behind the level.
     phrase: &'static str,
     /// The option with the address, and the word before it.
     address: Option<(&'static str, &'static str)>,

@@ -17,7 +17,7 @@ const MORE: usize = 16;
 #[derive(Default)]
 struct Set {
     strings: HashSet<Arc<str>, foldhash::fast::RandomState>,
-    /// With how many of them it is looked through next.
+    /// With how many strings the set is looked through next.
     full: usize,
 }
 

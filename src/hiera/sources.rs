@@ -101,6 +101,6 @@ pub enum ModuleLayer {
     NotFound,
     /// The module has no `hiera.yaml`, so no data of its own.
     WithoutConfig,
-    /// Its config.
+    /// The module's config.
     Config(Arc<HieraConfig>),
 }

@@ -15,13 +15,14 @@ pub struct BuiltIn {
     pub kind: BackendKind,
     /// The name of the backend in versions 3 and 4 of `hiera.yaml`.
     pub hiera3: &'static str,
-    /// The extensions of its files, without a dot. Versions 3 and 4 add the first one.
+    /// The extensions of the files that the function reads, without a dot. Versions 3 and 4 add the
+    /// first one.
     pub extensions: &'static [&'static str],
     /// The reader of the data.
     pub reader: DataReader,
-    /// Its data, as a phrase.
+    /// The data that the function reads, as a phrase.
     pub reads: &'static str,
-    /// Its files, as a phrase.
+    /// The files that the function reads, as a phrase.
     pub reads_files: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! The line that Puppet names in an error of a `hiera.yaml`. It does not know where anything
+//! The line that Puppet names in an error of a `hiera.yaml`. Puppet does not know where anything
 //! stands, and searches the text.
 
 use super::{ConfigProblem, ConfigProblemKind, HieraConfig};

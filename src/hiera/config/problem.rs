@@ -11,14 +11,14 @@ use crate::text::Span;
 pub struct ConfigProblem {
     /// The kind of the problem.
     pub kind: ConfigProblemKind,
-    /// Puppet's words for it, without the file.
+    /// Puppet's words for the problem, without the file.
     pub message: String,
-    /// Its place.
+    /// The place of the problem.
     pub span: Span,
-    /// A place that explains it, such as the first of two levels of one name.
+    /// A place that explains the problem, such as the first of two levels of one name.
     pub related: Option<Span>,
-    /// The regular expression with which Puppet searches the file for the line that its message
-    /// names, if it names one.
+    /// The regular expression with which Puppet searches the file for the line that the problem's
+    /// message names, if the message names one.
     pub(super) sought: Option<String>,
     /// The whole string whose token cannot be read, of a [`ConfigProblemKind::Token`].
     pub(super) string: Option<String>,
@@ -61,9 +61,9 @@ pub enum ConfigProblemKind {
 pub enum VersionProblem {
     /// There is no such version, or it may not stand in this layer.
     Unusable,
-    /// It is written as another type than an Integer.
+    /// The version is written as another type than an Integer.
     WrongType,
-    /// It is nothing that Ruby makes a number of: Puppet fails with Ruby's error.
+    /// The version is nothing that Ruby makes a number of: Puppet fails with Ruby's error.
     NoNumber,
 }
 
@@ -105,8 +105,8 @@ impl HieraConfig {
         at_load.or_else(|| self.problems.iter().find(|problem| when_used.contains(&problem.kind)))
     }
 
-    /// Returns whether this is a config of version 3 where none may stand, and nothing else is
-    /// wrong with it: unless Puppet is strict, it passes over it with a warning.
+    /// Returns whether the config is one of version 3 where none may stand, and nothing else is
+    /// wrong with it: unless Puppet is strict, Puppet passes over the config with a warning.
     pub fn is_passed_over(&self, puppet: PuppetVersion) -> bool {
         let kind = self.fatal_problem().map(|problem| problem.kind);
         puppet.strict != Strict::Error

@@ -11,14 +11,14 @@ use super::{
 use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::text::{Span, TextRange};
 
-/// The reader of one `hiera.yaml`; each version has a room of its own for its half of it.
+/// The reader of one `hiera.yaml`; each version has a module of its own for its part of the reader.
 pub(super) struct ConfigReader<'a> {
     pub(super) source: ConfigSource<'a>,
     /// The problems that Puppet finds when it reads the file.
     pub(super) problems: Vec<ConfigProblem>,
-    /// The problems that it finds when the layer is first asked, if there was none before.
+    /// The problems that Puppet finds when the layer is first asked, if there was none before.
     pub(super) when_used: Vec<ConfigProblem>,
-    /// The problems that it finds when a level's function is called, if there was none before.
+    /// The problems that Puppet finds when a level's function is called, if there was none before.
     pub(super) when_called: Vec<ConfigProblem>,
 }
 
@@ -77,7 +77,7 @@ impl ConfigReader<'_> {
             self.report(ConfigProblemKind::Deprecated, span, message);
             return (version, levels);
         }
-        // Puppet checks its structure first, and uses nothing of it.
+        // Puppet checks the structure of the config first, and uses nothing of the config.
         self.when_used.clear();
         let kind = ConfigProblemKind::Version(VersionProblem::Unusable);
         self.report(kind, span, self.misplaced_message(version));

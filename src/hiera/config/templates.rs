@@ -12,7 +12,7 @@ use crate::text::Span;
 pub struct Template {
     /// The string as written.
     pub text: Arc<str>,
-    /// Its place; `None` for a default of Puppet's.
+    /// The place of the string; `None` for a default of Puppet's.
     pub span: Option<Span>,
 }
 

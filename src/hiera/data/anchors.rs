@@ -21,9 +21,9 @@ pub(super) struct PartAnchors {
     pub(super) defined: IndexMap<Arc<str>, Anchored, foldhash::fast::RandomState>,
     /// The places of the anchors that have a later one of the same name in the part, with their names.
     pub(super) hidden: Vec<(Arc<str>, Span)>,
-    /// The names of its anchors that its own aliases stand for.
+    /// The names of the part's anchors that its own aliases stand for.
     pub(super) aliased: BTreeSet<Arc<str>>,
-    /// The names that its aliases take from parts above, each once.
+    /// The names that the part's aliases take from parts above, each once.
     pub(super) used: IndexSet<Arc<str>, foldhash::fast::RandomState>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct PartAnchors {
 pub(super) struct Anchored {
     /// The place of the anchor itself, from the `&` on.
     pub(super) span: Span,
-    /// The value of its node; `None` where the node was not read.
+    /// The value of the anchor's node; `None` where the node was not read.
     pub(super) value: Option<Value>,
     /// The root keys that tokens in the value ask for.
     pub(super) asks: Arc<[Arc<str>]>,
@@ -41,7 +41,7 @@ pub(super) struct Anchored {
 }
 
 impl Anchored {
-    /// Returns whether an alias of either reads the same, down to the places of its parts.
+    /// Returns whether an alias of either anchor reads the same, down to the places of its parts.
     fn is_same(&self, other: &Anchored) -> bool {
         self.span == other.span
             && self.may_be_encrypted == other.may_be_encrypted

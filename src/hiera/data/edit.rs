@@ -58,9 +58,9 @@ struct Reread {
     first: PartId,
     last: PartId,
     entries: Vec<TopEntry>,
-    /// Whether the edit is in them, not only behind them.
+    /// Whether the edit is in the entries, not only behind them.
     is_of_edit: bool,
-    /// How many bytes later the parts behind them start.
+    /// How many bytes later the parts behind the entries start.
     shift: i64,
 }
 
@@ -346,8 +346,8 @@ impl DataFile {
         Some((place, anchors.defined.get(name)?))
     }
 
-    /// With parts read again whose aliases stand for something else than before: these, and those
-    /// that use anchors of theirs.
+    /// Returns the file after the parts whose aliases stand for something else than before, and the
+    /// parts that use anchors of these, were read again.
     fn with_anchors_settled(
         self,
         affected: Vec<PartId>,

@@ -27,20 +27,21 @@ pub struct Parts {
 
 #[derive(Clone, Debug)]
 struct PartRun {
-    /// Its first byte in the file.
+    /// The run's first byte in the file.
     start: u32,
-    /// Never empty.
+    /// The parts of the run, never empty.
     parts: Arc<[Part]>,
 }
 
 /// A part of a data file.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Its number, the same as long as the entry is the same to a reader.
+    /// The part's number, the same as long as the entry is the same to a reader.
     pub id: PartId,
-    /// Its content.
+    /// The part's content.
     pub data: Arc<EntryData>,
-    /// Its first byte, counted from the start of its run. It ends where the next one starts.
+    /// The part's first byte, counted from the start of its run. The part ends where the next one
+    /// starts.
     start: u32,
 }
 
@@ -52,8 +53,8 @@ pub(super) struct PartOffset {
 }
 
 impl Part {
-    /// Returns whether it is no entry, but all that stands behind the first document, which Puppet
-    /// does not read.
+    /// Returns whether the part is no entry, but all that stands behind the first document, which
+    /// Puppet does not read.
     pub fn is_behind_document(&self) -> bool {
         self.data.is_behind_document
     }
@@ -82,12 +83,12 @@ impl Parts {
         made
     }
 
-    /// Returns how many there are.
+    /// Returns how many parts there are.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Returns whether there is none.
+    /// Returns whether there is no part.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -67,7 +67,7 @@ impl FileRefusal {
         }
     }
 
-    /// Returns whether it is for a plain scalar that YAML takes for a date or a time.
+    /// Returns whether the refusal is for a plain scalar that YAML takes for a date or a time.
     pub fn is_for_a_time(&self) -> bool {
         matches!(self, FileRefusal::Class(class) if class == "Date" || class == "Time")
     }

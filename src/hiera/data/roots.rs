@@ -40,7 +40,8 @@ struct Repeats {
     later: Vec<Repeated>,
 }
 
-/// A member whose key an earlier one has, too. Their values may change while they stay.
+/// A member whose key an earlier one has, too. The values of the two members may change while the
+/// members stay.
 #[derive(Clone, Debug)]
 struct Repeated {
     first: MemberPlace,

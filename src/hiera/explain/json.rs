@@ -154,7 +154,7 @@ impl JsonWriter<'_> {
         }
     }
 
-    /// Returns whether this is about a string that must not be shown.
+    /// Returns whether the node is about a string that must not be shown.
     fn is_hidden(&self, node: &Node) -> bool {
         match node.kind {
             Kind::Interpolation { secrecy, .. } => {

@@ -16,7 +16,7 @@ pub fn render_text(tree: &Node, shown: ExplainOptions<'_>) -> String {
 struct TextWriter<'a> {
     shown: ExplainOptions<'a>,
     out: String,
-    /// Whether values are hidden: this is about a key whose value is a secret.
+    /// Whether values are hidden: the text is about a key whose value is a secret.
     hidden: bool,
 }
 

@@ -11,7 +11,8 @@ use crate::text::{FilePath, Memo};
 pub struct LocatedLevel {
     /// The level.
     pub level: Arc<Level>,
-    /// Its locations, highest priority first; shared by the scopes in which they are the same.
+    /// The level's locations, highest priority first; shared by the scopes in which they are the
+    /// same.
     pub locations: Arc<[Location]>,
 }
 
@@ -21,7 +22,7 @@ pub struct LocatedLayer {
     /// Whether the layer takes part; one without a config does not, nor does one with a config that
     /// is passed over.
     pub takes_part: bool,
-    /// Its levels.
+    /// The layer's levels.
     pub hierarchy: Arc<[LocatedLevel]>,
     /// A module's levels of last resort.
     pub default_hierarchy: Arc<[LocatedLevel]>,
@@ -30,17 +31,18 @@ pub struct LocatedLayer {
 /// A place that a level reads in a scope.
 #[derive(Clone, Debug)]
 pub struct Location {
-    /// The template that it comes from; `None` when the level names no location.
+    /// The template that the location comes from; `None` when the level names no location.
     pub template: Option<Template>,
-    /// Puppet's name for its origin: the place as written; of a glob, the whole pattern with its
-    /// tokens replaced.
+    /// Puppet's name for the location's origin: the place as written; of a glob, the whole pattern
+    /// with its tokens replaced.
     pub original: Arc<str>,
     /// Puppet's name for the place: a path as it was put together, or a URI; empty when the level
     /// names no location.
     pub name: Arc<str>,
     /// The place.
     pub place: LevelTarget,
-    /// Whether it is a file and the index knows all of its keys, see `Sources::is_indexed`.
+    /// Whether the location is a file and the index knows all of its keys, see
+    /// `Sources::is_indexed`.
     pub is_indexed: bool,
 }
 
@@ -49,9 +51,9 @@ pub struct Location {
 pub enum LevelTarget {
     /// A file; it exists if `exists`.
     File {
-        /// Its path.
+        /// The path of the file.
         path: FilePath,
-        /// Whether it is there.
+        /// Whether the file is there.
         exists: bool,
     },
     /// A glob that names no file.
@@ -63,7 +65,7 @@ pub enum LevelTarget {
     Uri(String),
     /// The level has no location: its backend is asked once.
     Nowhere,
-    /// It depends on unknown variables.
+    /// The location depends on unknown variables.
     Undetermined(Undetermined),
 }
 
@@ -72,7 +74,7 @@ pub enum LevelTarget {
 pub struct Undetermined {
     /// The variables that are unknown.
     pub variables: Vec<String>,
-    /// The paths that it may turn out to be; `None` when it is no file.
+    /// The paths that the location may turn out to be; `None` when it is no file.
     pub pattern: Option<Pattern>,
 }
 
@@ -85,8 +87,8 @@ pub type SharedCandidates = Memo<(Arc<[PatternPiece]>, Arc<str>), Arc<[Candidate
 pub struct CandidateFile {
     /// The file.
     pub path: FilePath,
-    /// The values that the unknown variables need for that; variables for which several values
-    /// would do are left out.
+    /// The values that the unknown variables need for the location to be the file; variables for
+    /// which several values would do are left out.
     pub when: Bindings,
     /// How many bytes of the location's path are literal.
     pub literal_len: usize,

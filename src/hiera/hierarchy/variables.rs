@@ -13,9 +13,9 @@ use crate::puppet::value::{Data, Hash, Key, Member, Value};
 /// The outcome of evaluating a template that may name variables only.
 #[derive(Clone)]
 pub(super) enum Evaluated {
-    /// All is known.
+    /// All variables are known.
     Text(String),
-    /// Something is not: the text with its unknown variables.
+    /// Some variable is unknown: the text with its unknown variables.
     Partial(Vec<PatternPiece>),
 }
 
@@ -34,10 +34,10 @@ pub(super) struct Variables<'a> {
     pub(super) scope: &'a Scope,
     /// The variable of `mapped_paths`, which shadows all others.
     pub(super) local: Option<(&'a str, &'a Value)>,
-    /// Whether they are those of Hiera 3.
+    /// Whether the variables are those of Hiera 3.
     pub(super) classic: bool,
-    /// Whether an undefined one makes Puppet fail; otherwise it is an empty text. Source: semantics
-    /// 0.1 and 1.13.
+    /// Whether an undefined variable makes Puppet fail; otherwise it is an empty text. Source:
+    /// semantics 0.1 and 1.13.
     pub(super) undefined_fails: bool,
 }
 

@@ -25,13 +25,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The functions that a resolver has called. Levels and locations are identified by their
-/// addresses: the resolver keeps them alive as long as this.
+/// addresses: the resolver keeps them alive as long as the called functions.
 #[derive(Default)]
 pub(super) struct CalledFunctions {
     /// Whether the backends of Hiera 3 were made known.
     pub(super) knows_hiera3: bool,
     levels: HashMap<*const LocatedLevel, CalledLevel>,
-    /// By location.
+    /// The answers that are kept, by location.
     kept: HashMap<*const Location, Kept>,
 }
 
@@ -347,7 +347,7 @@ impl Invocation {
 pub(super) enum FunctionAnswer {
     Value(Value),
     Nothing,
-    /// It could not be called.
+    /// The function could not be called.
     Unknown,
 }
 

@@ -123,7 +123,7 @@ impl Resolver<'_> {
                 inv.record_event(|| Event::Found { key: text, value: value.clone(), at: None });
                 within_root(&key, value).map(FunctionAnswer::Value)
             }
-            // Puppet's explanation has no entry for it.
+            // Puppet's explanation has no entry for a key that was not found.
             Some(_) => Ok(FunctionAnswer::Nothing),
         }
     }

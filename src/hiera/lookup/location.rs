@@ -271,7 +271,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Fails as Puppet does for a file that it cannot use, unless this is for an editor.
+    /// Fails as Puppet does for a file that it cannot use, unless the lookup is for an editor.
     pub(super) fn check_file(
         &self,
         path: &FilePath,
@@ -361,7 +361,7 @@ fn note_encrypted(
     }
 }
 
-/// Returns whether a file is one of these, which are in order.
+/// Returns whether a file is one of `files`, which are in order.
 pub(super) fn is_among(files: &[FilePath], path: &FilePath) -> bool {
     const FEW: usize = 16;
     if files.len() <= FEW { files.contains(path) } else { files.binary_search(path).is_ok() }

@@ -62,8 +62,8 @@ impl Resolver<'_> {
         module: Option<&str>,
     ) -> Result<Options, LookupError> {
         let module: Option<Arc<str>> = module.map(Into::into);
-        // Those of the key that was asked for, and those for keys of no module, are known before
-        // any layer is read.
+        // The options of the key that was asked for, and those for keys of no module, are known
+        // before any layer is read.
         let global_only = inv.reading.is_confined && module.is_some() && module != inv.module;
         let wanted = OptionsOf { module, global_only };
         if let Some(known) = self.cache.options.borrow().get(&wanted) {

@@ -34,9 +34,9 @@ pub(super) struct Trace {
 /// The levels that could not be evaluated, and that could change the answer.
 #[derive(Default)]
 struct Openness {
-    /// Whether there is one.
+    /// Whether there is a level that could not be evaluated.
     is_open: bool,
-    /// The root keys that one of them may have.
+    /// The root keys that one of the unevaluated levels may have.
     open_keys: BTreeSet<Arc<str>>,
     /// The levels themselves; `None` where the caller asks only whether there is one.
     causes: Option<OpenCauses>,

@@ -37,14 +37,14 @@ pub(super) struct DeepMerge<'m> {
 pub(super) enum Knockout {
     /// A prefix that means itself as a regular expression, as nearly all do.
     Literal(Box<str>),
-    /// Any other.
+    /// Any other prefix.
     Regex(Box<RubyRegex>),
 }
 
 /// A string that knocks out.
 struct Marker {
     text: Arc<str>,
-    /// The string that it knocks out, beside itself.
+    /// The string that the marker knocks out, beside itself.
     target: Arc<str>,
 }
 
@@ -455,8 +455,8 @@ impl Knockout {
     }
 }
 
-/// Returns whether it is not a number: the gem asks whether a value differs from itself without the
-/// prefix, which this one does, so that it knocks itself out.
+/// Returns whether the value is not a number: the gem asks whether a value differs from itself
+/// without the prefix, which such a value does, so that it knocks itself out.
 fn is_nan(value: &Value) -> bool {
     matches!(value.data(), Data::Float(value) if value.is_nan())
 }

@@ -59,7 +59,7 @@ pub enum StrategyError {
     Unknown {
         /// The given name, as text.
         name: String,
-        /// Where it was written.
+        /// Where the name was written.
         origin: Option<Span>,
     },
     /// A hash without a `strategy`, or with null for it.
@@ -135,7 +135,7 @@ impl Strategy {
     pub const NAMES: [&str; 6] =
         ["first", "unique", "hash", "deep", "unconstrained_deep", "reverse_deep"];
 
-    /// Returns its name as data writes it.
+    /// Returns the strategy's name as data writes it.
     pub fn name(&self) -> &'static str {
         match self {
             Strategy::First => "first",

@@ -14,7 +14,7 @@ use crate::yaml::{NodeId, NodeKind, Tree};
 pub(super) struct Aliases<'a> {
     /// Returns the anchor of a name in the parts above.
     above: &'a dyn Fn(&str) -> Option<Anchored>,
-    /// The names of those that aliases use.
+    /// The names of the anchors above the part, as far as aliases use them.
     used: IndexSet<Arc<str>, foldhash::fast::RandomState>,
     /// The anchored nodes that were read, which aliases share.
     done: HashMap<NodeId, Anchored>,

@@ -60,9 +60,9 @@ type KeyCache<K> = Mutex<HashMap<Source, Arc<CachedKey<K>>>>;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Source {
     File {
-        /// As messages name it.
+        /// The path as messages name it.
         named: FilePath,
-        /// Without links.
+        /// The path without links.
         real: FilePath,
     },
     Variable(String),
@@ -78,7 +78,7 @@ enum KeyVersion {
 /// A key as it was read.
 struct CachedKey<K> {
     version: KeyVersion,
-    /// No other key has it.
+    /// The number of the key, which no other key has.
     number: u64,
     key: Result<K, String>,
 }

@@ -66,7 +66,7 @@ pub struct Walk {
 /// A file or folder that a walk passed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unlisted {
-    /// Its path; bytes that are no UTF-8 are replaced.
+    /// The path of the file or folder; bytes that are no UTF-8 are replaced.
     pub path: FilePath,
     /// The reason.
     pub reason: UnlistedReason,
@@ -77,11 +77,11 @@ pub struct Unlisted {
 pub enum UnlistedReason {
     /// The operating system refused, in its words.
     Io(String),
-    /// It is a folder at the greatest depth that is walked.
+    /// The entry is a folder at the greatest depth that is walked.
     TooDeep,
-    /// Its name is not UTF-8.
+    /// The entry's name is not UTF-8.
     NotUtf8,
-    /// It is a link out of the folders that links may lead into.
+    /// The entry is a link out of the folders that links may lead into.
     LeadsOut,
 }
 
@@ -111,7 +111,7 @@ pub enum DiskEntry {
     File(Stamp),
     /// A folder.
     Folder {
-        /// Whether it was reached through a link.
+        /// Whether the folder was reached through a link.
         linked: bool,
     },
 }
@@ -119,22 +119,22 @@ pub enum DiskEntry {
 /// The identity of one version of a file on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stamp {
-    /// The time of its last change, if the file system records it.
+    /// The time of the file's last change, if the file system records it.
     pub modified: Option<SystemTime>,
-    /// The time of the last change to anything about it, in seconds and nanoseconds, on systems
-    /// that know it: another file in its place may have its time and length, and the permission to
-    /// read it is no part of its content.
+    /// The time of the last change to anything about the file, in seconds and nanoseconds, on
+    /// systems that know it: another file in its place may have its time and length, and the
+    /// permission to read the file is no part of its content.
     pub touched: Option<(i64, i64)>,
-    /// Its length in bytes.
+    /// The file's length in bytes.
     pub size: u64,
 }
 
 /// The reason why a file was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// It is longer than allowed: its length in bytes.
+    /// The file is longer than allowed: its length in bytes.
     TooLarge(u64),
-    /// It is a folder.
+    /// The path is a folder.
     IsFolder,
     /// The operating system's words.
     Other(String),

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::text::FilePath;
 
-/// A folder that only the user may look into, removed with all that is in it when this is dropped.
+/// A folder that only the user may look into. It is removed with all that is in it when the value
+/// is dropped.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
@@ -28,18 +29,18 @@ impl PrivateFolder {
         Err(std::io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Returns its name, which is random and cannot be guessed.
+    /// Returns the folder's name, which is random and cannot be guessed.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Creates a folder in it.
+    /// Creates a folder in the private folder.
     pub fn create_folder(&self, name: &str) -> std::io::Result<PathBuf> {
         let path = self.path.join(name);
         create_private(&path).map(|()| path)
     }
 
-    /// Writes a file in it.
+    /// Writes a file in the private folder.
     pub fn write(&self, name: &str, content: &[u8]) -> std::io::Result<PathBuf> {
         let path = self.path.join(name);
         std::fs::write(&path, content).map(|()| path)

@@ -17,9 +17,9 @@ pub fn processes_with(name: &str, value: &str) -> Vec<i32> {
 /// A process of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessEntry {
-    /// Its number.
+    /// The number of the process.
     pub number: i32,
-    /// The number of its parent.
+    /// The number of the process's parent.
     pub parent: i32,
 }
 

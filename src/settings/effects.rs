@@ -14,9 +14,9 @@ use crate::workspace::Snapshot;
 
 /// A settings file.
 pub(crate) struct SettingsFile {
-    /// Its folder.
+    /// The file's folder.
     pub(crate) folder: FilePath,
-    /// Its text.
+    /// The file's text.
     pub(crate) text: String,
 }
 

@@ -13,11 +13,11 @@ use crate::workspace::environments::Environment;
 /// A setting in force.
 #[derive(Debug, PartialEq)]
 pub struct SettingInForce {
-    /// Its dotted name; that of a severity ends with the rule's code.
+    /// The setting's dotted name; that of a severity ends with the rule's code.
     pub name: String,
-    /// Its value; `null` for a default that JSON cannot express.
+    /// The setting's value; `null` for a default that JSON cannot express.
     pub value: Value,
-    /// The place that it comes from.
+    /// The place that the setting comes from.
     pub source: SettingSource,
 }
 

@@ -6,13 +6,15 @@ use crate::text::{FilePath, TextRange};
 /// A problem of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingProblem {
-    /// The settings file that contains it; `None` for settings of a client or of the command line.
+    /// The settings file that contains the setting; `None` for settings of a client or of the
+    /// command line.
     pub file: Option<FilePath>,
     /// The setting, dotted.
     pub key: String,
-    /// The member or element of its value that is wrong, as written; `None` for all of it.
+    /// The member or element of the setting's value that is wrong, as written; `None` for the whole
+    /// value.
     pub part: Option<String>,
-    /// Its place in the settings file.
+    /// The problem's place in the settings file.
     pub range: TextRange,
     /// The problem, in words.
     pub message: String,

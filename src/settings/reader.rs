@@ -26,9 +26,9 @@ pub enum Origin {
 pub struct GivenSettings {
     /// The settings, a hash.
     pub value: Value,
-    /// Their origin.
+    /// The origin of the settings.
     pub origin: Origin,
-    /// The folder of the workspace that they hold for; `None` for all folders.
+    /// The folder of the workspace that the settings hold for; `None` for all folders.
     pub folder: Option<FilePath>,
 }
 

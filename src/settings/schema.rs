@@ -9,17 +9,18 @@ use crate::workspace::nodes::InferStep;
 /// A setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Its dotted name.
+    /// The setting's dotted name.
     pub name: &'static str,
-    /// The type of its value.
+    /// The type of the setting's value.
     pub kind: SettingType,
-    /// Its default as JSON; `null` where there is none, or where it depends on something else.
+    /// The setting's default as JSON; `null` where there is none, or where it depends on something
+    /// else.
     pub default: &'static str,
     /// The default in words, where JSON cannot express it.
     pub otherwise: Option<&'static str>,
-    /// Its meaning, in Markdown.
+    /// The setting's meaning, in Markdown.
     pub meaning: &'static str,
-    /// The origins that may set it.
+    /// The origins that may set the setting.
     pub who: Who,
     /// Whether each environment, and each folder of an editor, may have a value of its own.
     pub per_environment: bool,

@@ -11,7 +11,7 @@ use crate::settings::reader::{SettingsReader, set_if_read};
 /// The user's settings for functions of levels in an editor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunBackends {
-    /// Whether an editor offers to run them at all.
+    /// Whether an editor offers to run functions at all.
     pub enabled: bool,
     ruby: Option<String>,
     functions: Vec<String>,

@@ -26,13 +26,13 @@ const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 /// The user's settings for PuppetDB.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PuppetdbConfig {
-    /// Its address, without the path of a query; `None` asks no PuppetDB.
+    /// PuppetDB's address, without the path of a query; `None` asks no PuppetDB.
     pub url: Option<String>,
-    /// The certificate of the CA that signs its certificate, a PEM file.
+    /// The certificate of the CA that signs PuppetDB's certificate, a PEM file.
     pub ca: Option<FilePath>,
     /// The certificate that names the client, a PEM file.
     pub cert: Option<FilePath>,
-    /// The private key of that certificate, a PEM file.
+    /// The private key of the client's certificate, a PEM file.
     pub key: Option<FilePath>,
     /// A file with a token that names the client; `None` sends none.
     pub token_file: Option<FilePath>,
@@ -40,7 +40,7 @@ pub struct PuppetdbConfig {
     pub query: Option<String>,
     /// The age that the facts of a node may have; `None` for any.
     pub max_age: Option<Duration>,
-    /// How long it may send nothing; `None` for the usual time.
+    /// How long PuppetDB may send nothing; `None` for the usual time.
     pub timeout: Option<Duration>,
 }
 
@@ -123,18 +123,19 @@ impl Puppetdb {
         })
     }
 
-    /// Returns the condition that its nodes must meet; `None` for all active nodes.
+    /// Returns the condition that the nodes must meet; `None` for all active nodes.
     pub fn query(&self) -> Option<&str> {
         self.config.query.as_deref()
     }
 
-    /// Returns its address.
+    /// Returns PuppetDB's address.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Returns its state as a page, for people: the address, the condition, the answer that is kept
-    /// with its age, its nodes, those left out, the facts that were asked for, and the last failure.
+    /// Returns PuppetDB's state as a page, for people: the address, the condition, the answer that
+    /// is kept with its age, its nodes, those left out, the facts that were asked for, and the last
+    /// failure.
     pub fn page(&self) -> String {
         let KeptState { answer, failure } = self.kept.state();
         let mut lines = vec![format!("PuppetDB at {}", self.url)];

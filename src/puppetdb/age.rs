@@ -45,7 +45,7 @@ pub(super) fn age_words(age: Duration) -> String {
 pub struct OldNodes {
     /// How many nodes there are.
     pub count: usize,
-    /// The names of the first of them.
+    /// The names of the first of the nodes.
     pub names: Vec<String>,
 }
 

@@ -30,14 +30,14 @@ pub struct KeptAnswer {
 struct Statement {
     /// The address of the PuppetDB.
     puppetdb: String,
-    /// The fields that it was asked for.
+    /// The fields that the PuppetDB was asked for.
     fields: Vec<String>,
     /// The number of nodes.
     nodes: usize,
     /// The nodes that were left out for the age of their facts.
     #[serde(default)]
     old: OldNodes,
-    /// When it was asked, in seconds since 1970.
+    /// When the PuppetDB was asked, in seconds since 1970.
     time: u64,
     /// The SHA-256 of the rows.
     digest: String,
@@ -46,9 +46,9 @@ struct Statement {
 /// The last request that gave no answer.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 struct FailedRequest {
-    /// Why, in words.
+    /// Why the request gave no answer, in words.
     reason: String,
-    /// When, in seconds since 1970.
+    /// When the request failed, in seconds since 1970.
     time: u64,
 }
 
@@ -64,11 +64,11 @@ pub struct KeptState {
 /// An answer that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerState {
-    /// Its age in words: `3 h`.
+    /// The answer's age in words: `3 h`.
     pub age: String,
-    /// The number of its nodes.
+    /// The number of the answer's nodes.
     pub nodes: usize,
-    /// The nodes that it lacks because their facts were too old.
+    /// The nodes that the answer lacks because their facts were too old.
     pub old: OldNodes,
     /// The fields that were asked for.
     pub fields: Vec<String>,

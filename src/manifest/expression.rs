@@ -34,7 +34,7 @@ pub(super) enum CallArgument {
 /// The names that a string may use for parts of the place that contains it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Surroundings<'a> {
-    /// The class around it: its `$title` and `$name`.
+    /// The class around the string: its `$title` and `$name`.
     pub class: Option<&'a str>,
     /// The module that the file belongs to: its `$module_name`.
     pub module: Option<&'a str>,

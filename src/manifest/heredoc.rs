@@ -55,7 +55,7 @@ impl<'t> HeredocEnds<'t> {
 pub(super) struct HeredocTag<'t> {
     /// The word that ends the heredoc.
     pub name: &'t str,
-    /// Whether its text has interpolation.
+    /// Whether the heredoc's text has interpolation.
     pub interpolates: bool,
     /// The length of `@( … )` in bytes.
     pub length: usize,

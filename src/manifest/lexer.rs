@@ -55,7 +55,7 @@ pub(super) struct Lexer<'t> {
     pub is_too_deep: bool,
     language: Language,
     nesting: usize,
-    /// Behind the texts of the heredocs of this line, which the next line end skips.
+    /// The byte behind the texts of the heredocs of this line, which the next line end skips.
     behind_heredocs: Option<usize>,
     /// The lines that end heredocs, found when the first heredoc is read.
     heredoc_ends: Option<Rc<HeredocEnds<'t>>>,
@@ -221,7 +221,7 @@ impl<'t> Lexer<'t> {
         self.text[self.at..].chars().next().map_or(1, char::len_utf8)
     }
 
-    /// Returns the length of the blank beyond ASCII at the current place; 0 if it is none.
+    /// Returns the length of the blank beyond ASCII at the current place; 0 if there is none.
     fn blank_length(&self) -> usize {
         let character = self.text[self.at..].chars().next();
         character

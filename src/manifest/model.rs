@@ -32,9 +32,9 @@ pub struct Manifest {
 /// A part of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// Its bytes.
+    /// The bytes of the part.
     pub range: TextRange,
-    /// As written.
+    /// The text as written.
     pub text: String,
 }
 
@@ -54,7 +54,7 @@ pub enum DefinitionKind {
 /// A class, defined type, function or plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// Its kind.
+    /// The kind of the definition.
     pub kind: DefinitionKind,
     /// The full name: that of the classes around it comes first. Without leading `::`.
     pub name: String,
@@ -64,11 +64,11 @@ pub struct Definition {
     pub range: TextRange,
     /// The parent class's name without leading `::`.
     pub inherits: Option<Excerpt>,
-    /// In the order of the text.
+    /// The parameters, in the order of the text.
     pub parameters: NamedList<Parameter>,
     /// The type behind `>>`, that a function or plan returns.
     pub return_type: Option<Excerpt>,
-    /// The comment above it.
+    /// The comment above the definition.
     pub documentation: Documentation,
     /// Whether the header does not parse and was read line by line: then parameters may be missing
     /// or wrong.
@@ -78,9 +78,9 @@ pub struct Definition {
 /// A parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// Without `$`.
+    /// The parameter's name, without `$`.
     pub name: String,
-    /// Its variable, with `$`.
+    /// The bytes of the parameter's variable, with `$`.
     pub range: TextRange,
     /// The type as written.
     pub data_type: Option<Excerpt>,
@@ -88,9 +88,10 @@ pub struct Parameter {
     pub default: Option<Excerpt>,
     /// The default's value where it is literal.
     pub value: Option<Literal>,
-    /// Whether it takes all further arguments (`*$rest`).
+    /// Whether the parameter takes all further arguments (`*$rest`).
     pub captures_rest: bool,
-    /// Its text in the documentation of the definition, else the comment beside it.
+    /// The parameter's text in the documentation of the definition, else the comment beside the
+    /// parameter.
     pub documentation: Option<String>,
 }
 
@@ -103,14 +104,14 @@ impl HasName for Parameter {
 /// A function in Ruby: `Puppet::Functions.create_function(:name) do … end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RubyFunction {
-    /// Its name as written.
+    /// The function's name as written.
     pub name: String,
     /// The bytes of the name in the text, with its colon or quotes.
     pub name_range: TextRange,
-    /// The comment above it.
+    /// The comment above the function.
     pub documentation: Documentation,
-    /// The ways to call it, in the order of the text; `None` where the file holds code that may add
-    /// to them or change them.
+    /// The ways to call the function, in the order of the text; `None` where the file holds code
+    /// that may add to them or change them.
     pub signatures: Option<Vec<FunctionSignature>>,
 }
 
@@ -132,9 +133,9 @@ pub struct FunctionSignature {
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionParameter {
-    /// Its name, without `$`.
+    /// The parameter's name, without `$`.
     pub name: String,
-    /// Its type, as written in Puppet's language; `None` for any.
+    /// The parameter's type, as written in Puppet's language; `None` for any.
     pub data_type: Option<String>,
 }
 
@@ -153,7 +154,7 @@ pub struct Documentation {
 /// The documentation of a parameter in a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentedParameter {
-    /// Without `$`.
+    /// The parameter's name, without `$`.
     pub name: String,
     /// The name's bytes in the comment.
     pub range: TextRange,
@@ -164,15 +165,15 @@ pub struct DocumentedParameter {
 /// `type NAME = TYPE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeAlias {
-    /// As written.
+    /// The alias's name as written.
     pub name: String,
-    /// Its bytes.
+    /// The name's bytes.
     pub name_range: TextRange,
     /// The whole definition.
     pub range: TextRange,
-    /// The type that it stands for.
+    /// The type that the alias stands for.
     pub data_type: Excerpt,
-    /// The comment above it.
+    /// The comment above the alias.
     pub documentation: Documentation,
 }
 
@@ -198,7 +199,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// Returns the string, if it is one.
+    /// Returns the string, if the literal is one.
     pub fn as_str(&self) -> Option<&str> {
         if let Literal::String(text) = self { Some(text) } else { None }
     }
@@ -209,9 +210,9 @@ impl Literal {
 pub struct TextPattern {
     /// The bytes of the expression.
     pub range: TextRange,
-    /// In order; no two texts are neighbours.
+    /// The pieces in order; no two texts are neighbours.
     pub pieces: Vec<TextPiece>,
-    /// Whether `$title`, `$name` or `$module_name` was replaced by its value there.
+    /// Whether `$title`, `$name` or `$module_name` was replaced by its value in the pieces.
     pub resolved: bool,
 }
 
@@ -234,7 +235,7 @@ impl TextPattern {
         }
     }
 
-    /// With `*` for each part that is not known.
+    /// Returns the text, with `*` for each part that is not known.
     pub fn wildcard_text(&self) -> String {
         self.pieces
             .iter()
@@ -274,7 +275,7 @@ impl ReaderFunction {
         })
     }
 
-    /// Returns its name.
+    /// Returns the function's name.
     pub fn name(self) -> &'static str {
         match self {
             ReaderFunction::Lookup => "lookup",
@@ -337,14 +338,14 @@ pub struct ReaderCall {
     pub includes: bool,
     /// Whether the value goes straight to `Sensitive` or `Sensitive.new`, which wraps it.
     pub is_wrapped: bool,
-    /// The index of the innermost definition around it.
+    /// The index of the innermost definition around the call.
     pub definition: Option<usize>,
 }
 
 /// A merge strategy that a call asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedMerge {
-    /// The bytes that state it: an argument, or the function's name.
+    /// The bytes that state the strategy: an argument, or the function's name.
     pub range: TextRange,
     /// The strategy.
     pub strategy: AskedStrategy,
@@ -357,12 +358,12 @@ pub enum AskedStrategy {
     Literal(Literal),
     /// A variable.
     Variable {
-        /// Its name.
+        /// The variable's name.
         name: String,
-        /// Its value, where it is assigned once in the definition and literally. For a parameter its
-        /// default, which data or a declaration may replace.
+        /// The variable's value, where it is assigned once in the definition and literally. For a
+        /// parameter its default, which data or a declaration may replace.
         value: Option<Literal>,
-        /// Whether it is a parameter of the definition around the call.
+        /// Whether the variable is a parameter of the definition around the call.
         parameter: bool,
     },
     /// Anything else.
@@ -403,26 +404,26 @@ pub enum UseKind {
 /// A place that declares, inherits or names a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassUse {
-    /// How.
+    /// The way in which the place uses the class.
     pub kind: UseKind,
     /// The class's name, in lower case and without leading `::`; `None` when nothing is known.
     pub class: Option<TextPattern>,
-    /// The bytes of the expression that names it.
+    /// The bytes of the expression that names the class.
     pub range: TextRange,
     /// The parameters that are given explicitly; others are looked up.
     pub gives: Vec<Attribute>,
     /// Whether parameters may be given that the text does not name (`* => $hash`).
     pub gives_more: bool,
-    /// The index of the innermost definition around it.
+    /// The index of the innermost definition around the place.
     pub definition: Option<usize>,
-    /// The index of the node block around it.
+    /// The index of the node block around the place.
     pub node: Option<usize>,
 }
 
 /// A parameter that a declaration gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
-    /// Its name.
+    /// The parameter's name.
     pub name: String,
     /// The name's bytes.
     pub range: TextRange,
@@ -446,7 +447,7 @@ pub enum NodeName {
 /// `node … { … }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeBlock {
-    /// Each with its bytes.
+    /// The names, each with its bytes.
     pub names: Vec<(NodeName, TextRange)>,
     /// From the keyword to the end of the block.
     pub range: TextRange,
@@ -486,7 +487,8 @@ impl Manifest {
 }
 
 impl Definition {
-    /// Returns the way to call it, if it is a function whose header was read by the grammar.
+    /// Returns the way to call the definition, if it is a function whose header was read by the
+    /// grammar.
     pub fn signature(&self) -> Option<FunctionSignature> {
         if self.kind != DefinitionKind::Function || self.recovered {
             return None;

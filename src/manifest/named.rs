@@ -8,7 +8,7 @@ use crate::text::work::{Work, count_work};
 
 /// An item of a [`NamedList`].
 pub trait HasName {
-    /// Returns its name.
+    /// Returns the item's name.
     fn name(&self) -> &str;
 }
 
@@ -16,8 +16,8 @@ pub trait HasName {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedList<T> {
     items: Vec<T>,
-    /// The hashes of their names in order, each with the number of its item. A search reads a name
-    /// only where the hashes are equal: names lie scattered in memory.
+    /// The hashes of the names of the items in order, each with the number of its item. A search
+    /// reads a name only where the hashes are equal: names lie scattered in memory.
     by_hash: Box<[(u32, u32)]>,
 }
 

@@ -18,7 +18,7 @@ use literals::{ReadHash, read_hash, read_literal};
 /// A host that a spec describes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DescribedHost {
-    /// Its certname: `describe 'name'`, or `let(:node)`.
+    /// The host's certname: `describe 'name'`, or `let(:node)`.
     pub name: String,
     /// `let(:facts)`: the literal members of the hash.
     pub facts: Option<Literal>,
@@ -78,9 +78,9 @@ const EXAMPLES: [&str; 4] = ["it", "specify", "example", "its"];
 const GROUPS: [&str; 3] = ["context", "describe", "example_group"];
 /// The words that define a context for use in other groups.
 const SHARED: [&str; 3] = ["shared_context", "shared_examples", "shared_examples_for"];
-/// The words that use such a context in place.
+/// The words that use a shared context in place.
 const INCLUDES: [&str; 2] = ["include_context", "include_examples"];
-/// The words that use it as a group of its own.
+/// The words that use a shared context as a group of its own.
 const BEHAVES: [&str; 2] = ["it_behaves_like", "it_should_behave_like"];
 
 /// Finds the shared contexts of a text by their names, wherever they are defined.

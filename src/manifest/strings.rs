@@ -8,7 +8,7 @@ use crate::text::TextRange;
 
 /// A string in double quotes.
 pub(super) enum Quoted {
-    /// It has neither escapes nor interpolation.
+    /// The string has neither escapes nor interpolation.
     Plain,
     Segments(Vec<StringSegment>),
 }

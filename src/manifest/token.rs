@@ -70,7 +70,7 @@ pub(super) enum StringSegment {
     Variable {
         /// The name without the sign.
         name: String,
-        /// Its bytes, without the sign.
+        /// The name's bytes, without the sign.
         range: TextRange,
     },
     /// The tokens of `${ … }`.

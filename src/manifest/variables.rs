@@ -7,11 +7,11 @@ use crate::text::TextRange;
 /// A place that names a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableUse {
-    /// Its name, without `$` and without a leading `::`.
+    /// The variable's name, without `$` and without a leading `::`.
     pub name: String,
     /// The bytes of the name as written, without `$`.
     pub range: TextRange,
-    /// Whether it stands between the bars of a lambda, which declare variables.
+    /// Whether the name stands between the bars of a lambda, which declare variables.
     pub in_bars: bool,
 }
 

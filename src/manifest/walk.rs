@@ -76,11 +76,11 @@ enum Block {
 /// The place of a block's body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Body {
-    /// The token that opens it.
+    /// The token that opens the body.
     At(usize),
-    /// The next brace opens it.
+    /// The next brace opens the body.
     Next,
-    /// It was opened in a part of the text that was lexed before.
+    /// The body was opened in a part of the text that was lexed before.
     Before,
 }
 

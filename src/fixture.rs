@@ -51,9 +51,9 @@ const SCOPES: &str = "scopes.jsonl";
 pub(crate) struct Fixture {
     /// The disk.
     pub(crate) fs: MemoryFs,
-    /// The workspace that was read from it.
+    /// The workspace that was read from the disk.
     pub(crate) workspace: Workspace,
-    /// Its state after that, with the selected node.
+    /// The workspace's state after that reading, with the selected node.
     pub(crate) snapshot: Snapshot,
     /// The settings.
     pub(crate) settings: Settings,

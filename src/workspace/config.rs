@@ -19,7 +19,7 @@ pub(super) const HIERA_CONFIG: &str = "hiera.yaml";
 pub struct WorkspaceConfig {
     /// The settings of the environments that are not among `environments`.
     pub common: EnvironmentConfig,
-    /// The settings of those that have settings of their own, by their folders.
+    /// The settings of the environments that have settings of their own, by their folders.
     pub environments: BTreeMap<FilePath, EnvironmentConfig>,
     /// The name of the file that configures an environment, relative to its folder.
     pub hiera_config: String,
@@ -38,7 +38,7 @@ pub struct WorkspaceConfig {
 pub struct EnvironmentConfig {
     /// The version of Puppet to agree with.
     pub puppet: PuppetVersion,
-    /// Its name, where its folder does not show it; `None` assumes `production`.
+    /// The environment's name, where its folder does not show it; `None` assumes `production`.
     pub name: Option<String>,
     /// Folders of modules, relative to the environment; `None` reads environment.conf, then takes
     /// Puppet's habit.
@@ -109,7 +109,7 @@ pub struct NodesConfig {
     pub derive: Arc<[DeriveRule]>,
     /// The certname of the node whose values are shown unless another is chosen.
     pub default: Option<String>,
-    /// The ways in which nodes become known beyond those files.
+    /// The ways in which nodes become known beyond the files of `sources`.
     pub infer: Steps,
 }
 

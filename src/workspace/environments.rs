@@ -30,14 +30,14 @@ use crate::text::FilePath;
 /// The environments of a workspace.
 #[derive(Debug, Default)]
 pub struct Environments {
-    /// Those with a config at its usual place first, and of these those with the longest path, so
-    /// that the nearest is found first. Others follow in the order of their rank.
+    /// The environments with a config at their usual place first, and of these those with the
+    /// longest path, so that the nearest is found first. Others follow in the order of their rank.
     pub all: Vec<Arc<Environment>>,
     /// The configs that govern nothing, in the order of their rank.
     pub(super) candidates: Vec<UnusedConfig>,
-    /// The nodes of all of them, each once, once they were asked for.
+    /// The nodes of all environments, each once, once they were asked for.
     pub(super) distinct_nodes: OnceLock<Vec<Arc<Node>>>,
-    /// Each of them in few words, once they were asked for.
+    /// Each environment in few words, once the overviews were asked for.
     pub(super) overviews: OnceLock<Vec<Overview>>,
 }
 
@@ -45,57 +45,58 @@ pub struct Environments {
 /// it.
 #[derive(Debug)]
 pub struct Environment {
-    /// Its folder.
+    /// The environment's folder.
     pub root: FilePath,
-    /// Its name, as `%{environment}` gives it.
+    /// The environment's name, as `%{environment}` gives it.
     pub name: String,
-    /// Its `hiera.yaml`, or the config that Puppet takes in its place; `None` when its layer has
-    /// no data.
+    /// The environment's `hiera.yaml`, or the config that Puppet takes in its place; `None` when
+    /// the environment's layer has no data.
     pub config: Option<Arc<HieraConfig>>,
     /// The global layer's `hiera.yaml`, if the user has named one; Puppet's defaults where there is
     /// no such file.
     pub global: Option<Arc<HieraConfig>>,
-    /// The modules on its module path, by name.
+    /// The modules on the environment's module path, by name.
     pub modules: BTreeMap<String, Module>,
-    /// The modules on its module path that Puppet passes over.
+    /// The modules on the environment's module path that Puppet passes over.
     pub refused: Vec<RefusedModule>,
-    /// Its own manifests, which Puppet reads at the start of every compile: a file or a folder,
-    /// whether it exists or not.
+    /// The environment's own manifests, which Puppet reads at the start of every compile: a file or
+    /// a folder, whether it exists or not.
     pub main_manifests: FilePath,
-    /// The locations of its levels, those of modules included, with the paths that they can name.
+    /// The locations of the environment's levels, those of modules included, with the paths that
+    /// they can name.
     pub reach: Vec<Reach>,
-    /// The folders that its levels read from, up to the first token, where path mappings put them.
-    /// A folder that holds the whole environment is left out.
+    /// The folders that the environment's levels read from, up to the first token, where path
+    /// mappings put them. A folder that holds the whole environment is left out.
     pub datadirs: Vec<FilePath>,
     /// Whether all locations read one format, as the index does: it reads a file as the first
     /// level that can name it.
     pub are_formats_one: bool,
-    /// The datadirs of its configs that are not where the configs say, and were found elsewhere in
-    /// the repository.
+    /// The datadirs of the environment's configs that are not where the configs say, and were found
+    /// elsewhere in the repository.
     pub sought_datadirs: Vec<RelocatedDatadir>,
     /// Other configs that read data which this environment governs.
     pub others: Vec<OtherConfig>,
-    /// Its levels that cannot be read, those of modules included.
+    /// The environment's levels that cannot be read, those of modules included.
     pub(super) unread: Vec<Arc<Level>>,
-    /// Answers computed about it.
+    /// Answers computed about the environment.
     pub(super) cache: EnvironmentCache,
 }
 
 /// A module of an environment.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// Its folder.
+    /// The module's folder.
     pub root: FilePath,
-    /// Its `hiera.yaml`, if it has one.
+    /// The module's `hiera.yaml`, if it has one.
     pub config: Option<Arc<HieraConfig>>,
 }
 
 /// A module that Puppet passes over for its metadata.json.
 #[derive(Clone, Debug)]
 pub struct RefusedModule {
-    /// Its name.
+    /// The module's name.
     pub name: String,
-    /// Its metadata.json.
+    /// The module's metadata.json.
     pub metadata: FilePath,
     /// The fault for which Puppet refuses the module.
     pub fault: MetadataFault,
@@ -104,11 +105,11 @@ pub struct RefusedModule {
 /// A fault of a metadata.json for which Puppet refuses the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetadataFault {
-    /// It is no JSON, with `strict=error`.
+    /// The metadata.json is no JSON, with `strict=error`.
     NotJson,
-    /// These members are missing.
+    /// The metadata.json lacks these members.
     Missing(Vec<&'static str>),
-    /// Its `dependencies` is no list.
+    /// The member `dependencies` of the metadata.json is no list.
     NoListOfDependencies,
 }
 
@@ -117,7 +118,7 @@ pub enum MetadataFault {
 pub struct OtherConfig {
     /// The config.
     pub config: Arc<HieraConfig>,
-    /// Whether it belongs to tests or examples.
+    /// Whether the config belongs to tests or examples.
     pub is_sample: bool,
     /// The files that the environment governs and this config reads, too.
     pub shared: BTreeSet<FilePath>,
@@ -130,9 +131,9 @@ pub struct OtherConfig {
 pub(super) struct UnusedConfig {
     /// The config.
     pub(super) path: FilePath,
-    /// The existing files that it reads.
+    /// The existing files that the config reads.
     pub(super) files: BTreeSet<FilePath>,
-    /// Whether it belongs to tests or examples.
+    /// Whether the config belongs to tests or examples.
     pub(super) is_sample: bool,
 }
 
@@ -202,7 +203,7 @@ impl Environments {
 
 impl Environment {
     /// Whether the file is data or configuration of this environment. Encrypted data is, wherever
-    /// it lies in its folder.
+    /// it lies in the environment's folder.
     pub fn governs_file(&self, path: &FilePath) -> bool {
         let role = self.file_role(path);
         role.is_config
@@ -254,13 +255,13 @@ impl Environment {
         (0..self.reach.len()).filter(|number| fits(&self.reach[*number])).collect()
     }
 
-    /// Whether its folder names it, as `environments/production` does.
+    /// Whether the environment's folder names it, as `environments/production` does.
     pub fn is_named_by_folder(&self) -> bool {
         self.root.parent().is_some_and(|parent| parent.name() == "environments")
     }
 
-    /// Whether the data of other environments may lie here, too, with files that all of them read: a
-    /// location has the environment's name, and no folder tells which one this is.
+    /// Whether the data of other environments may lie here, too, with files that all of them read:
+    /// a location has the environment's name, and no folder tells which environment this is.
     pub(super) fn may_hold_others(&self) -> bool {
         !self.is_named_by_folder()
             && self.reach.iter().any(|reach| {
@@ -269,7 +270,7 @@ impl Environment {
             })
     }
 
-    /// Returns all its configs with their layers, in order of priority.
+    /// Returns all configs of the environment with their layers, in order of priority.
     pub fn all_configs(&self) -> impl Iterator<Item = (Layer, &Arc<HieraConfig>)> {
         let global = self.global.iter().map(|config| (Layer::Global, config));
         let modules = self.modules.iter().filter_map(|(name, module)| {
@@ -279,13 +280,14 @@ impl Environment {
         global.chain(own).chain(modules)
     }
 
-    /// Returns the config that governs its data: its own, or the global layer's where it has none.
+    /// Returns the config that governs the environment's data: its own, or the global layer's where
+    /// the environment has none.
     pub fn governing_config(&self) -> Option<&Arc<HieraConfig>> {
         self.config.as_ref().or(self.global.as_ref())
     }
 
-    /// Returns the config at `path`: one of its own, or another that reads its data and is no
-    /// sample.
+    /// Returns the config at `path`: one of the environment's own, or another that reads the
+    /// environment's data and is no sample.
     pub fn config_at(&self, path: &FilePath) -> Option<&HieraConfig> {
         let own = self.all_configs().map(|(_, config)| &**config);
         let others = self.others.iter().filter(|other| !other.is_sample);
@@ -379,7 +381,8 @@ impl Environment {
         })
     }
 
-    /// Returns the names of its own levels with a location that can name none of these files.
+    /// Returns the names of the environment's own levels with a location that can name none of
+    /// these files.
     pub(super) fn find_levels_without(&self, files: &[&FilePath]) -> Vec<String> {
         let has_own_name = self
             .reach
@@ -411,13 +414,15 @@ impl Environment {
         }
     }
 
-    /// Whether some level of it cannot be read, and may hold a root key. `has_source` returns
-    /// whether the source of a function is here: that function may differ from the published one.
+    /// Whether some level of the environment cannot be read, and may hold a root key. `has_source`
+    /// returns whether the source of a function is here: that function may differ from the
+    /// published one.
     pub fn may_have_unread(&self, root: &str, has_source: impl Fn(&str) -> bool) -> bool {
         self.unread.iter().any(|level| !level.excludes_key(root) || has_source(&level.backend.name))
     }
 
-    /// Computes the paths that its levels can read, and the levels that cannot be read.
+    /// Computes the paths that the environment's levels can read, and the levels that cannot be
+    /// read.
     pub(super) fn with_reach(mut self) -> Environment {
         let mut reach = Vec::new();
         let mut datadirs = Vec::new();
@@ -463,7 +468,7 @@ impl Environment {
         self
     }
 
-    /// Returns the ways in which its levels can name a file.
+    /// Returns the ways in which the environment's levels can name a file.
     pub fn path_matches<'a>(
         &'a self,
         path: &'a FilePath,
@@ -497,8 +502,8 @@ impl Environment {
             && self.agreed_variables(path).contains_key("environment")
     }
 
-    /// Returns the variables that are the same in the most literal ways in which its levels can name
-    /// a file.
+    /// Returns the variables that are the same in the most literal ways in which the environment's
+    /// levels can name a file.
     fn agreed_variables(&self, path: &FilePath) -> Bindings {
         let mut matches = self.literal_matches(path).into_iter();
         let mut agreed = matches.next().map(|(_, it)| it.bindings().clone()).unwrap_or_default();

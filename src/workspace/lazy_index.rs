@@ -8,10 +8,10 @@ use crate::text::FilePath;
 #[derive(Debug)]
 pub(super) struct LazyIndex<I> {
     done: OnceLock<I>,
-    /// The last index that was computed when this was made, and the changes since.
+    /// The last index that was computed when this lazy index was made, and the changes since.
     before: Option<(I, Changed)>,
-    /// An index between them that was not computed yet, and the changes since. Another thread may
-    /// have computed it by the time when this is needed.
+    /// An index between `before` and this lazy index that was not computed yet, and the changes
+    /// since. Another thread may have computed it by the time this lazy index is needed.
     under_way: Option<(Weak<LazyIndex<I>>, Changed)>,
 }
 

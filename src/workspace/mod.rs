@@ -150,19 +150,19 @@ impl Workspace {
         current.snapshot.clone()
     }
 
-    /// Returns the revision that it is at.
+    /// Returns the revision that the workspace is at.
     pub fn revision(&self) -> u64 {
         self.revision.load(Ordering::SeqCst)
     }
 
-    /// Returns a token that is cancelled when the workspace is at another revision than now. To ask
-    /// it waits for no lock.
+    /// Returns a token that is cancelled when the workspace is at another revision than now. Asking
+    /// the token waits for no lock.
     pub fn until_next_revision(&self) -> CancelToken {
         let (revision, now) = (self.revision.clone(), self.revision());
         CancelToken::new(move || revision.load(Ordering::SeqCst) != now)
     }
 
-    /// Returns its folders, each once.
+    /// Returns the workspace's folders, each once.
     pub fn folders(&self) -> &[FilePath] {
         &self.folders
     }

@@ -18,13 +18,13 @@ use crate::text::FilePath;
 /// The versions on disk of the files that editors hold.
 #[derive(Clone, Debug)]
 pub struct SavedFiles {
-    /// By path; `None` for a file that only an editor has.
+    /// The versions by path; `None` for a file that only an editor has.
     versions: Vec<FileVersion>,
     disk_entries: Arc<BTreeMap<FilePath, DiskEntry>>,
 }
 
 impl SavedFiles {
-    /// Whether both are of one reading of the disk.
+    /// Whether both sets of versions are of one reading of the disk.
     pub fn is_of_same_disk(&self, other: &SavedFiles) -> bool {
         Arc::ptr_eq(&self.disk_entries, &other.disk_entries)
     }
@@ -173,7 +173,7 @@ type FileVersion = (FilePath, Option<Arc<File>>);
 struct VersionsDifference<'v> {
     /// The versions with another text.
     touched: Vec<(&'v FilePath, Option<&'v Arc<File>>)>,
-    /// Whether one of them shapes environments, before or after.
+    /// Whether one of the touched files shapes environments, before or after.
     is_shaping: bool,
     /// Whether no file comes or goes.
     are_names_same: bool,

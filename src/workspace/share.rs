@@ -16,7 +16,7 @@ const MAX_SHARES: usize = 1000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Share {
-    /// Its number, from 1.
+    /// The share's number, from 1.
     pub number: usize,
     /// How many shares there are.
     pub count: usize,

@@ -20,9 +20,10 @@ use crate::text::{CancelToken, FileId, FilePath, PartId, Span, TextRange};
 /// One revision.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// Its number; a later revision's is greater.
+    /// The revision's number; a later revision's is greater.
     pub revision: u64,
-    /// Whether the folders have been read: before that, other files may be missing from it.
+    /// Whether the folders have been read: before that, other files may be missing from the
+    /// snapshot.
     pub complete: bool,
     pub(super) config: Arc<WorkspaceConfig>,
     pub(super) folders: Arc<Vec<FilePath>>,
@@ -190,7 +191,7 @@ impl Snapshot {
         &self.environments
     }
 
-    /// Returns the settings that it was made with.
+    /// Returns the settings that the snapshot was made with.
     pub fn config(&self) -> &WorkspaceConfig {
         &self.config
     }
@@ -222,7 +223,7 @@ impl Snapshot {
         })
     }
 
-    /// Returns the errors of those sources, with their files.
+    /// Returns the errors of the sources of nodes, with their files.
     pub fn source_errors(&self) -> &[(FilePath, String)] {
         &self.source_errors
     }

@@ -34,9 +34,9 @@ const TUPLES: usize = 4096;
 /// The role of a file in an environment.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::workspace) struct Role {
-    /// Whether it is one of the environment's configs.
+    /// Whether the file is one of the environment's configs.
     pub is_config: bool,
-    /// The number of the location that decides how it is read, if some level can read it.
+    /// The number of the location that decides how the file is read, if some level can read it.
     pub reach: Option<usize>,
 }
 
@@ -97,9 +97,9 @@ impl Default for EnvironmentCache {
 /// A level in the scopes that were asked for.
 #[derive(Debug)]
 pub(in crate::workspace) struct LevelMemo {
-    /// Kept alive so that no other level can get its address.
+    /// The level, kept alive so that no other level can get its address.
     _level: Arc<Level>,
-    /// The variables that decide its locations.
+    /// The variables that decide the level's locations.
     pub variables: DecisiveVariables,
     located: Memo<String, Arc<[Location]>>,
     /// The class of each node: nodes of one class have the same locations, and read a file of the
@@ -136,7 +136,8 @@ impl EnvironmentCache {
     pub(in crate::workspace) fn level_locations(&self, level: &LevelQuery<'_>) -> LevelLocations {
         let LevelQuery { config, level, scope, undefined_may_fail, locate } = *level;
         let Some(memo) = self.level_memo(config, level) else { return locate() };
-        // The memo may have it from a caller for which an undefined variable is no error.
+        // The memo may have the locations from a caller for which an undefined variable is no
+        // error.
         if undefined_may_fail && memo.variables.has_undefined(scope) {
             return locate();
         }

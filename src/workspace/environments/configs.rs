@@ -13,7 +13,7 @@ use crate::workspace::files::kinds::FileKind;
 pub(in crate::workspace) struct Configs(BTreeMap<FilePath, Arc<File>>);
 
 impl Configs {
-    /// Those among these files.
+    /// Selects the files that shape environments among these files.
     pub(in crate::workspace) fn select_configs(
         files: impl Iterator<Item = Arc<File>>,
         settings: &WorkspaceConfig,
@@ -30,17 +30,17 @@ impl Configs {
         self.0.get(path)
     }
 
-    /// Returns their paths, in order.
+    /// Returns the paths of the files, in order.
     pub(in crate::workspace) fn paths(&self) -> impl Iterator<Item = &FilePath> + Clone {
         self.0.keys()
     }
 
-    /// Those files, in the order of their paths.
+    /// Returns the files, in the order of their paths.
     pub(in crate::workspace) fn files(&self) -> impl Iterator<Item = &Arc<File>> {
         self.0.values()
     }
 
-    /// Returns the text of one of them.
+    /// Returns the text of one of the files.
     pub(in crate::workspace) fn text_of(&self, path: &FilePath) -> Option<String> {
         Some(self.file(path)?.text()?.to_str().into_owned())
     }

@@ -14,7 +14,7 @@ pub struct RelocatedDatadir {
     pub config: FilePath,
     /// The datadir as written.
     pub written: String,
-    /// Where it was found; tokens are as written.
+    /// The path at which the datadir was found; tokens are as written.
     pub found: FilePath,
 }
 

@@ -37,15 +37,15 @@ pub(super) struct Discovery<'a> {
 pub(super) struct Candidate {
     /// The config, with its datadirs placed.
     pub(super) config: HieraConfig,
-    /// The layer that it configures.
+    /// The layer that the config configures.
     pub(super) role: Layer,
-    /// The folder of the environment that it would make.
+    /// The folder of the environment that the config would make.
     pub(super) root: FilePath,
     /// The datadirs that were found elsewhere.
     pub(super) sought: Vec<RelocatedDatadir>,
-    /// Whether it belongs to tests or examples.
+    /// Whether the config belongs to tests or examples.
     pub(super) is_sample: bool,
-    /// The existing files that it reads.
+    /// The existing files that the config reads.
     pub(super) files: BTreeSet<FilePath>,
 }
 
@@ -71,7 +71,7 @@ struct Modules {
 }
 
 impl Modules {
-    /// Creates those of a folder that is one module.
+    /// Creates the modules of a folder that is one module.
     fn new_lone((name, module): (String, Module)) -> Modules {
         Modules { taken: BTreeMap::from([(name, module)]), refused: Vec::new() }
     }

@@ -14,17 +14,18 @@ pub struct Overview {
     /// The config of the environment's own layer, else that of the only module that has one: a
     /// module that was opened by itself. `None` where there is neither.
     pub config: Option<FilePath>,
-    /// The number of data files that its levels can read.
+    /// The number of data files that the environment's levels can read.
     pub data_files: usize,
     /// The assumptions, in words: the environment's name where locations use it and neither its
     /// folder nor a setting states it, and each datadir that was found at another path than its
     /// config's.
     pub assumed: Vec<String>,
-    /// The sources of its nodes, those with most nodes first.
+    /// The sources of the environment's nodes, those with most nodes first.
     pub nodes: Vec<NodesFrom>,
-    /// The number of kinds of nodes that the names of its data files show, where no node is known.
+    /// The number of kinds of nodes that the names of the environment's data files show, where no
+    /// node is known.
     pub kinds: usize,
-    /// The folders of these files.
+    /// The folders of the data files whose names show kinds of nodes.
     pub kinds_from: Vec<FilePath>,
 }
 

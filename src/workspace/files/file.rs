@@ -20,11 +20,11 @@ use crate::yaml::document::Document;
 /// A version of a file.
 #[derive(Debug)]
 pub struct File {
-    /// Its number, the same for all versions.
+    /// The file's number, the same for all versions.
     pub id: FileId,
-    /// Its path.
+    /// The file's path.
     pub path: FilePath,
-    /// Its content.
+    /// The file's content.
     pub content: Content,
     /// The version on disk; `None` for a text that an editor holds.
     pub stamp: Option<Stamp>,
@@ -37,16 +37,16 @@ pub struct File {
 struct Read {
     /// The tree of the whole text, once it was looked into.
     tree: OnceLock<Arc<Tree>>,
-    /// Its data, read in each format.
+    /// The data of the text, read in each format.
     data: [OnceLock<Arc<DataFile>>; DataFormat::COUNT],
-    /// The declarations and reads of its code, as a file of this module.
+    /// The declarations and reads of the code in the text, as a file of this module.
     code: OnceLock<(Option<Arc<str>>, Arc<Manifest>)>,
-    /// The version of the config that it is by its content.
+    /// The version of the config that the text is by its content.
     config_version: OnceLock<Option<ConfigVersion>>,
 }
 
 impl Read {
-    /// Returns where its data in a format is kept, once it is read.
+    /// Returns where the data of the text in a format is kept, once it is read.
     fn data_slot(&self, format: DataFormat) -> &OnceLock<Arc<DataFile>> {
         &self.data[format as usize]
     }
@@ -59,8 +59,8 @@ impl PartialEq for File {
     }
 }
 
-/// From how many bytes on a file on disk is read in parts, in case that an editor opens it with
-/// other content.
+/// From how many bytes on a file on disk is read in parts, in case an editor opens it with other
+/// content.
 const LONG: u32 = 8 << 10;
 
 /// The number of bytes that are read in a millisecond or two.
@@ -69,11 +69,11 @@ const SOON: u32 = 64 << 10;
 /// The way in which a file's data is read.
 #[derive(Debug)]
 enum ParsedVersions {
-    /// All at once.
+    /// The data is read all at once.
     Whole,
-    /// In parts where it can be, as edits will come.
+    /// The data is read in parts where it can be, as edits will come.
     InParts,
-    /// As an earlier version with the edits since.
+    /// The data is read as that of an earlier version with the edits since.
     Edited(Arc<DataFile>, Edited),
 }
 
@@ -84,7 +84,7 @@ pub enum Content {
     Text(Text),
     /// Bytes that are no UTF-8, from this offset on.
     NotUtf8(usize),
-    /// It could not be read.
+    /// The file could not be read.
     Unreadable(ReadError),
 }
 
@@ -130,7 +130,8 @@ impl File {
         }
     }
 
-    /// Returns the version after an edit that makes `text` of this one's. Nothing is read yet.
+    /// Returns the version after an edit that makes `text` of this version's text. Nothing is read
+    /// yet.
     pub fn edit_version(&self, edit: Edited, text: Text) -> File {
         let reading = match (self.read.data_slot(self.format()).get(), &self.reading) {
             (Some(data), _) => ParsedVersions::Edited(data.clone(), edit),
@@ -152,15 +153,15 @@ impl File {
         self.is_read_as(other) || self.text() == other.text() && self.text().is_some()
     }
 
-    /// Whether its data, in the format of its name, is ready or quickly parsed, so that a caller
-    /// can wait for it: its text is short, or the parts that an edit touched are. Parsing may still
-    /// show that the edit touches more parts.
+    /// Whether the file's data, in the format of its name, is ready or quickly parsed, so that a
+    /// caller can wait for it: the text is short, or the parts that an edit touched are. Parsing
+    /// may still show that the edit touches more parts.
     pub fn is_soon_read(&self) -> bool {
         self.bytes_to_read() <= SOON
     }
 
-    /// Returns how many bytes are parsed for its data in the format of its name; 0 where the data is
-    /// ready.
+    /// Returns how many bytes are parsed for the file's data in the format of its name; 0 where the
+    /// data is ready.
     pub fn bytes_to_read(&self) -> u32 {
         let Some(text) = self.text().filter(|_| self.read.data_slot(self.format()).get().is_none())
         else {
@@ -173,7 +174,7 @@ impl File {
         to_read.min(text.len())
     }
 
-    /// Returns its text, if it is one.
+    /// Returns the file's text, if its content is a text.
     pub fn text(&self) -> Option<&Text> {
         match &self.content {
             Content::Text(text) => Some(text),
@@ -181,14 +182,15 @@ impl File {
         }
     }
 
-    /// Returns its entries, for edits that move or remove them; `None` for one that is read otherwise
-    /// than as YAML, that Puppet refuses, or that is no block mapping.
+    /// Returns the file's entries, for edits that move or remove them; `None` for a file that is
+    /// read otherwise than as YAML, that Puppet refuses, or that is no block mapping.
     pub(crate) fn document(&self) -> Option<Document> {
         let text = self.text().filter(|_| self.format() == DataFormat::Yaml)?;
         Document::parse(text.to_str().into_owned())
     }
 
-    /// Returns the version of the config that it is by its content; `None` for any other file.
+    /// Returns the version of the config that the file is by its content; `None` for any other
+    /// file.
     pub fn config_version(&self) -> Option<ConfigVersion> {
         *self.read.config_version.get_or_init(|| {
             let text = self.text().filter(|text| is_short_yaml(&self.path, text.len()))?.to_str();
@@ -199,15 +201,15 @@ impl File {
         })
     }
 
-    /// Returns the format by its name; JSON is YAML to `yaml_data`, so the level that reads it may
-    /// decide otherwise.
+    /// Returns the format by the file's name; JSON is YAML to `yaml_data`, so the level that reads
+    /// the file may decide otherwise.
     pub fn format(&self) -> DataFormat {
         format_of_name(&self.path).unwrap_or(DataFormat::Yaml)
     }
 
-    /// Returns the declarations and reads of its code, as a file of this module; an empty manifest
-    /// for a file that is no code. The text is parsed once, as a file of the module that asks
-    /// first.
+    /// Returns the declarations and reads of the file's code, as a file of this module; an empty
+    /// manifest for a file that is no code. The text is parsed once, as a file of the module that
+    /// asks first.
     pub fn manifest(&self, module: Option<&Arc<str>>) -> Arc<Manifest> {
         let (known_as, manifest) = self.read.code.get_or_init(|| self.read_manifest(module));
         if known_as.as_ref() == module { manifest.clone() } else { self.read_manifest(module).1 }
@@ -231,12 +233,12 @@ impl File {
         }
     }
 
-    /// Returns its data, read in the given way.
+    /// Returns the file's data, read in the given way.
     pub fn data_as(&self, format: DataFormat) -> Arc<DataFile> {
         self.read.data_slot(format).get_or_init(|| Arc::new(self.read_data(format))).clone()
     }
 
-    /// Returns the bytes of a place in it.
+    /// Returns the bytes of a place in the file.
     pub fn part_bytes(&self, span: Span) -> Option<TextRange> {
         match span.part {
             PartId::WHOLE => Some(span.range),

@@ -34,16 +34,16 @@ const SUBMODULE: i32 = 0o160_000;
 /// A repository.
 pub struct GitRepository {
     inner: git2::Repository,
-    /// The folder that its trees lie in.
+    /// The folder that the repository's trees lie in.
     mount: FilePath,
 }
 
 /// A revision of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitRevision {
-    /// The name that it was asked by.
+    /// The name by which the revision was asked for.
     pub name: String,
-    /// The id of its commit.
+    /// The id of the revision's commit.
     pub commit: String,
     tree: Oid,
 }
@@ -81,7 +81,7 @@ impl GitRepository {
         Ok(GitRepository { inner, mount })
     }
 
-    /// Returns the folder of its working tree.
+    /// Returns the folder of the repository's working tree.
     pub fn mount(&self) -> &FilePath {
         &self.mount
     }

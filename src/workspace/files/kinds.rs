@@ -33,7 +33,7 @@ const INSTALLED_FOLDERS: [&str; 4] = ["vendor", "r10k_modules", ".librarian", "v
 const OWN_MODULE_FOLDERS: [&str; 4] = ["site", "site-modules", "site_modules", "dist"];
 /// Folders whose configs are for tests and development machines.
 const TEST_FOLDERS: [&str; 6] = ["spec", "test", "tests", "fixtures", "docker", "examples"];
-/// Prefixes of the names of more such folders.
+/// Prefixes of the names of more folders whose configs are for tests and development machines.
 const TEST_FOLDER_PREFIXES: [&str; 3] = ["vagrant", ".vagrant", "rake"];
 /// The folder that holds environments, whose names say nothing about their configs.
 pub const ENVIRONMENTS: &str = "environments";
@@ -83,7 +83,8 @@ impl FileKind {
         }
     }
 
-    /// Whether a change of such a file may change which environments there are, or their levels.
+    /// Whether a change of a file of this kind may change which environments there are, or their
+    /// levels.
     pub fn shapes_environments(self) -> bool {
         matches!(self, FileKind::HieraConfig | FileKind::EnvironmentConf | FileKind::Metadata)
     }

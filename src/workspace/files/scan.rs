@@ -38,10 +38,10 @@ pub struct Request {
     /// The files of nodes that settings name, of another reading: they take the place of those in the
     /// folders. `None` where the latter are read.
     pub named_sources: Option<Arc<Vec<NodeSource>>>,
-    /// Everything that existed when they were read.
+    /// Everything that existed when the files in `known` were read.
     pub known_entries: Arc<BTreeMap<FilePath, DiskEntry>>,
-    /// The names and environments of that reading; `None` where settings or an editor's texts make
-    /// others.
+    /// The names and environments of the reading of the files in `known`; `None` where settings or
+    /// an editor's texts make others.
     pub known_environments: Option<(Arc<DiskNames>, Arc<Environments>)>,
 }
 
@@ -113,9 +113,9 @@ fn source_stamps(sources: &[NodeSource]) -> Vec<(FilePath, Option<FilePath>, Opt
 /// The content of a file that was read.
 #[derive(Debug)]
 pub enum FileContent {
-    /// It is the version that was known.
+    /// The file is the version that was known.
     Same(Arc<File>),
-    /// It was read.
+    /// The file was read.
     New(Content, Stamp),
 }
 

@@ -81,20 +81,21 @@ impl KeyIndex {
 }
 
 impl Changed {
-    /// Whether bringing an index up to it is a matter of some files that take little to read.
+    /// Whether bringing an index up to the changes is a matter of some files that take little to
+    /// read.
     fn is_little(&self, snapshot: &Snapshot) -> bool {
         matches!(self, Changed::Files(files) if files.len() < LITTLE && files.iter().all(|path| snapshot.file(path).is_none_or(|file| file.is_soon_read())))
     }
 }
 
 impl LazyIndex<KeyIndex> {
-    /// Whether no more than a little has to be read for it.
+    /// Whether no more than a little has to be read for the index.
     pub(in crate::workspace) fn is_near(&self, snapshot: &Snapshot) -> bool {
         self.finished().is_some()
             || self.nearest_done().is_some_and(|(_, changed)| changed.is_little(snapshot))
     }
 
-    /// Returns the index of the snapshot that this belongs to.
+    /// Returns the index of the snapshot that the lazy index belongs to.
     pub(in crate::workspace) fn get(&self, snapshot: &Snapshot) -> &KeyIndex {
         self.get_or_compute(|nearest| match nearest {
             Some((before, changed)) => before.patch_changes(snapshot, &changed),

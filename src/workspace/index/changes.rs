@@ -42,7 +42,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// Returns the parts that only one of two has.
+/// Returns the parts that only one of two readings has.
 pub(super) fn part_changes<'a>(old: &'a Readings, new: &'a Readings) -> Vec<Change<'a>> {
     let mut all = Vec::new();
     for n in 0..old.0.len().max(new.0.len()) {

@@ -21,13 +21,13 @@ pub struct KeyIndex {
     pub(super) keys: Keys,
     /// The data of each file, in each way in which some level reads it.
     pub(super) readings: imbl::OrdMap<FilePath, Readings>,
-    /// The files among them that Puppet refuses or that could not be read, with whether the latter is
-    /// the reason.
+    /// The files in the index that Puppet refuses or that could not be read, with whether the
+    /// latter is the reason.
     refused: imbl::OrdMap<FilePath, bool>,
-    /// Computed when a search for a cycle exceeds its bound; shared between revisions until a key
-    /// asks for another one.
+    /// The cycles of keys, computed when a search for a cycle exceeds its bound; shared between
+    /// revisions until a key asks for another one.
     pub(super) circles: Arc<OnceLock<HashMap<Arc<str>, usize>>>,
-    /// Shared between revisions until `lookup_options` change.
+    /// The facts about the options, shared between revisions until `lookup_options` change.
     pub(super) options: Arc<OptionsMemo>,
     /// The candidates that lookups have found, by the folder of the environment; shared between
     /// revisions until a definition comes or goes, or environments are laid out anew.

@@ -11,7 +11,8 @@ pub(super) struct Keys {
     uses: Shared<Uses>,
     /// The root keys that some file defines.
     pub(super) defined: SortedKeys,
-    /// The root keys whose values ask for a root key, in the order of their bytes. None is empty.
+    /// The root keys whose values ask for a root key, in the order of their bytes. No list is
+    /// empty.
     asked_by: Shared<Vec<Arc<str>>>,
     /// An identity that changes when a definition is added or removed.
     pub(super) definitions_id: Arc<()>,
@@ -29,9 +30,9 @@ type Shared<T> = imbl::GenericHashMap<
 /// The definitions and questions of a root key.
 #[derive(Clone, Debug, Default)]
 struct Uses {
-    /// The files that define it, in the order of their paths.
+    /// The files that define the root key, in the order of their paths.
     definitions: Vec<FilePath>,
-    /// The root keys that tokens in its values ask for, and how many tokens do.
+    /// The root keys that tokens in the root key's values ask for, and how many tokens do.
     asks_for: Vec<(Arc<str>, u32)>,
 }
 

@@ -51,8 +51,8 @@ impl KeyIndex {
             .may_concern(key)
     }
 
-    /// Whether `lookup_options` of any file may make values of this root key Sensitive. They
-    /// themselves are no values.
+    /// Whether `lookup_options` of any file may make values of this root key Sensitive. The
+    /// `lookup_options` themselves are no values.
     pub fn may_be_sensitive(&self, key: &str) -> bool {
         key != LOOKUP_OPTIONS && self.sensitive_keys().may_concern(key)
     }

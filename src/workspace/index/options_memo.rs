@@ -24,7 +24,7 @@ pub(super) struct OptionsMemo {
     pub(super) sensitive: OnceLock<WrittenOptions>,
     /// The options that lookups have assembled, by the folder of the environment.
     pub(super) assembled: Memo<FilePath, Arc<SharedOptions>>,
-    /// Whether tokens decide some of them.
+    /// Whether tokens decide some of the options.
     pub(super) are_live: OnceLock<bool>,
     pub(super) places: OnceLock<OptionsPlaces>,
 }
@@ -32,9 +32,9 @@ pub(super) struct OptionsMemo {
 /// The places of all entries.
 #[derive(Debug, Default)]
 pub(super) struct OptionsPlaces {
-    /// Those that name a key.
+    /// The entries that name a key.
     pub(super) literal: HashMap<Arc<str>, Vec<OptionsPlace>>,
-    /// Those whose key is a pattern.
+    /// The entries whose key is a pattern.
     pub(super) patterns: Vec<(RubyRegex, OptionsPlace)>,
 }
 
@@ -46,7 +46,7 @@ pub struct OptionsPlace {
     pub span: Span,
     /// The entry's key, as a pattern or literally.
     pub key: Arc<str>,
-    /// Whether it is a pattern.
+    /// Whether the entry's key is a pattern.
     pub is_pattern: bool,
 }
 

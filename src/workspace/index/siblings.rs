@@ -11,16 +11,16 @@ pub(super) type SortedKeys = imbl::OrdSet<Arc<str>>;
 /// Defined root keys that share the prefix of another key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Siblings {
-    /// The first ones in the order of their names, [`Siblings::SHOWN`] at most.
+    /// The first siblings in the order of their names, [`Siblings::SHOWN`] at most.
     pub first: Vec<Arc<str>>,
-    /// How many there are, up to [`Siblings::MOST`].
+    /// How many siblings there are, up to [`Siblings::MOST`].
     pub count: usize,
 }
 
 impl Siblings {
-    /// How many are named.
+    /// How many siblings are named.
     pub const SHOWN: usize = 2;
-    /// How many are counted.
+    /// How many siblings are counted.
     pub const MOST: usize = 1_000;
 
     /// Returns the name with the prefix of a key that was probably meant by it.

@@ -24,17 +24,17 @@ use crate::workspace::snapshot::Snapshot;
 pub enum CalledMerge<'a> {
     /// No strategy: `lookup_options` decide.
     None,
-    /// All of them ask for the same strategy.
+    /// All calls ask for the same strategy.
     One(MergingCall<'a>),
-    /// They ask for different ones, or the strategy of one of them is not known. In the order of
-    /// their files; calls that ask for no strategy are included.
+    /// The calls ask for different strategies, or the strategy of one of them is not known. In the
+    /// order of their files; calls that ask for no strategy are included.
     Several(Vec<ReaderAt<'a>>),
 }
 
 /// A call that decides how the values of a key are merged.
 #[derive(Clone, Debug)]
 pub struct MergingCall<'a> {
-    /// The first one, where several ask for the same.
+    /// The first call, where several ask for the same strategy.
     pub call: ReaderAt<'a>,
     asked: CallStrategy,
 }
@@ -54,7 +54,7 @@ pub struct AskedMerges<'a> {
 /// The strategy that a call asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CallStrategy {
-    /// A literal one.
+    /// A literal strategy.
     Literal(Strategy),
     /// The value of a class parameter, which data may set under this key; else its default.
     Parameter {

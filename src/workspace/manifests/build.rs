@@ -52,7 +52,7 @@ fn installable_module<'a>(environment: &'a Environment, path: &FilePath) -> Opti
 }
 
 impl LazyManifests {
-    /// Returns the index of an environment of the snapshot that this belongs to.
+    /// Returns the index of an environment of the snapshot that the indexes belong to.
     fn get(&self, snapshot: &Snapshot, environment: &Environment) -> &ManifestIndex {
         let Some(index) = self.indexes.get(&environment.root) else { return &self.nothing };
         index.get_or_compute(|nearest| match nearest {

@@ -15,7 +15,7 @@ use crate::text::similar::nearest_name;
 pub struct CodeChanges {
     /// Classes and defined types whose keys are concerned.
     names: HashSet<Arc<str>>,
-    /// Modules in which such names, or their parameters, came or went.
+    /// Modules in which names of classes and defined types, or their parameters, came or went.
     modules: HashSet<Arc<str>>,
     /// Root keys that some call reads or read.
     keys: HashSet<Arc<str>>,
@@ -153,7 +153,7 @@ fn has_same_header(one: &Definition, other: &Definition) -> bool {
         && one.recovered == other.recovered
 }
 
-/// Whether the names of their parameters are the same, in any order.
+/// Whether the names of the parameters of two definitions are the same, in any order.
 fn has_same_parameters(one: &Definition, other: &Definition) -> bool {
     has_all_parameters(one, other) && has_all_parameters(other, one)
 }
@@ -173,7 +173,7 @@ fn changed_aliases(old: &Manifest, new: &Manifest) -> HashSet<String> {
     old.symmetric_difference(&new).map(|(name, _)| name.clone()).collect()
 }
 
-/// Whether the text of a type names one of these, which are in lower case.
+/// Whether the text of a type has one of these names, which are in lower case.
 fn names_any(text: &str, names: &HashSet<String>) -> bool {
     names_in_type(text)
         .any(|name| names.contains(&name.trim_start_matches("::").to_ascii_lowercase()))
@@ -210,7 +210,7 @@ impl ManifestIndex {
         changes
     }
 
-    /// Adds the classes that inherit one of these.
+    /// Adds the classes that inherit one of these classes.
     fn add_children(&self, names: &mut HashSet<Arc<str>>) {
         let mut parents: Vec<Arc<str>> = names.iter().cloned().collect();
         while let Some(parent) = parents.pop() {

@@ -23,8 +23,8 @@ pub struct CodeModules {
 pub struct CodeModule {
     /// The folder.
     pub root: FilePath,
-    /// Whether it is not on the module path: a deployment is assumed to put it there, as it has
-    /// manifests.
+    /// Whether the folder is not on the module path: a deployment is assumed to put it there, as it
+    /// has manifests.
     pub is_assumed: bool,
 }
 
@@ -101,9 +101,9 @@ impl CodePlace {
         }
     }
 
-    /// Whether Puppet finds a type alias of this name here; the name is in lower case. An alias
-    /// in a manifest is there once the manifest is read, which is certain only of the environment's
-    /// own.
+    /// Whether Puppet finds a type alias of this name in the file; the name is in lower case. An
+    /// alias in a manifest is there once the manifest is read, which is certain only of the
+    /// environment's own.
     pub fn loads_alias(&self, name: &str) -> bool {
         match self {
             CodePlace::Main => true,

@@ -13,15 +13,15 @@ use crate::text::{FileId, FilePath};
 /// A file of code, as an index knows it.
 #[derive(Clone, Debug)]
 pub struct CodeFile {
-    /// Its number.
+    /// The file's number.
     pub id: FileId,
-    /// Its path.
+    /// The file's path.
     pub path: FilePath,
-    /// Its place in the environment.
+    /// The file's place in the environment.
     pub place: CodePlace,
-    /// Its content.
+    /// The file's content.
     pub manifest: Arc<Manifest>,
-    /// The modules that it lists, if it is a Puppetfile.
+    /// The modules that the file lists, if it is a Puppetfile.
     pub installs: Arc<[Arc<str>]>,
 }
 

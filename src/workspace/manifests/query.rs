@@ -53,11 +53,11 @@ pub struct UseAt<'a> {
 /// The origin of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModuleOrigin {
-    /// Its code is in the workspace.
+    /// The module's code is in the workspace.
     Present,
-    /// A Puppetfile installs it, and its code is not here.
+    /// A Puppetfile installs the module, and the module's code is not here.
     Installed,
-    /// Nothing names it.
+    /// Nothing names the module.
     Unknown,
 }
 
@@ -109,7 +109,7 @@ impl ManifestIndex {
         self.installed.contains(name)
     }
 
-    /// Whether both name the same modules in Puppetfiles.
+    /// Whether both indexes name the same modules in Puppetfiles.
     pub fn installs_as(&self, other: &ManifestIndex) -> bool {
         self.installed == other.installed
     }
@@ -279,8 +279,9 @@ impl ManifestIndex {
         })
     }
 
-    /// Whether a place whose class is computed may name this one: of its name some pieces are known,
-    /// and they fit. Also where a limit ended the reading of a file, which may have such a place.
+    /// Whether a place whose class is computed may name this class: some pieces of the computed
+    /// name are known, and they fit. Also where a limit ended the reading of a file, which may have
+    /// such a place.
     pub fn may_be_used(&self, class: &str) -> bool {
         self.is_cut()
             || self.computed_uses().any(|one| {
@@ -310,7 +311,7 @@ impl ManifestIndex {
         uses.filter(|one| literal_class(one).is_none() && one.kind != UseKind::Reference)
     }
 
-    /// Whether both read every type as the other does: no alias differs.
+    /// Whether both indexes read every type alike: no alias differs.
     pub fn has_types_of(&self, other: &ManifestIndex) -> bool {
         Arc::ptr_eq(&self.types, &other.types)
     }

@@ -17,14 +17,15 @@ pub enum KeyStanding<'a> {
     Data,
     /// Nothing: the class is here and has no such parameter.
     NoParameter(DefinitionAt<'a>),
-    /// Nothing: it is a defined type, whose parameters are never looked up.
+    /// Nothing: the key begins with the name of a defined type, whose parameters are never looked
+    /// up.
     DefinedType(DefinitionAt<'a>),
     /// Nothing: the module is here, and the class stands only in this file, where Puppet does not
     /// look for it.
     MisplacedClass(DefinitionAt<'a>),
     /// Nothing: the module is here and has no such class.
     NoClass,
-    /// Nothing that is here: the code of its module is not.
+    /// Nothing that is here: the code of the key's module is not.
     AbsentModule(ModuleOrigin),
     /// Nothing: the key names no module.
     Plain,
@@ -68,7 +69,7 @@ impl Snapshot {
             return KeyStanding::Unknown;
         }
         match index.module_origin(module) {
-            // It may be one of those that could not be read.
+            // The class may be one of the definitions that could not be read.
             ModuleOrigin::Present if !index.is_module_read(module) => KeyStanding::Unknown,
             ModuleOrigin::Present => match index
                 .definitions(class)

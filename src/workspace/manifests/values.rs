@@ -23,14 +23,14 @@ const DEPTH: usize = 8;
 /// The value of a class parameter that no declaration gives.
 #[derive(Clone, Debug)]
 pub enum ParameterValue {
-    /// A level has it.
+    /// A level has the parameter's key.
     Found(Value),
-    /// No level has it, or its value is null: the class's default takes its place. `None` for a
-    /// default of which the code does not show the value.
+    /// No level has the parameter's key, or the key's value is null: the class's default takes its
+    /// place. `None` for a default of which the code does not show the value.
     Default(Option<Value>),
-    /// Its value is null, and there is no default.
+    /// The value of the parameter's key is null, and there is no default.
     Undef,
-    /// No level has it, and there is no default: Puppet refuses the class.
+    /// No level has the parameter's key, and there is no default: Puppet refuses the class.
     Missing,
     /// The lookup fails, or it is not settled whether there is a value.
     Unknown,

@@ -109,7 +109,7 @@ impl NodeBuilder {
         }
     }
 
-    /// Sets those variables, or parts of variables, that are unknown.
+    /// Sets the inferred variables, or parts of variables, that are unknown.
     fn set_all_unknown(&mut self, inferred: Vec<Inferred>) {
         for (path, text, source) in inferred {
             if self.scope.get_path(&path) == Variable::Unknown {
@@ -268,7 +268,8 @@ pub(super) fn trusted_of_lookup(name: &str) -> Value {
     Value::hash(trusted, Provenance::from_source(None))
 }
 
-/// Creates a scope whose variables are exactly these, but for those that every scope has.
+/// Creates a scope whose variables are exactly the members of a hash, but for those that every
+/// scope has.
 pub fn literal_scope(hash: &Hash, name: &str, environment: &str, puppet: PuppetVersion) -> Scope {
     let variables =
         hash.iter().map(|(key, member)| (Arc::from(key.to_text()), member.value.clone()));

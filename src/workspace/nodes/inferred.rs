@@ -49,7 +49,8 @@ const SAME: [&[&str]; 3] = [
 ];
 /// Words in the name of a variable or of a level that say that its files are nodes.
 const NODE_WORDS: [&str; 6] = ["node", "host", "cert", "fqdn", "machine", "server"];
-/// Words in the name of a variable that mean the opposite, regardless of its other words.
+/// Words in the name of a variable that say that its files are no nodes, regardless of its other
+/// words.
 const KIND_WORDS: [&str; 12] = [
     "group",
     "role",
@@ -236,7 +237,7 @@ pub(super) fn is_shared_name(name: &str) -> bool {
     SHARED_NAMES.contains(&name)
 }
 
-/// Whether a name has only the characters of one.
+/// Whether a name has only the characters of a host's name.
 pub(super) fn is_host_name(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
 }
@@ -267,18 +268,18 @@ fn with_values_in_folders(
 /// The knowledge about a node.
 #[derive(Default)]
 struct NodeKnowledge<'a> {
-    /// The data file of its own, or else the file that describes it.
+    /// The node's own data file, or else the file that describes the node.
     source: Option<&'a FilePath>,
-    /// The variable that is its name, in the path of its data file.
+    /// The variable that is the node's name, in the path of the node's data file.
     variable: Option<&'a str>,
-    /// The variables in the paths of its data files.
+    /// The variables in the paths of the node's data files.
     bindings: Bindings,
     /// The parts that other files state.
     parts: Option<Arc<Parts>>,
 }
 
 impl NodeKnowledge<'_> {
-    /// Returns the variables that the paths of its files and its name contain.
+    /// Returns the variables that the paths of the node's files and the node's name contain.
     fn infer_variables(&self, name: &str) -> Vec<Inferred> {
         let mut all: Vec<Inferred> = Vec::new();
         for (variable, text) in &self.bindings {

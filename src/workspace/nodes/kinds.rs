@@ -46,7 +46,8 @@ type Values = BTreeMap<String, String>;
 /// A location whose files show values of variables.
 struct VariableFiles<'a> {
     reach: &'a Reach,
-    /// Its variables, each once; facts by the first name under which a location uses them.
+    /// The location's variables, each once; facts by the first name under which a location uses
+    /// them.
     variables: Vec<String>,
     combinations: BTreeSet<Values>,
 }
@@ -173,8 +174,8 @@ fn values_of<'s>(variable: &str, locations: &[&'s VariableFiles<'_>]) -> BTreeSe
     all.filter_map(|values| values.get(variable)).collect()
 }
 
-/// Combines each of these with each value that a variable may have beside it, according to the
-/// locations that have the variable; `None` where there would be too many.
+/// Combines each of these combinations with each value that a variable may have beside it,
+/// according to the locations that have the variable; `None` where there would be too many.
 fn combine(
     combined: &[Values],
     variable: &str,

@@ -11,32 +11,34 @@ use crate::text::FilePath;
 /// A node with its variables.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Its certname, or the name used in its place.
+    /// The node's certname, or the name used in its place.
     pub name: Arc<str>,
-    /// Its variables. A variable that is not among them is undefined for a node whose facts are all
-    /// known, and unknown for others: their scope is open.
+    /// The node's variables. A variable that is not among them is undefined for a node whose facts
+    /// are all known, and unknown for others: their scope is open.
     pub scope: Arc<Scope>,
-    /// The file with most of its parts: facts, the classifier's output, a data file of its own.
+    /// The file with most of the node's parts: facts, the classifier's output, a data file of its
+    /// own.
     pub source: FilePath,
-    /// The folder of the environment whose own settings name that file; `None` where the
+    /// The folder of the environment whose own settings name the node's file; `None` where the
     /// workspace's do, or none does.
     pub environment: Option<FilePath>,
     /// Whether a file states the node's environment; otherwise the scope has the environment of the
     /// settings.
     pub states_environment: bool,
-    /// Whether the settings name a file that it is in. A fleet of such nodes is taken for complete.
+    /// Whether the settings name a file that the node is in. A fleet of such nodes is taken for
+    /// complete.
     pub is_given: bool,
-    /// Whether the settings, a manifest, facts, an inventory or the like tell of it. Of other nodes
-    /// only the name of a data file tells.
+    /// Whether the settings, a manifest, facts, an inventory or the like tell of the node. Of other
+    /// nodes only the name of a data file tells.
     pub is_stated: bool,
     /// The source of each variable; facts have one source together.
     pub told: VariableSources,
-    /// Its parts, as files state them.
+    /// The node's parts, as files state them.
     pub(super) parts: Arc<Parts>,
 }
 
 impl Node {
-    /// Whether this is a kind of nodes: variables that several nodes may have in common.
+    /// Whether the node is a kind of nodes: variables that several nodes may have in common.
     pub fn is_kind(&self) -> bool {
         !self.scope.is_node
     }
@@ -51,8 +53,8 @@ impl Node {
         }
     }
 
-    /// Returns its scope in an environment. Where no file states the node's environment, the scope has the one of
-    /// this name.
+    /// Returns the node's scope in an environment. Where no file states the node's environment, the
+    /// scope has the one of this name.
     pub fn scope_in(&self, environment: &str) -> Arc<Scope> {
         let is_other = !matches!(self.scope.get("environment"), Variable::Known(name) if name.to_text() == environment);
         if self.states_environment || !is_other {
@@ -67,7 +69,7 @@ impl Node {
     }
 
     /// Returns the classes that the node classifier gives, and the file that states them. Hiera is
-    /// not asked for the parameters that it gives to them.
+    /// not asked for the parameters that the classifier gives to them.
     pub fn classifier_classes(&self) -> Option<(&Value, &FilePath)> {
         self.parts.classes.as_ref().map(|said| (&said.value, &said.by))
     }
@@ -93,9 +95,9 @@ impl Node {
 pub struct Kinds {
     /// The kinds, in the order of their values. Their scopes are open and those of no node.
     pub all: Vec<Arc<Node>>,
-    /// The variables that they have, those of single locations first.
+    /// The variables that the kinds have, those of single locations first.
     pub variables: Vec<String>,
-    /// The folders of the files that show them, in the order of the levels.
+    /// The folders of the files that show the kinds, in the order of the levels.
     pub folders: Vec<FilePath>,
     /// The variables that stay open, as there would be too many kinds, each with its number of
     /// values.

@@ -29,14 +29,14 @@ impl<T> Sourced<T> {
 pub(in crate::workspace) struct Facts {
     /// A hash.
     pub(in crate::workspace) values: Value,
-    /// Whether these are all of them, so that another one does not exist.
+    /// Whether the values are all facts of the node, so that another fact does not exist.
     pub(in crate::workspace) are_all: bool,
 }
 
 /// A class, or a word for one, that a `node` block gives to its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::workspace) struct Included {
-    /// The function that is called with it; `None` for `include` and its like.
+    /// The function that is called with the name; `None` for `include` and its like.
     pub(in crate::workspace) function: Option<String>,
     /// The class's name, or the function's argument.
     pub(in crate::workspace) name: String,
@@ -47,7 +47,7 @@ pub(in crate::workspace) struct Included {
 pub(in crate::workspace) struct Parts {
     /// The certname.
     pub(in crate::workspace) name: Arc<str>,
-    /// Whether that name is certainly its certname, and not another name of its.
+    /// Whether `name` is certainly the node's certname, and not another name of the node.
     pub(in crate::workspace) is_certname: bool,
     /// The first file that names the node.
     pub(in crate::workspace) named_by: FilePath,
@@ -69,7 +69,7 @@ pub(in crate::workspace) struct Parts {
     pub(in crate::workspace) whole: SourcedPart<Value>,
     /// A hash: variables that the node's block in a manifest sets.
     pub(in crate::workspace) block: SourcedPart<Value>,
-    /// The classes of that block.
+    /// The classes of the node's block in a manifest.
     pub(in crate::workspace) included: SourcedPart<Arc<[Included]>>,
 }
 
@@ -128,7 +128,7 @@ impl Parts {
         self.whole.is_some() || self.facts.as_ref().is_some_and(|facts| facts.value.are_all)
     }
 
-    /// Whether a `node` block of a manifest states anything about it.
+    /// Whether a `node` block of a manifest states anything about the node.
     pub(in crate::workspace) fn has_block(&self) -> bool {
         self.block.is_some() || self.included.is_some()
     }

@@ -18,7 +18,7 @@ pub(super) struct PatternBlocks {
 }
 
 impl PatternBlocks {
-    /// Adds the blocks of a manifest, which come after those before.
+    /// Adds the blocks of a manifest, which come after the blocks of manifests before.
     pub(super) fn add_source(&mut self, source: &NodeSource) {
         self.literal.extend(source.parts().iter().map(|parts| parts.name.clone()));
         let patterns = source.patterns().iter();

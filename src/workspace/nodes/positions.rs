@@ -21,7 +21,7 @@ pub(super) enum Position {
     Label(usize),
     /// The part of the first label with this number, from 0.
     Part(usize),
-    /// That part without the digits at its end.
+    /// The part of the first label with this number, without the digits at its end.
     Stem(usize),
 }
 
@@ -37,7 +37,7 @@ struct NameShape {
 pub(super) struct Positions {
     /// The variables at positions, for each shape of name.
     claims: BTreeMap<NameShape, Vec<(Position, String)>>,
-    /// The values that files show of them.
+    /// The values that files show of the variables.
     known: KnownValues,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Positions {
 pub(super) enum StatedValue {
     /// The text at a position.
     At(Position, String),
-    /// Longer names have a part for it, this one has none.
+    /// Longer names have a part for the variable, this name has none.
     NoSuchPart,
 }
 
@@ -129,7 +129,7 @@ fn is_stem_beside_part(
     fitting.iter().any(|other| other.1 == Position::Part(number) && other.2 == one.2)
 }
 
-/// Returns the place of a position: a part and its stem are at the same.
+/// Returns the place of a position: a part and its stem are at the same place.
 fn stem_place(position: Position) -> Position {
     match position {
         Position::Stem(number) => Position::Part(number),

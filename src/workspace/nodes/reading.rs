@@ -13,9 +13,9 @@ use crate::workspace::nodes::node::Node;
 /// Whether a node reads a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reads {
-    /// Its known variables decide that it does.
+    /// The node's known variables decide that it reads the file.
     Certainly,
-    /// Variables that are unknown decide it.
+    /// Variables that are unknown decide whether the node reads the file.
     Possibly,
 }
 
@@ -26,7 +26,7 @@ pub(in crate::workspace) struct Step {
     pub level: usize,
     /// The number of the location in its level.
     pub rank: usize,
-    /// Whether it is certain.
+    /// Whether the node certainly reads the file by the location.
     pub reads: Reads,
 }
 
@@ -39,12 +39,12 @@ pub(in crate::workspace) fn most_certain(steps: &[Step]) -> Option<Reads> {
 /// The nodes that read a file: their numbers among the nodes of an environment, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct NodesReading {
-    /// Nodes whose variables decide that they read it.
+    /// Nodes whose variables decide that they read the file.
     pub certainly: Vec<usize>,
-    /// Nodes for which unknown variables decide it.
+    /// Nodes for which unknown variables decide whether they read the file.
     pub possibly: Vec<usize>,
-    /// All of them with a number for the way in which each reads it: by which locations, and which
-    /// of these are certain.
+    /// All nodes of `certainly` and `possibly` with a number for the way in which each reads the
+    /// file: by which locations, and which of these are certain.
     ways: Vec<(u32, u32)>,
     /// Whether all nodes of the environment read the file in the same way.
     is_read_alike: bool,
@@ -180,7 +180,7 @@ impl NodeColumn {
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct NodesByValue {
     plain: HashMap<String, Vec<usize>>,
-    /// Those for which its text alone does not decide it.
+    /// The nodes for which the variable's text alone does not decide its text in a path.
     others: Vec<usize>,
 }
 

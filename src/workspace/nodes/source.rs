@@ -13,19 +13,20 @@ pub type VariableSources = Arc<[(Arc<str>, VariableSource)]>;
 /// The source of a node's variable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum VariableSource {
-    /// A file states it.
+    /// A file states the variable.
     Said(SaidAs, FilePath),
-    /// The path of its data file.
+    /// The path of the node's data file.
     Path,
-    /// Its name: the variable is another spelling or a part of it by definition.
+    /// The node's name: the variable is another spelling or a part of it by definition.
     Name,
-    /// The part of its name at a position at which nearly all nodes have a known value.
+    /// The part of the node's name at a position at which nearly all nodes have a known value.
     NamePart,
-    /// Longer names have a part for it, and this one has none: it is an empty text.
+    /// Longer names have a part for the variable, and the node's name has none: the variable is an
+    /// empty text.
     NoNamePart,
     /// A rule of the settings.
     Derived,
-    /// The names of data files, which show it of a kind of nodes.
+    /// The names of data files, which show the variable of a kind of nodes.
     FileNames,
 }
 
@@ -42,14 +43,15 @@ pub enum SaidAs {
     Environment,
     /// A fact of the server about itself.
     ServerFact,
-    /// A variable of its `node` block.
+    /// A variable of the node's `node` block.
     Variable,
-    /// A class that its `node` block includes.
+    /// A class that the node's `node` block includes.
     Class,
 }
 
 impl VariableSource {
-    /// In words: `part of its name`, `fact in facts/web01.json`, with paths relative to `root`.
+    /// Returns the source in words: `part of its name`, `fact in facts/web01.json`, with paths
+    /// relative to `root`.
     pub fn source_phrase(&self, root: &FilePath) -> String {
         match self {
             VariableSource::Said(said_as, path) => {
@@ -79,26 +81,28 @@ impl VariableSource {
 pub struct NodeSource {
     /// The file.
     pub path: FilePath,
-    /// The folder of the environment whose own settings name it; `None` where the workspace's do.
+    /// The folder of the environment whose own settings name the file; `None` where the workspace's
+    /// do.
     pub environment: Option<FilePath>,
-    /// The step of `nodes.infer` that found it; `None` where settings name it.
+    /// The step of `nodes.infer` that found the file; `None` where settings name it.
     pub step: Option<InferStep>,
-    /// The version of it that was read.
+    /// The version of the file that was read.
     pub stamp: Option<Stamp>,
-    /// Its content, or why it has none.
+    /// The file's content, or why it has none.
     pub(in crate::workspace) nodes: Result<SourceContent, String>,
 }
 
 /// The content of a file that nodes come from.
 #[derive(Clone, Debug, Default)]
 pub(in crate::workspace) struct SourceContent {
-    /// The parts of its nodes.
+    /// The parts of the file's nodes.
     pub(in crate::workspace) nodes: Vec<Arc<Parts>>,
     /// The blocks for nodes by patterns of their names, in the order of the file.
     pub(in crate::workspace) patterns: Vec<NodePattern>,
-    /// The files that it includes, with the versions that were read; `None` for a missing one.
+    /// The files that the source includes, with the versions that were read; `None` for a missing
+    /// one.
     pub(in crate::workspace) included: Vec<(FilePath, Option<Stamp>)>,
-    /// The plugins whose part of it is unknown, each once.
+    /// The plugins whose part of the file is unknown, each once.
     pub(in crate::workspace) plugins: Vec<String>,
 }
 
@@ -107,27 +111,27 @@ pub(in crate::workspace) struct SourceContent {
 pub(in crate::workspace) struct NodePattern {
     /// The expression, as written.
     pub(in crate::workspace) regex: String,
-    /// What the block states; its name is empty.
+    /// The parts that the block states; their name is empty.
     pub(in crate::workspace) parts: Arc<Parts>,
 }
 
 impl NodeSource {
-    /// Returns the reason why no nodes were read from it.
+    /// Returns the reason why no nodes were read from the file.
     pub fn read_error(&self) -> Option<&str> {
         self.nodes.as_ref().err().map(String::as_str)
     }
 
-    /// Returns the plugins whose part of it is unknown.
+    /// Returns the plugins whose part of the file is unknown.
     pub fn unread_plugins(&self) -> &[String] {
         self.nodes.as_ref().map_or(&[], |found| &found.plugins)
     }
 
-    /// Returns its blocks for nodes by patterns.
+    /// Returns the file's blocks for nodes by patterns.
     pub(in crate::workspace) fn patterns(&self) -> &[NodePattern] {
         self.nodes.as_ref().map_or(&[], |found| &found.patterns)
     }
 
-    /// Returns the parts of its nodes.
+    /// Returns the parts of the file's nodes.
     pub(in crate::workspace) fn parts(&self) -> &[Arc<Parts>] {
         self.nodes.as_ref().map_or(&[], |found| &found.nodes)
     }

@@ -36,7 +36,7 @@ impl InferStep {
         (InferStep::Puppetdb, "puppetdb"),
         (InferStep::Kinds, "kinds"),
     ];
-    /// The words alone, in the same order.
+    /// The words of `nodes.infer` alone, in the order of `ALL`.
     pub const WORDS: [&'static str; 9] = [
         "fileNames",
         "nameParts",
@@ -69,7 +69,7 @@ impl Steps {
     /// No step.
     pub const NONE: Steps = Steps(0);
 
-    /// Whether a step is one of them.
+    /// Whether a step is one of these steps.
     pub fn has_step(self, step: InferStep) -> bool {
         self.0 & step.step_bit() != 0
     }

@@ -14,39 +14,39 @@ use crate::workspace::snapshot::Snapshot;
 /// The source of a function that a level names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FunctionSource {
-    /// Puppet has it.
+    /// Puppet has the function.
     BuiltIn,
     /// The file that Puppet loads.
     File(FilePath),
-    /// The module of its name is here and has no file for it.
+    /// The module of the function's name is here and has no file for it.
     NotInModule(Arc<str>),
-    /// The module of its name is not here.
+    /// The module of the function's name is not here.
     ModuleAbsent,
-    /// Any module may have it, and none here has it.
+    /// Any module may have the function, and none here has it.
     Nowhere,
 }
 
 /// Code that levels name, which hiera-ls does not evaluate by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LevelCode {
-    /// Its name, as `hiera.yaml` has it.
+    /// The code's name, as `hiera.yaml` has it.
     pub name: Arc<str>,
-    /// Whether it is a backend of Hiera 3, and no function.
+    /// Whether the code is a backend of Hiera 3, and no function.
     pub is_hiera3: bool,
-    /// The file that holds it; `None` where the workspace has none.
+    /// The file that holds the code; `None` where the workspace has none.
     pub file: Option<FilePath>,
 }
 
 /// A function, as its source declares it.
 #[derive(Clone, Debug)]
 pub struct DeclaredFunction {
-    /// Its name as the source has it, in lower case.
+    /// The function's name as the source has it, in lower case.
     pub name: String,
     /// The bytes of the name in the file.
     pub name_range: TextRange,
-    /// The comment above it.
+    /// The comment above the function.
     pub documentation: Documentation,
-    /// Its signatures; `None` where they are known only by running the code.
+    /// The function's signatures; `None` where they are known only by running the code.
     pub signatures: Option<Vec<FunctionSignature>>,
 }
 
@@ -59,7 +59,7 @@ pub fn plain_name(name: &str) -> String {
 }
 
 impl Level {
-    /// Returns whether a function reads it that is not Puppet's own.
+    /// Returns whether a function that is not Puppet's own reads the level.
     pub fn has_custom_function(&self) -> bool {
         let Backend { kind, name, .. } = &self.backend;
         let is_function = !matches!(kind, BackendKind::Hiera3 | BackendKind::LegacyFunction);

@@ -34,9 +34,10 @@ pub(super) struct FileReaders<'a> {
 
 /// A location that can name the file.
 struct Route {
-    /// The number of its level.
+    /// The number of the location's level.
     level: usize,
-    /// The values that variables must have for that, as far as their texts alone decide it.
+    /// The values that variables must have for the location to name the file, as far as their texts
+    /// alone decide it.
     needs: Vec<(LookupKey, String)>,
 }
 
@@ -62,8 +63,8 @@ impl<'a> FileReaders<'a> {
         self.routes.push(Route { level, needs });
     }
 
-    /// Returns the numbers of the environment's nodes that may read it, in order: of a fleet, most
-    /// are distinguished by the value of one variable.
+    /// Returns the numbers of the environment's nodes that may read the file, in order: of a fleet,
+    /// most are distinguished by the value of one variable.
     pub(super) fn candidate_nodes(&self, nodes: &[Arc<Node>]) -> Vec<usize> {
         let mut found = Vec::new();
         for route in &self.routes {
@@ -85,7 +86,7 @@ impl<'a> FileReaders<'a> {
         found
     }
 
-    /// Returns the memos of its levels, which are levels of configs of the environment.
+    /// Returns the memos of the routes' levels, which are levels of configs of the environment.
     fn level_memos(&self) -> Vec<Arc<LevelMemo>> {
         self.levels
             .iter()
@@ -93,7 +94,7 @@ impl<'a> FileReaders<'a> {
             .collect()
     }
 
-    /// Whether a node with this scope reads it; `None` where it does not.
+    /// Whether a node with this scope reads the file; `None` where it does not.
     pub(super) fn is_read_by(&self, scope: &Scope, view: &EnvironmentView<'_>) -> Option<Reads> {
         most_certain(&self.way_of(scope, view))
     }
@@ -190,7 +191,7 @@ fn file_turn(environment: &Environment, path: &FilePath) -> FileTurn {
 }
 
 impl Route {
-    /// Whether no variable speaks against it.
+    /// Whether no variable speaks against the route.
     fn may_be_taken(&self, scope: &Scope) -> bool {
         !self
             .needs

@@ -14,10 +14,10 @@ const DATA_FOLDERS: [&str; 3] = ["data", "hiera", "hieradata"];
 pub struct WithoutConfig {
     /// The file.
     pub path: FilePath,
-    /// The folder of the workspace that it lies in.
+    /// The folder of the workspace that the file lies in.
     pub folder: FilePath,
-    /// The configs below this folder that govern nothing and may be chosen: those that read the
-    /// file first, then in the order of their rank. There is at least one.
+    /// The configs below `folder` that govern nothing and may be chosen: those that read the file
+    /// first, then in the order of their rank. There is at least one.
     pub candidates: Vec<PossibleConfig>,
 }
 
@@ -26,9 +26,9 @@ pub struct WithoutConfig {
 pub struct PossibleConfig {
     /// The config.
     pub path: FilePath,
-    /// The number of existing files that it reads.
+    /// The number of existing files that the config reads.
     pub data_files: usize,
-    /// Whether the file in question is one of them.
+    /// Whether the file in question is one of the files that the config reads.
     pub reads_file: bool,
 }
 
@@ -86,7 +86,7 @@ fn is_below_data(below: &str) -> bool {
     })
 }
 
-/// Whether it is data with keys, and no config.
+/// Whether a file is data with keys, and no config.
 fn holds_keys(file: &File) -> bool {
     has_data_name(&file.path)
         && file.config_version().is_none()

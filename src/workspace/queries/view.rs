@@ -188,7 +188,7 @@ impl EnvironmentView<'_> {
         files.filter_map(move |path| Some(self.data_of(path)?.get(root)?.clone()))
     }
 
-    /// Whether any of them defines a root key.
+    /// Whether any file that the environment's levels read defines a root key.
     pub fn is_defined(&self, root: &str) -> bool {
         // Some environment reads each file in the index. Most workspaces have one environment: then
         // it is the reader.

@@ -12,24 +12,27 @@ use crate::workspace::snapshot::Snapshot;
 /// The reason for which a config governs an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenAs {
-    /// The setting `hieraConfig` names it.
+    /// The setting `hieraConfig` names the config.
     Named,
-    /// The setting `globalHieraConfig` names it, and the environment has none of its own.
+    /// The setting `globalHieraConfig` names the config, and the environment has none of its own.
     Global,
-    /// It lies in the folder of the environment.
+    /// The config lies in the folder of the environment.
     Usual,
-    /// No config lies there, and no other one reads data.
+    /// No config lies in the folder of the environment, and no config but the chosen one reads
+    /// data.
     Only,
-    /// No config lies there, and all others belong to tests or examples.
+    /// No config lies in the folder of the environment, and all configs but the chosen one belong
+    /// to tests or examples.
     NoSample,
-    /// No config lies there, and no other one reads as many data files.
+    /// No config lies in the folder of the environment, and no config but the chosen one reads as
+    /// many data files.
     ReadsMost,
     /// There is no config for the environment's own layer.
     Nothing,
 }
 
 impl ChosenAs {
-    /// In words, as the continuation of `because`.
+    /// Returns the reason in words, as the continuation of `because`.
     pub fn phrase(self) -> &'static str {
         match self {
             ChosenAs::Named => "the setting hieraConfig names it",
@@ -48,14 +51,14 @@ impl ChosenAs {
 pub struct OtherChoice {
     /// The config.
     pub path: FilePath,
-    /// The value of the setting `hieraConfig` that chooses it, in the settings file of the opened
-    /// folder; `None` where the config lies in no opened folder.
+    /// The value of the setting `hieraConfig` that chooses the config, in the settings file of the
+    /// opened folder; `None` where the config lies in no opened folder.
     pub hiera_config: Option<String>,
     /// The number of existing files that the environment governs and that this config reads, too.
     pub shared: usize,
-    /// The number of existing files that it reads and no environment does.
+    /// The number of existing files that the config reads and no environment does.
     pub own: usize,
-    /// Whether it belongs to tests or examples.
+    /// Whether the config belongs to tests or examples.
     pub is_sample: bool,
 }
 

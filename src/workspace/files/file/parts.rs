@@ -28,7 +28,7 @@ impl TextPart<'_> {
         self.file_range(TextRange::from_usize(0..self.text.len()))
     }
 
-    /// Returns the bytes of the file for a place of its tree.
+    /// Returns the bytes of the file for a place of the part's tree.
     pub fn file_range(&self, range: TextRange) -> TextRange {
         range.offset_by(self.start)
     }
@@ -53,7 +53,7 @@ impl TextPart<'_> {
         self.tree.node_at(&self.text, offset.checked_sub(self.start)?)
     }
 
-    /// Returns a place of its tree as a place that an edit above the part does not move.
+    /// Returns a place of the part's tree as a place that an edit above the part does not move.
     pub fn span(&self, range: TextRange) -> Span {
         Span { file: self.file, part: self.id, range }
     }
@@ -88,9 +88,9 @@ impl<'a> PartReader<'a> {
 }
 
 impl File {
-    /// Returns the part of its text that holds the byte at `offset`, with its tree, in the format
-    /// of its name: the smallest part that can be parsed alone. `None` before the first part, for a
-    /// file without text, and when cancelled.
+    /// Returns the part of the file's text that holds the byte at `offset`, with its tree, in the
+    /// format of the file's name: the smallest part that can be parsed alone. `None` before the
+    /// first part, for a file without text, and when cancelled.
     pub fn part_at(&self, offset: u32, cancel: &CancelToken) -> Option<TextPart<'_>> {
         let text = self.text()?;
         let data = self.data_as(self.format());
@@ -129,8 +129,8 @@ impl File {
         Some(TextPart { text, tree, file: self.id, id, start, is_behind_document })
     }
 
-    /// Returns the parts of its text in order, each with its tree, without the text behind the
-    /// first document. Ends early when cancelled.
+    /// Returns the parts of the file's text in order, each with its tree, without the text behind
+    /// the first document. Ends early when cancelled.
     pub fn text_parts<'a>(
         &'a self,
         cancel: &'a CancelToken,
@@ -139,7 +139,7 @@ impl File {
         self.text_parts_in(TextRange::new(0, length), cancel)
     }
 
-    /// Returns the parts of its text that begin in a range, as [`File::text_parts`] does.
+    /// Returns the parts of the file's text that begin in a range, as [`File::text_parts`] does.
     pub fn text_parts_in<'a>(
         &'a self,
         range: TextRange,

@@ -8,17 +8,17 @@ use crate::text::FilePath;
 /// A commit.
 #[derive(Clone, Debug)]
 pub struct GitCommit {
-    /// Its id as a revision.
+    /// The commit's id as a revision.
     pub revision: GitRevision,
-    /// When it was committed, in seconds since 1970.
+    /// The time of the commit, in seconds since 1970.
     pub seconds: i64,
     /// How many minutes the clock of the committer was ahead of universal time.
     pub offset_minutes: i32,
     /// The author's name.
     pub author: String,
-    /// The first line of its message.
+    /// The first line of the commit's message.
     pub subject: String,
-    /// Whether it has a parent that is not in a shallow clone.
+    /// Whether the commit has a parent that is not in a shallow clone.
     pub is_cut: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct GitCommit {
 pub struct ChangedPath {
     /// The path.
     pub path: FilePath,
-    /// Whether it is a link in one of them.
+    /// Whether the path is a link in one of the revisions.
     pub is_link: bool,
 }
 

@@ -94,7 +94,7 @@ struct QueueState<E> {
 struct ItemOutput<E> {
     chunks: Vec<Vec<u8>>,
     bytes: usize,
-    /// Whether it is complete, and with which result.
+    /// Whether the item's output is complete, and with which result.
     done: Option<Result<(), E>>,
 }
 

@@ -12,7 +12,8 @@ use crate::puppet::value::{Data, Hash, Member, Provenance, Value};
 use crate::text::FilePath;
 use crate::workspace::nodes::values::read_value;
 
-/// Returns the version of a file of the workspace and its text; neither where it has none.
+/// Returns the version of a file of the workspace and its text; neither where the workspace has no
+/// such file.
 pub(in crate::workspace) type FileLoader<'a> =
     dyn Fn(&FilePath) -> (Option<Stamp>, Option<String>) + Sync + 'a;
 
@@ -31,7 +32,7 @@ pub(in crate::workspace::nodes) struct Plugins<'a> {
 }
 
 impl<'a> Plugins<'a> {
-    /// Creates those of the inventory at `path`.
+    /// Creates the plugins of the inventory at `path`.
     pub(in crate::workspace::nodes) fn new(path: &FilePath, load: &'a FileLoader<'a>) -> Self {
         let folder = path.parent().unwrap_or_else(|| path.clone());
         Plugins { folder, load, included: Vec::new(), unknown: Vec::new(), depth: Cell::new(0) }

@@ -44,7 +44,7 @@ const NODE_FOLDERS: [&str; 10] = [
     "nodes",
     "puppetdb",
 ];
-/// Words in the names of files that say the same.
+/// Words in the names of files with the output of programs about nodes.
 const NODE_NAMES: [&str; 3] = ["inventory", "puppetdb", "factset"];
 /// Facts that every set has one of.
 const USUAL_FACTS: [&str; 8] =

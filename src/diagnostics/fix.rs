@@ -29,7 +29,7 @@ pub(super) use options::is_merge_option;
 pub struct ChosenFixes {
     /// The change.
     pub change: SourceChange,
-    /// The numbers of the findings that it mends, among those that were given.
+    /// The numbers of the findings that the change mends, among those that were given.
     pub findings: Vec<usize>,
 }
 

@@ -10,7 +10,7 @@ use crate::yaml::{NodeId, PathStep, Tree};
 /// The identity of a finding. Several findings of a file may have the same one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FindingIdentity {
-    /// The file: relative to a folder if it lies in it, else absolute.
+    /// The file's path: relative to a folder if the file lies in it, else absolute.
     pub file: String,
     /// The rule's code.
     pub rule: String,

@@ -178,7 +178,8 @@ pub(crate) fn ignore_codes(file: &File) -> Vec<IgnoreCode> {
     codes
 }
 
-/// Reads comments in the order of their places. What it keeps serves the next comment of the same part.
+/// Reads comments in the order of their places. The data that the reader keeps serves the next
+/// comment of the same part.
 struct CommentReader<'a> {
     file: &'a File,
     text: &'a Text,
@@ -265,7 +266,7 @@ impl CommentReader<'_> {
         entry.map_or(line, |entry| entry.cover(line))
     }
 
-    /// Returns the next line below this one that has words.
+    /// Returns the next line with words below a line.
     fn line_below(&mut self, number: u32) -> Option<TextRange> {
         let known = self.below.filter(|(from, to)| (*from..*to).contains(&number));
         let found = match known {

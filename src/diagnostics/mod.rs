@@ -57,7 +57,8 @@ pub struct RulesConfig {
     pub environments: BTreeMap<FilePath, Severities>,
     /// The files in which settings accept findings.
     pub ignored: Vec<IgnoredPaths>,
-    /// Those of environments with settings of their own, by their folders.
+    /// The files in which settings accept findings, of environments with settings of their own, by
+    /// their folders.
     pub ignored_in_environments: BTreeMap<FilePath, Vec<IgnoredPaths>>,
     /// Whether modules that a tool installed are checked, too. By default they are not, as the user
     /// cannot fix them.
@@ -71,7 +72,7 @@ pub struct RulesConfig {
 pub struct WrongSetting {
     /// The settings file.
     pub file: FilePath,
-    /// The place in it.
+    /// The place in the settings file.
     pub range: TextRange,
     /// The problem, in words.
     pub message: String,
@@ -80,12 +81,12 @@ pub struct WrongSetting {
 /// A choice of rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
-    /// Those of the group *broken*.
+    /// The rules of the group *broken*.
     Minimal,
-    /// Those that are on by themselves.
+    /// The rules that are on by themselves.
     #[default]
     Recommended,
-    /// All; those that are off by themselves have the severity `info`.
+    /// All rules; those that are off by themselves have the severity `info`.
     Strict,
 }
 
@@ -103,7 +104,8 @@ impl Preset {
         }
     }
 
-    /// Returns the severity that it gives the findings of a rule; `None` for the rule's own.
+    /// Returns the severity that the preset gives the findings of a rule; `None` for the rule's
+    /// own.
     fn severity(self, rule: &Rule) -> Option<Severity> {
         match self {
             Preset::Minimal if rule.group != RuleGroup::Broken => Some(Severity::Off),
@@ -139,8 +141,8 @@ pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) ->
 }
 
 /// Returns the findings in one file of the rules that need no index, in the order of their places:
-/// it takes little time in a workspace that was not indexed yet. [`check_file`] returns all of
-/// these findings, too. A file of a module that a tool may have installed has none, as an index
+/// the check takes little time in a workspace that was not indexed yet. [`check_file`] returns all
+/// of these findings, too. A file of a module that a tool may have installed has none, as an index
 /// tells whether it is checked.
 pub fn check_file_early(
     snapshot: &Snapshot,
@@ -246,7 +248,7 @@ fn concerns_config(problem: &Problem) -> bool {
 /// The enabled rules, with the severities that settings give them.
 type EnabledRules = Vec<(&'static Rule, Option<Severity>)>;
 
-/// Those that these severities leave on.
+/// The rules that these severities leave on.
 fn enabled_rules(severities: &Severities, preset: Preset) -> EnabledRules {
     catalogue::RULES
         .iter()
@@ -279,7 +281,7 @@ struct FileCheck<'a> {
     data: Arc<DataFile>,
     /// The config that the file is, if it is one.
     own_config: Option<&'a HieraConfig>,
-    /// The layer that reads it as data.
+    /// The layer that reads the file as data.
     layer: Option<&'a Layer>,
     /// Whether Puppet reads the file at all: an unread file does no harm.
     is_read: bool,
@@ -287,7 +289,7 @@ struct FileCheck<'a> {
     options: &'a dyn Fn(&LookupKey) -> Option<OptionsEntry>,
     lookup: &'a dyn Fn(&LookupKey, Option<&Strategy>) -> Resolution,
     removals: &'a RemovalProofs<'a>,
-    /// The limits that its lookups reached, and where.
+    /// The limits that the file's lookups reached, and where.
     exhausted: &'a RefCell<Vec<(Limit, Option<Span>)>>,
 }
 

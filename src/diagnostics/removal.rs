@@ -196,8 +196,9 @@ impl<'a> RemovalProofs<'a> {
         Some(RemovalCandidate { key: key.clone(), span, shadow: *shadow, never_counts })
     }
 
-    /// Whether some node may read both files, the other one not above this one: without an entry, a
-    /// lookup that ends at the first value goes on below it. A glob names several files for a node.
+    /// Whether some node may read both the checked file and the other one, the other one not above
+    /// the checked one: without an entry, a lookup that ends at the first value goes on below the
+    /// entry. A glob names several files for a node.
     fn may_replace(&self, other: &FilePath) -> bool {
         let environment = self.file.environment;
         let Some((first, own)) = self.first_location.get_or_init(|| {
@@ -213,8 +214,8 @@ impl<'a> RemovalProofs<'a> {
             || below.into_iter().any(|reach| reach.pattern.can_lead_to(other.as_str()))
     }
 
-    /// Returns the place of the key in a file that each node that reads this file, known or unknown,
-    /// reads before: of several such files in the one of the highest level.
+    /// Returns the place of the key in a file that each node that reads the checked file, known or
+    /// unknown, reads before: of several such files in the one of the highest level.
     fn shadow(&self, key: &str) -> Option<Span> {
         let FileContext { snapshot, environment, view, file, .. } = self.file;
         let upper = self.upper.get_or_init(|| UpperLocations::of_file(environment, &file.path));
@@ -309,10 +310,10 @@ struct UpperLocations<'a> {
 ///
 /// Its patterns have the values that name the file in place of their variables.
 struct OwnLocation {
-    /// The patterns of the certain locations of the same layer above it. The data of a module has
-    /// defaults for any environment.
+    /// The patterns of the certain locations of the same layer above the location. The data of a
+    /// module has defaults for any environment.
     above: Vec<Pattern>,
-    /// Its own pattern if it is a glob: its files are read in the order of their names.
+    /// The location's own pattern if it is a glob: its files are read in the order of their names.
     glob: Option<Pattern>,
 }
 

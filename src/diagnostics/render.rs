@@ -18,7 +18,7 @@ const MARK_WIDTH: usize = 60;
 
 /// A span in lines and columns.
 pub(crate) struct LineSpan {
-    /// Relative to the root if the file lies below it, else absolute.
+    /// The file's path: relative to the root if the file lies below it, else absolute.
     pub(crate) path: String,
     /// From 1.
     pub(crate) line: u32,

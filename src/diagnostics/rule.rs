@@ -23,23 +23,23 @@ use crate::workspace::{EnvironmentView, Snapshot};
 /// A rule of the catalogue.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its stable name: kebab-case, for the pattern that it finds.
+    /// The rule's stable name: kebab-case, for the pattern that the rule finds.
     pub code: &'static str,
     /// How serious a finding is unless the settings say otherwise.
     pub severity: Severity,
-    /// The harm that its findings do.
+    /// The harm that the rule's findings do.
     pub group: RuleGroup,
-    /// How editors show the text of its findings.
+    /// How editors show the text of the rule's findings.
     pub tag: Option<Tag>,
-    /// Its findings described in one line.
+    /// The rule's findings described in one line.
     pub summary: &'static str,
-    /// Its page, in Markdown.
+    /// The rule's page, in Markdown.
     pub docs: &'static str,
-    /// What its findings about an entry depend on.
+    /// What the rule's findings about an entry depend on.
     pub depends_on: Dependence,
-    /// The least knowledge with which its findings in a file are final.
+    /// The least knowledge with which the rule's findings in a file are final.
     pub needs: Needs,
-    /// The function that finds them.
+    /// The function that makes the rule's findings.
     pub check: Check,
 }
 
@@ -114,7 +114,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// All, the mildest first.
+    /// All severities, the mildest first.
     pub const ALL: [Severity; 5] =
         [Severity::Off, Severity::Hint, Severity::Info, Severity::Warning, Severity::Error];
 
@@ -168,7 +168,7 @@ pub struct FileContext<'a> {
     pub snapshot: &'a Snapshot,
     /// The environment that governs the file.
     pub environment: &'a Environment,
-    /// The files as that environment's lookups see them.
+    /// The files as the environment's lookups see them.
     pub view: &'a EnvironmentView<'a>,
     /// The file.
     pub file: &'a File,
@@ -181,9 +181,9 @@ pub struct FileContext<'a> {
 pub struct DataContext<'a> {
     /// The file.
     pub file: FileContext<'a>,
-    /// Its contents.
+    /// The file's contents.
     pub data: &'a DataFile,
-    /// The layer that reads it.
+    /// The layer that reads the file.
     pub layer: &'a Layer,
 }
 
@@ -192,18 +192,18 @@ pub struct DataContext<'a> {
 pub struct EntryContext<'a> {
     /// The file.
     pub file: FileContext<'a>,
-    /// Its contents.
+    /// The file's contents.
     pub data: &'a DataFile,
     /// The entry.
     pub entry: &'a EntryData,
-    /// The layer that reads it.
+    /// The layer that reads the file.
     pub layer: &'a Layer,
-    /// The merge strategy of a root key for the nodes that see this file, if `lookup_options` make
+    /// The merge strategy of a root key for the nodes that see the file, if `lookup_options` make
     /// sense.
     pub strategy: &'a dyn Fn(&str) -> Option<Strategy>,
-    /// The entry of `lookup_options` that serves a key, for the same nodes.
+    /// The entry of `lookup_options` that serves a key, for the nodes that see the file.
     pub options: &'a dyn Fn(&LookupKey) -> Option<OptionsEntry>,
-    /// The lookup of a key, for the same nodes.
+    /// The lookup of a key, for the nodes that see the file.
     pub lookup: &'a dyn Fn(&LookupKey, Option<&Strategy>) -> Resolution,
     /// Returns an entry of the file, by its root key and its value, if it can be removed.
     pub(super) removable: RemovalProof<'a>,
@@ -226,7 +226,7 @@ impl<'a> EntryContext<'a> {
             .filter_map(|(key, member)| (self.removable)(self, key.as_arc()?, member))
     }
 
-    /// Returns the `lookup_options` of the file, if this is their entry.
+    /// Returns the `lookup_options` of the file, if the entry holds them.
     pub fn lookup_options(&self) -> Option<&'a Member> {
         self.root_members()
             .find(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS))
@@ -237,7 +237,8 @@ impl<'a> EntryContext<'a> {
 /// Why the removal of an entry changes no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryEffect {
-    /// All readers of the file merge the key's values, and have all of this one from other files.
+    /// All readers of the file merge the key's values, and have all of the entry's value from other
+    /// files.
     MergesNothing,
     /// Each reader gets the same value from other files.
     RepeatsValue,
@@ -248,11 +249,11 @@ pub enum EntryEffect {
 /// An entry whose removal changes no value of any node.
 #[derive(Debug)]
 pub struct RemovableEntry {
-    /// Its root key.
+    /// The entry's root key.
     pub key: Arc<str>,
     /// The place of the key.
     pub span: Span,
-    /// Why its removal changes nothing.
+    /// Why the entry's removal changes nothing.
     pub effect: EntryEffect,
     /// The places that the readers get the value from without the entry, in the order of levels; of
     /// an entry that never wins, a place that each reader reads before.
@@ -294,29 +295,29 @@ pub fn in_words(type_name: &str) -> &str {
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// How serious it is here.
+    /// How serious the finding is here.
     pub severity: Severity,
-    /// Its place.
+    /// The place of the finding.
     pub span: Span,
     /// The problem, in a sentence or two.
     pub message: String,
-    /// Places that explain it.
+    /// Places that explain the finding.
     pub related: Vec<Related>,
-    /// The change that mends it, if one is known. A box, as most findings have none and a workspace
-    /// has many.
+    /// The change that mends the finding, if one is known. A box, as most findings have none and a
+    /// workspace has many.
     pub fix: Option<Box<Fix>>,
-    /// The fact behind it, in words, where other findings may have the same one.
+    /// The fact behind the finding, in words, where other findings may have the same one.
     pub cause: Option<String>,
 }
 
 /// A change that mends a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// Its title, for a menu.
+    /// The fix's title, for a menu.
     pub title: String,
     /// The edits, all in the file of the finding.
     pub edits: Vec<FixEdit>,
-    /// Whether it may change values.
+    /// Whether the fix may change values.
     pub safety: Safety,
 }
 
@@ -343,8 +344,8 @@ pub enum FixEdit {
     Replace {
         /// The place.
         span: Span,
-        /// The wrong part, as it is written there; once, or the fix cannot be made. Like the right
-        /// part it needs no quotes and no escapes.
+        /// The wrong part, as it is written at the place; once, or the fix cannot be made. Like the
+        /// right part it needs no quotes and no escapes.
         wrong: String,
         /// The text that was probably meant.
         right: String,
@@ -361,7 +362,7 @@ pub enum FixEdit {
 /// The effect of a fix on values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Safety {
-    /// None, as the rule knows. It is proved before the fix is applied.
+    /// No value changes, as the rule knows. This claim is proved before the fix is applied.
     KeepsValues,
     /// Values change, as they should.
     ChangesValues,
@@ -372,7 +373,7 @@ pub enum Safety {
 pub struct IgnoreCode {
     /// The code, as it is written; empty where the comment has none.
     pub code: String,
-    /// Its place.
+    /// The place of the code.
     pub range: TextRange,
     /// The place in which findings are accepted; `None`: the whole file.
     pub covers: Option<TextRange>,
@@ -382,9 +383,9 @@ pub struct IgnoreCode {
 pub struct UnusedIgnore<'a> {
     /// The code.
     pub ignore: &'a IgnoreCode,
-    /// Whether there is a rule of this name.
+    /// Whether a rule has the comment's code.
     pub is_known: bool,
-    /// The code of a rule that is probably meant where there is none of this name.
+    /// The code of a rule that is probably meant where no rule has the comment's code.
     pub similar: Option<&'static str>,
 }
 
@@ -395,7 +396,7 @@ pub struct Related {
     pub span: Span,
     /// The role of the place in the finding.
     pub message: Cow<'static, str>,
-    /// Whether reports for people show its line.
+    /// Whether reports for people show the line of the place.
     pub is_quoted: bool,
 }
 

@@ -20,14 +20,14 @@ pub(crate) struct SecretLines<'a> {
 /// The entries of a file.
 #[derive(Default)]
 struct Entries {
-    /// The places of those that may be secret, in order.
+    /// The places of the entries that may be secret, in order.
     secret: Vec<TextRange>,
     /// The lines with which entries begin, read from the text: a broken entry may have no member.
     begins: Vec<u32>,
 }
 
 impl<'a> SecretLines<'a> {
-    /// Of the files of a snapshot.
+    /// Returns the secret lines of the files of a snapshot.
     pub(crate) fn new(snapshot: &'a Snapshot) -> SecretLines<'a> {
         SecretLines { snapshot, known: RefCell::default(), sensitive: RefCell::default() }
     }

@@ -31,11 +31,11 @@ pub(super) fn remove_code(text: &str, code: TextRange) -> Option<TextEdit> {
 /// A place for a comment that accepts findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CommentPlace {
-    /// The start of the line below it.
+    /// The start of the line below the comment.
     pub(super) start: u32,
-    /// The width of its indentation.
+    /// The width of the comment's indentation.
     pub(super) indent: u32,
-    /// Whether it accepts findings in the whole file.
+    /// Whether the comment accepts findings in the whole file.
     is_of_file: bool,
 }
 

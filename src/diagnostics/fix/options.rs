@@ -13,9 +13,9 @@ pub(in crate::diagnostics) fn is_merge_option(option: &str) -> bool {
     MERGE_OPTIONS.contains(&option)
 }
 
-/// Returns the edits that move all such options of the entry that has one with its key at an offset.
-/// `None` where the entry is written in another way than on lines of its own or in one flow hash, and
-/// where `merge` is a hash already.
+/// Returns the edits that move all merge options of the entry that has one with its key at an
+/// offset. `None` where the entry is written in another way than on lines of its own or in one flow
+/// hash, and where `merge` is a hash already.
 pub(super) fn move_below_merge(document: &Document, option: u32) -> Option<Vec<TextEdit>> {
     let tree = &document.tree;
     let (is_flow, entries) = tree.nodes.iter().find_map(|node| match &node.kind {

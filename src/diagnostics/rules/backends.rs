@@ -14,13 +14,13 @@ pub(super) struct CustomLevel<'a> {
     pub(super) level: &'a Level,
     /// Where the function is named.
     pub(super) span: Span,
-    /// Its name as Puppet seeks it.
+    /// The function's name as Puppet seeks it.
     pub(super) name: String,
-    /// Where Puppet finds it.
+    /// Where Puppet finds the function.
     pub(super) source: FunctionSource,
 }
 
-/// Returns these levels of a config, in their order.
+/// Returns the levels of a config with functions that are not Puppet's own, in their order.
 pub(super) fn custom_levels<'a>(
     config: &'a HieraConfig,
     context: &'a FileContext<'_>,

@@ -28,7 +28,7 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
         let message = match problem.kind {
             // Other rules find these.
             Deprecated | FunctionInConfig | Library | Unreadable | Version(_) => continue,
-            // Its levels are those of another version.
+            // The config's levels are those of another version.
             ConfigProblemKind::Structure if is_misplaced => continue,
             _ => problem.message.clone(),
         };

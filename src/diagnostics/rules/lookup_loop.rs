@@ -43,8 +43,8 @@ const MAX_KEYS: usize = 100_000;
 const MAX_STEPS: usize = 2_000;
 /// How many definitions are checked for all tokens of a file together.
 const MAX_STEPS_IN_FILE: usize = 10_000;
-/// The longest path, in definitions, that such a search follows. For a longer one, the cycles of a
-/// scope that reads all files of the path are computed.
+/// The longest path, in definitions, that the search for a cycle follows. For a longer one, the
+/// cycles of a scope that reads all files of the path are computed.
 const MAX_WAY: usize = 50;
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
@@ -164,7 +164,7 @@ struct TokensOf<'a> {
 }
 
 impl TokensOf<'_> {
-    /// Those that ask for keys in the value of a root key.
+    /// Returns the tokens in the value of a root key that ask for keys.
     fn tokens_of(&mut self, path: &FilePath, root: &str) -> Arc<[TokenUse]> {
         if !self.by_root.contains_key(path) {
             let mut by_root: HashMap<Arc<str>, Vec<TokenUse>> = HashMap::new();
@@ -249,7 +249,7 @@ fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
 struct LookupCycle {
     /// The lookups in progress, the first one first.
     frames: Vec<LookupFrame>,
-    /// The one that would begin again.
+    /// The lookup that would begin again.
     again: LookupFrame,
 }
 

@@ -32,7 +32,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// The maximum number of scopes for which one key is looked up: scopes of nodes that read this file
-/// and another. Where there are more, `limit-reached` reports it.
+/// and another. Where there are more, `limit-reached` reports the key.
 ///
 /// A lookup reports all files that its node reads.
 const MAX_OTHERS: usize = 50;

@@ -45,9 +45,9 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
 
 /// A folder that a location may mean.
 struct SisterFolder {
-    /// Its path.
+    /// The folder's path.
     folder: FilePath,
-    /// How many files lie below it.
+    /// How many files lie below the folder.
     files: usize,
 }
 
@@ -85,7 +85,7 @@ fn find_sister(reach: &Reach, context: &FileContext<'_>) -> Option<(String, Sist
     Some((missing.to_owned(), sister))
 }
 
-/// The outermost folder that has no file; the one that holds it has some.
+/// Whether some file lies below a folder.
 fn has_files_below(folder: &str, snapshot: &Snapshot) -> bool {
     snapshot.paths_starting_with(&format!("{folder}/")).next().is_some()
 }

@@ -30,13 +30,13 @@ pub(super) struct WrongValue<'a> {
     pub(super) wanted: &'a ExpectedType<'a>,
     /// Where: the part at fault.
     pub(super) span: Span,
-    /// Puppet's messages about this part.
+    /// Puppet's messages about the part at fault.
     pub(super) messages: Vec<String>,
     /// Whether a Sensitive value is required and the value is a plain one.
     pub(super) wants_sensitive: bool,
-    /// Whether it is the whole value.
+    /// Whether the part at fault is the whole value.
     pub(super) is_whole: bool,
-    /// The known nodes that get it; `None` where no node is known to read the file.
+    /// The known nodes that get the part at fault; `None` where no node is known to read the file.
     pub(super) nodes: Option<Vec<String>>,
 }
 
@@ -139,9 +139,9 @@ fn wrong_parts(
 
 /// The treatment of a value before a parameter gets it.
 enum Treatment {
-    /// Tokens in it are replaced, nothing else.
+    /// Tokens in the value are replaced, nothing else.
     AsWritten,
-    /// It is merged with others, or converted.
+    /// The value is merged with others, or converted.
     Final,
     /// The final value is unknown.
     Unknown,
@@ -246,7 +246,7 @@ fn parts_of(
     }
     check_partial(&wanted.parameter.parameter.name, &wanted.data_type, value, &|part: &Value| {
         match part.data() {
-            // It is not recorded in which of them tokens were replaced.
+            // It is not recorded in which texts tokens were replaced.
             Data::String(text) if has_tokens || is_attempted(text) => Known::Kind,
             Data::Hash(hash)
                 if has_tokens && hash.keys().any(|key| key.to_text().contains("%{")) =>

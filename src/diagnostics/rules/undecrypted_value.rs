@@ -24,11 +24,11 @@ pub(crate) static RULE: Rule = Rule {
 
 /// The result of a level's lookup of an encrypted value.
 enum DecryptionOutcome {
-    /// It may decrypt it.
+    /// The level may decrypt the value.
     Decrypted,
-    /// It hands out the ciphertext.
+    /// The level hands out the ciphertext.
     PassedOn,
-    /// It fails, for this reason.
+    /// The lookup fails, for this reason.
     Fails(String),
 }
 

@@ -194,9 +194,9 @@ fn without_end(token: &TokenUse, key: &LookupKey, dead_end: DeadEnd, first: &Mem
 
 /// Where a dotted key ends in every definition of its root key.
 enum DeadEnd {
-    /// None of them has this subkey.
+    /// No definition has this subkey.
     Missing(String),
-    /// All of them have a value of such a type where a collection with this subkey is needed.
+    /// All definitions have a value of this type where a collection with this subkey is needed.
     Mismatch(String, &'static str),
 }
 
@@ -233,7 +233,7 @@ fn has_live_keys(value: &Value) -> bool {
     value.as_hash().is_some_and(|hash| hash.keys().any(|key| key.to_text().contains("%{")))
 }
 
-/// Whether Puppet fails to look for the subkey in such a value, instead of not finding it. Source:
+/// Whether Puppet fails to look for the subkey in the value, instead of not finding it. Source:
 /// semantics 3.3.
 fn cannot_hold(value: &Value, segment: &KeySegment) -> bool {
     match value.data() {

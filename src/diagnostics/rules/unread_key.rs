@@ -60,7 +60,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// From this length on, two letters may be wrong in a name.
+/// The length from which on two letters may be wrong in a name.
 const LONG_NAME: usize = 12;
 
 /// Returns the key that code reads and that was probably meant: one that a call names, or that of a

@@ -14,8 +14,8 @@ use crate::text::{FileId, FilePath, PartId};
 use crate::workspace::Snapshot;
 use crate::workspace::index::{KeyChanges, KeyIndex};
 
-/// How many parts of a long file are checked before its first findings are published. Then it is
-/// three times as many as before, so that the client is sent few findings twice.
+/// How many parts of a long file are checked before its first findings are published. Then three
+/// times as many as before are checked, so that the client is sent few findings twice.
 const FIRST_PARTS: usize = 250;
 /// How many parts of other files the editor of one file may wait for. Tests use a small limit.
 const SOME: usize = if cfg!(test) { 1 } else { 500 };
@@ -30,14 +30,14 @@ pub(super) struct FileFindings {
     of_file: Vec<Arc<Finding>>,
     cycles: Vec<Arc<Finding>>,
     may_have_cycles: bool,
-    /// Those of each part of the data that has any.
+    /// The findings of each part of the data that has any.
     of_entries: BTreeMap<PartId, Vec<Arc<Finding>>>,
     /// The root keys on whose definitions the findings of a part depend, if they are others than
     /// its own; `None` for all.
     reads: HashMap<PartId, Option<Box<[Arc<str>]>>>,
-    /// Those parts, by root key.
+    /// The parts whose findings depend on definitions of root keys, by root key.
     readers: HashMap<Arc<str>, Vec<PartId>>,
-    /// The parts whose findings depend on all.
+    /// The parts whose findings depend on all root keys.
     readers_of_all: HashSet<PartId>,
     /// The parts that are still to be checked, for the first time or again. Findings are published
     /// when all of them are checked.
@@ -90,7 +90,7 @@ impl FileFindings {
             || self.has_any_of(&changes.keys)
     }
 
-    /// Whether some of these root keys are its own, or read by it.
+    /// Whether some of these root keys are the file's own, or read by the file.
     fn has_any_of(&self, keys: &HashSet<Arc<str>>) -> bool {
         if keys.len() <= FEW {
             return keys

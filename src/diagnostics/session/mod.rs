@@ -28,8 +28,8 @@ use file::FileFindings;
 #[derive(Debug, Default)]
 pub struct Findings {
     seen: Option<(Snapshot, RulesConfig)>,
-    /// The snapshot before that one, and the answers in it: dropping it takes as long as comparing
-    /// the two.
+    /// The snapshot before the one in `seen`, and the answers in it: dropping it takes as long as
+    /// comparing the two.
     outdated: Option<(Snapshot, RulesConfig, AnswerCache)>,
     /// The answers of lookups for nodes in the last revision.
     answers: AnswerCache,
@@ -44,8 +44,8 @@ pub struct Findings {
 /// the part that it is about is not checked again.
 pub type ReportedFindings = (FilePath, Vec<Arc<Finding>>);
 
-/// Opened files of this many bytes or more are checked after the edited ones. Tests use a small
-/// limit.
+/// The number of bytes from which on an opened file is checked after the edited ones. Tests use a
+/// small limit.
 const LONG: u32 = if cfg!(test) { 100 } else { 128 << 10 };
 
 impl Findings {
@@ -139,7 +139,7 @@ impl Findings {
         unchecked.map(|path| (path.clone(), check_file_early(snapshot, path, rules))).collect()
     }
 
-    /// Does the work that can wait until the findings have been published, as long as it `is_idle`:
+    /// Does the work that can wait until the findings have been published, as long as `is_idle`:
     /// drops data that is no longer needed, and records the dependencies of findings.
     pub fn after_publish(&mut self, is_idle: &dyn Fn() -> bool) {
         self.outdated = None;
@@ -169,8 +169,8 @@ impl Findings {
     }
 
     /// Checks closed files, so that their findings are ready when they are opened: one file, and
-    /// more as long as it `has_time`. Stops at once when it is cancelled; the next call checks the
-    /// interrupted file from its start. Returns the findings of the files that were checked.
+    /// more as long as `has_time`. Stops at once when `cancel` is cancelled; the next call checks
+    /// the interrupted file from its start. Returns the findings of the files that were checked.
     pub fn look_ahead(
         &mut self,
         cancel: CancelToken,

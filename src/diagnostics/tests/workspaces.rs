@@ -588,7 +588,7 @@ fn modules_that_puppet_passes_over() {
     }
     let lenient = with("{") + "#- /.hiera-ls.yaml\npuppet: {strict: warning}\n";
     assert_eq!(Fixture::new(&lenient).rendered_findings(), "");
-    // In a session its findings follow the text in the editor.
+    // In a session the findings of the file follow the text in the editor.
     let mut fixture = Fixture::new(&with(WHOLE));
     let mut findings = Findings::default();
     findings.update(&fixture.snapshot, &fixture.settings.rules);

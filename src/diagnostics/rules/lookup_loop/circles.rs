@@ -16,13 +16,13 @@ use crate::text::{FilePath, Span};
 struct CycleNode {
     root: Arc<str>,
     hops: Vec<Hop>,
-    /// The number of its component; `None` while it is not known, and for a key on no cycle.
+    /// The number of the key's component; `None` while it is not known, and for a key on no cycle.
     circle: Option<usize>,
 }
 
 /// A token that a lookup interpolates.
 pub(super) struct Hop {
-    /// The key that it asks for, as it is written.
+    /// The key that the token asks for, as it is written.
     pub(super) text: Arc<str>,
     /// The place of the token.
     pub(super) span: Span,

@@ -15,41 +15,42 @@ const MAX_READINGS: usize = 3;
 /// The nodes whose values are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// Those of one node.
+    /// The values of one node.
     Node {
-        /// Its certname.
+        /// The node's certname.
         name: String,
-        /// Whether its hierarchy includes the file.
+        /// Whether the node's hierarchy includes the file.
         reads: bool,
     },
-    /// Those of the nodes of one kind.
+    /// The values of the nodes of one kind.
     Kind {
-        /// Its variables, as `name = value`.
+        /// The variables of the kind, as `name = value`.
         name: String,
-        /// Whether they may read the file.
+        /// Whether nodes of the kind may read the file.
         reads: bool,
     },
-    /// Those of the known nodes that read the file.
+    /// The values of the known nodes that read the file.
     Known {
-        /// How many nodes certainly read it.
+        /// How many nodes certainly read the file.
         readers: usize,
-        /// The certname of the only node that does; `None` for several.
+        /// The certname of the only reader of the file; `None` for several readers.
         only: Option<String>,
         /// How many nodes are known.
         of: usize,
-        /// Their variables according to the file's path, as `name = value`.
+        /// The variables of the readers according to the file's path, as `name = value`.
         variables: Vec<String>,
     },
-    /// Those of all nodes, as no node of the environment is known.
+    /// The values of all nodes, as no node of the environment is known.
     AnyUnknown,
-    /// Those of all nodes with these variables, as `name = value`.
+    /// The values of all nodes with these variables, as `name = value`.
     AnyWith(Vec<String>),
-    /// Those of all nodes with these variables, where the values depend on other variables, too.
+    /// The values of all nodes with these variables, where the values depend on other variables,
+    /// too.
     KindsWith(Vec<String>),
-    /// Those of all nodes with the variables of one of these readings of the file's path, each as
-    /// `name = value`.
+    /// The values of all nodes with the variables of one of these readings of the file's path, each
+    /// as `name = value`.
     AnyReading(Vec<Vec<String>>),
-    /// Those of the nodes that read the file, which are not named.
+    /// The values of the nodes that read the file, where the nodes are not named.
     Readers,
 }
 

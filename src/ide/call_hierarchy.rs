@@ -19,20 +19,20 @@ use crate::workspace::environments::Environment;
 pub struct CallItem {
     /// The name: of the key, the class, the definition, or the file.
     pub name: String,
-    /// Its kind.
+    /// The kind of the item.
     pub kind: CallItemKind,
     /// The level and the file of a key, the file of code.
     pub detail: String,
     /// The file.
     pub path: FilePath,
-    /// Where the name stands in it.
+    /// Where the name stands in the file.
     pub range: TextRange,
 }
 
 /// The kinds of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CallItemKind {
-    /// A root key of data. Only these have items on either side.
+    /// A root key of data. Only root keys of data have items on either side.
     Key,
     /// A root key that no level defines.
     MissingKey,
@@ -129,8 +129,8 @@ pub fn outgoing_calls(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<Lo
 struct Calls(BTreeMap<CallItem, Vec<TextRange>>);
 
 impl Calls {
-    /// Adds a place. Each token that names a key that no level defines is a place of that key: it
-    /// stands at the first one.
+    /// Adds a place. Each token that names a key that no level defines is a place of that key: the
+    /// item stands at the first of these tokens.
     fn add(&mut self, item: CallItem, range: TextRange) {
         let is_missing = item.kind == CallItemKind::MissingKey;
         let known = self

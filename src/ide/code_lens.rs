@@ -23,8 +23,8 @@ use crate::workspace::environments::Environment;
 
 /// The most names in a lens.
 const MAX_NAMES: usize = 3;
-/// The most lookups for the lenses of a file. Keys behind these have a lens also where it is no
-/// news.
+/// The most lookups for the lenses of a file. Keys beyond this limit have a lens also where their
+/// definition is no news.
 const MAX_LOOKUPS: usize = 2_000;
 
 /// The lenses to show.
@@ -32,8 +32,8 @@ const MAX_LOOKUPS: usize = 2_000;
 pub struct LensConfig {
     /// The levels that a key overrides, or that override it, where that is news.
     pub overrides: bool,
-    /// The same for keys that win over lower levels, or are merged with other levels, for all
-    /// readers of the file, as the hierarchy has it.
+    /// The lenses of overrides also for keys that win over lower levels, or are merged with other
+    /// levels, for all readers of the file, as the hierarchy has it.
     pub all_overrides: bool,
     /// The code and the tokens that read a key.
     pub readers: bool,
@@ -58,11 +58,11 @@ impl Default for LensConfig {
 /// A lens without its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lens {
-    /// The key that it is above; empty at the start for the whole file.
+    /// The key that the lens is above; empty at the start for the whole file.
     pub range: TextRange,
     /// The root key; empty for the whole file.
     pub key: Arc<str>,
-    /// Its kind.
+    /// The kind of the lens.
     pub kind: LensKind,
 }
 

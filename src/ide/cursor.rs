@@ -19,9 +19,9 @@ pub struct Subject {
     pub environment: Arc<Environment>,
     /// The file.
     pub path: FilePath,
-    /// The bytes that it covers.
+    /// The bytes that the subject covers.
     pub range: TextRange,
-    /// Its kind.
+    /// The kind of the subject.
     pub kind: SubjectKind,
 }
 
@@ -57,7 +57,7 @@ pub enum SubjectKind {
 pub struct KeyPath {
     /// The root key.
     pub root: Arc<str>,
-    /// The way from its value to the part.
+    /// The way from the root key's value to the part.
     pub steps: Vec<KeyStep>,
 }
 
@@ -68,9 +68,9 @@ pub enum KeyStep {
     Member(Key),
     /// Into a list: the element written at this place, and its number in this file.
     Element {
-        /// Where it is written.
+        /// Where the element is written.
         place: Span,
-        /// Its number.
+        /// The number of the element.
         index: usize,
     },
 }

@@ -17,11 +17,11 @@ use crate::yaml::{NodeId, NodeKind, Tree};
 /// A link from a place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The bytes that lead to it.
+    /// The bytes that lead to the target.
     pub range: TextRange,
-    /// The file that it leads to; it is one of the workspace.
+    /// The file that the link leads to; it is one of the workspace.
     pub target: FilePath,
-    /// Its description, in a few words.
+    /// The description of the link, in a few words.
     pub tooltip: String,
 }
 

@@ -18,17 +18,17 @@ const MAX_DEPTH: usize = 64;
 /// A key, an element of a list, a level, a location, or a definition in code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name, never empty.
+    /// The name of the symbol, never empty.
     pub name: String,
-    /// More about it in a few words.
+    /// More about the symbol in a few words.
     pub detail: Option<String>,
-    /// Its kind.
+    /// The kind of the symbol.
     pub kind: SymbolKind,
-    /// The bytes of all of it, counted from the start of its run of entries.
+    /// The bytes of the whole symbol, counted from the start of its run of entries.
     pub range: TextRange,
-    /// The bytes of its name, within `range`.
+    /// The bytes of the name, within `range`.
     pub selection: TextRange,
-    /// The symbols in it, in the order of the text.
+    /// The inner symbols, in the order of the text.
     pub children: Vec<Symbol>,
 }
 

@@ -30,7 +30,7 @@ const FEW_NODES: usize = 3;
 pub struct Offer {
     /// The root key.
     pub key: Arc<str>,
-    /// The node to evaluate it for; `None` for the scope of the file.
+    /// The node to evaluate the key for; `None` for the scope of the file.
     pub node: Option<Arc<str>>,
 }
 
@@ -50,9 +50,9 @@ pub struct EvaluationSubject {
 pub struct Evaluation {
     /// The folder of the environment.
     root: FilePath,
-    /// When it was made, for people: `10:04`.
+    /// When the evaluation was made, for people: `10:04`.
     pub at: String,
-    /// The scope that it was made in.
+    /// The scope that the evaluation was made in.
     pub scope: Arc<Scope>,
     /// The lookup, in which functions were called.
     pub resolution: Resolution,
@@ -171,12 +171,12 @@ pub fn scope_of(snapshot: &Snapshot, environment: &Environment, path: &FilePath)
 }
 
 impl Evaluation {
-    /// Whether nothing has changed since that a function may have seen.
+    /// Whether nothing that a function may have seen has changed since the evaluation.
     pub fn is_current(&self, snapshot: &Snapshot) -> bool {
         self.seen.is_same(snapshot)
     }
 
-    /// Whether it was made in this scope, or in one of that name before files changed.
+    /// Whether the evaluation was made in this scope, or in one of that name before files changed.
     pub fn is_in(&self, scope: &Scope) -> bool {
         (self.scope.is_node, &self.scope.name) == (scope.is_node, &scope.name)
     }

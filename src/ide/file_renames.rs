@@ -12,9 +12,9 @@ use crate::yaml::psych::{Resolved, resolve_plain};
 /// A file or folder that gets another path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRename {
-    /// Its path now.
+    /// The path of the file or folder before the rename.
     pub old: FilePath,
-    /// Its path afterwards.
+    /// The path of the file or folder after the rename.
     pub new: FilePath,
 }
 

@@ -15,7 +15,7 @@ pub struct Fold {
     pub first: u32,
     /// The last line, from 0; greater than `first`.
     pub last: u32,
-    /// Whether these are comments.
+    /// Whether the lines are comments.
     pub is_comment: bool,
 }
 

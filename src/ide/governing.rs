@@ -22,13 +22,14 @@ pub struct GoverningConfig {
     pub root: FilePath,
     /// The name of the environment.
     pub environment: String,
-    /// The config of its own layer, or of the global layer where it has none.
+    /// The config of the environment's own layer, or of the global layer where the own layer has
+    /// none.
     pub config: Option<FilePath>,
     /// The reason for the choice.
     pub chosen_as: ChosenAs,
-    /// The number of data files that its levels read.
+    /// The number of data files that the environment's levels read.
     pub data_files: usize,
-    /// The other configs that could govern it.
+    /// The other configs that could govern the environment.
     pub others: Vec<OtherChoice>,
     /// The levels of the global and the environment's own layer.
     pub levels: Vec<LevelSummary>,
@@ -36,29 +37,30 @@ pub struct GoverningConfig {
     pub datadirs: Vec<DatadirPlace>,
     /// The assumptions, in words.
     pub assumed: Vec<String>,
-    /// The number of its modules, and of those among them with a config of their own.
+    /// The number of the environment's modules, and of those among them with a config of their own.
     pub modules: (usize, usize),
     /// The known nodes, in words.
     pub nodes: String,
-    /// The plugins of inventories in its folder whose values are unknown, with their files.
+    /// The plugins of inventories in the environment's folder whose values are unknown, with their
+    /// files.
     pub unread_plugins: Vec<(FilePath, String)>,
 }
 
 /// A level in few words.
 #[derive(Clone, Debug)]
 pub struct LevelSummary {
-    /// Its name, with the layer where that is not the environment's.
+    /// The name of the level, with the layer where that is not the environment's.
     pub name: String,
-    /// The function that reads it.
+    /// The function that reads the level.
     pub function: String,
-    /// The number of existing files that its locations can name.
+    /// The number of existing files that the level's locations can name.
     pub files: usize,
-    /// Its locations, as written.
+    /// The locations of the level, as written.
     pub locations: Vec<String>,
-    /// The reason why its data is not read; `None` where hiera-ls reads it.
+    /// The reason why the level's data is not read; `None` where hiera-ls reads it.
     pub unread: Option<String>,
-    /// The value of the setting `backends` that probably describes the files of its function, as one
-    /// line of YAML; `None` where no file looks like one of them.
+    /// The value of the setting `backends` that probably describes the files of the level's
+    /// function, as one line of YAML; `None` where no file looks like one of them.
     pub described_by: Option<String>,
 }
 
@@ -79,7 +81,7 @@ pub fn governing_configs(snapshot: &Snapshot) -> Vec<GoverningConfig> {
     snapshot.environments().all.iter().map(|one| governing_config(snapshot, one)).collect()
 }
 
-/// Returns the page about all of them, as `hiera-ls config` prints it.
+/// Returns the page about all governing configs, as `hiera-ls config` prints it.
 pub fn governing_page(snapshot: &Snapshot) -> String {
     let pages: Vec<String> =
         governing_configs(snapshot).iter().map(|one| one.page(snapshot)).collect();
@@ -132,8 +134,8 @@ fn level_summary(
     }
 }
 
-/// Returns the description of the function of a level that fits the files which it probably reads:
-/// files called as the level's path, and files in a folder of this name.
+/// Returns the description of the function of a level that fits the files which the function
+/// probably reads: files named after the level's path, and files in a folder named after it.
 fn description_of(snapshot: &Snapshot, environment: &Environment, level: &Level) -> Option<String> {
     let mut files = BTreeSet::new();
     for file in snapshot.files() {

@@ -32,24 +32,24 @@ pub struct Hierarchy {
 /// A level.
 #[derive(Clone, Debug)]
 pub struct LevelView {
-    /// The name of its layer.
+    /// The name of the level's layer.
     pub layer: String,
-    /// Its name.
+    /// The name of the level.
     pub name: String,
-    /// The `hiera.yaml` that has it.
+    /// The `hiera.yaml` that has the level.
     pub config: FilePath,
-    /// Where that names its first location, or the level.
+    /// Where the `hiera.yaml` names the level's first location, or the level.
     pub span: Option<Span>,
-    /// Its locations; none when the layer cannot be read in this scope.
+    /// The locations of the level; none when the layer cannot be read in the scope.
     pub locations: Vec<LocationView>,
 }
 
 /// A location of a level.
 #[derive(Clone, Debug)]
 pub struct LocationView {
-    /// How it is.
+    /// How the location is.
     pub state: LocationState,
-    /// Its name: a path relative to the environment, or a text in place of one.
+    /// The name of the location: a path relative to the environment, or a text in place of one.
     pub name: String,
     /// The file, if it exists.
     pub file: Option<FilePath>,
@@ -81,17 +81,17 @@ pub enum LocationState {
 /// A file that a location may turn out to be.
 #[derive(Clone, Debug)]
 pub struct CandidateView {
-    /// Its name for people.
+    /// The name of the file for people.
     pub name: String,
     /// The file.
     pub file: FilePath,
-    /// Where it has the key.
+    /// Where the file has the key.
     pub key: Option<Span>,
-    /// The values of unknown variables under which that holds.
+    /// The values of unknown variables under which the location is the file.
     pub when: Bindings,
 }
 
-/// Returns the page about that hierarchy, see [`hierarchy_of`].
+/// Returns the page about the hierarchy of a file, see [`hierarchy_of`].
 pub fn hierarchy_page(
     snapshot: &Snapshot,
     path: &FilePath,

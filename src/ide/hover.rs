@@ -98,7 +98,7 @@ pub type Link<'a> = &'a dyn Fn(&FilePath, u32) -> String;
 /// The text to show, and the bytes that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
-    /// The bytes that it is about.
+    /// The bytes that the hover is about.
     pub range: TextRange,
     /// Markdown, or plain text.
     pub text: String,
@@ -193,12 +193,13 @@ struct HoverWriter<'a> {
 struct HoverQuestion<'a> {
     /// The root key.
     root: LookupKey,
-    /// Whether it is about the value as a whole.
+    /// Whether the question is about the value as a whole.
     is_whole: bool,
-    /// Whether it is about the key in the file of the hover, not about one that a token names.
+    /// Whether the question is about the key in the file of the hover, not about one that a token
+    /// names.
     is_own: bool,
-    /// Whether it is the value that a class parameter takes, so that its default stands in for one
-    /// that no level has.
+    /// Whether the question is about the value that a class parameter takes, so that the
+    /// parameter's default stands in for a value that no level has.
     is_parameter: bool,
     /// The key to show; elements of lists have the number that they have in the effective value.
     title: &'a dyn Fn(Option<&Value>) -> String,
@@ -210,13 +211,14 @@ struct HoverAnswer<'a> {
     resolution: &'a Resolution,
     /// The lookups of other nodes, which give the same value, perhaps from other files.
     others: Vec<&'a Resolution>,
-    /// The files that could change it for one of these nodes, if unknown variables were known.
+    /// The files that could change the answer for one of its nodes, if unknown variables were
+    /// known.
     unsettled: &'a [Unsettled],
-    /// The scope that it was made in.
+    /// The scope that the lookup was made in.
     scope: &'a Scope,
-    /// Whether all these nodes get the same value without the key in the file of the hover.
+    /// Whether all nodes of the answer get the same value without the key in the file of the hover.
     is_redundant: bool,
-    /// Whether functions of levels were called for it.
+    /// Whether functions of levels were called for the answer.
     is_evaluated: bool,
 }
 

@@ -35,11 +35,11 @@ impl Default for HintConfig {
 /// A hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// The byte before which it is shown.
+    /// The byte before which the hint is shown.
     pub offset: u32,
-    /// Its text, one line.
+    /// The text of the hint, one line.
     pub text: String,
-    /// Whether it is a type.
+    /// Whether the hint is a type.
     pub is_type: bool,
 }
 

@@ -24,11 +24,11 @@ const NODES: usize = 10;
 /// The part of a file's state to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aspect {
-    /// The nodes of its tree, entry by entry, with places and styles.
+    /// The nodes of the file's tree, entry by entry, with places and styles.
     Tree,
     /// The data of each entry: keys, tokens, problems.
     Entry,
-    /// Each of its root keys with all its definitions, and the keys that ask for it.
+    /// Each root key of the file with all its definitions, and the keys that ask for it.
     Index,
     /// The environment and the levels that read a file, its scope and its nodes.
     Scope,

@@ -10,7 +10,7 @@ use crate::workspace::Snapshot;
 /// A change that mends a finding, or all findings of its rule in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuickFix {
-    /// Its title, for a menu.
+    /// The title of the quick fix, for a menu.
     pub title: String,
     /// The code of the rule.
     pub code: &'static str,
@@ -18,7 +18,7 @@ pub struct QuickFix {
     pub range: TextRange,
     /// The change.
     pub change: SourceChange,
-    /// Whether it mends this finding alone.
+    /// Whether the change mends the finding at `range` alone.
     pub is_single: bool,
 }
 

@@ -56,7 +56,7 @@ pub struct Revisions<'a> {
 pub struct ReachPage {
     /// The page: the nodes that are known, edits with the keys and nodes that they change, totals.
     pub text: String,
-    /// The places in it.
+    /// The places in the page.
     pub links: Vec<PageLink>,
 }
 
@@ -237,7 +237,7 @@ struct Counts {
     /// The lookups that fail afterwards.
     failing: KeysAndNodes,
     changed: KeysAndNodes,
-    /// Unknown variables decide whether they change.
+    /// The keys and nodes whose change depends on unknown variables.
     open: KeysAndNodes,
 }
 
@@ -319,8 +319,8 @@ impl Counts {
         }
     }
 
-    /// Returns `changes 3 keys on 214 of 575 nodes`, or `change nothing for the 575 known nodes`, of
-    /// all nodes with their noun.
+    /// Returns `changes 3 keys on 214 of 575 nodes`, or `change nothing for the 575 known nodes`.
+    /// `all` is the number of all nodes, and `noun` the noun for them.
     fn title(&self, is_one: bool, (all, noun): (usize, &'static str)) -> String {
         let s = if is_one { "s" } else { "" };
         let mut phrases = Vec::new();

@@ -12,9 +12,9 @@ use crate::workspace::manifests::{KeyStanding, ModuleOrigin, ReaderAt, asked_str
 /// Something that reads a root key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyReader {
-    /// Its kind.
+    /// The kind of the reader.
     pub kind: ReaderKind,
-    /// Its place: the parameter's variable, the call, the name in the token.
+    /// The place of the reader: the parameter's variable, the call, the name in the token.
     pub place: Span,
 }
 
@@ -30,10 +30,10 @@ pub enum ReaderKind {
     Call {
         /// The function.
         function: &'static str,
-        /// The merge strategy that it names literally.
+        /// The merge strategy that the call names literally.
         merge: Option<&'static str>,
     },
-    /// A call whose key is computed, and may be this one.
+    /// A call whose key is computed, and may be the key that is read.
     ComputedCall {
         /// The function.
         function: &'static str,
@@ -122,9 +122,9 @@ pub(super) fn tokens_in(
 pub struct ReadKey<'a> {
     /// The root key.
     pub key: &'a str,
-    /// Its reader, or the reason why it has none.
+    /// The reader of the key, or the reason why the key has none.
     pub standing: KeyStanding<'a>,
-    /// Where files of the environment define it, in the order of their paths.
+    /// Where files of the environment define the key, in the order of their paths.
     pub definitions: Vec<Span>,
     /// Whether an anchor stands in a definition, so that an alias may use its value.
     pub has_anchor: bool,

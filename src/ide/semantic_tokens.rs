@@ -19,11 +19,11 @@ use crate::workspace::index::DefinedKeys;
 /// A colored part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SemanticToken {
-    /// The bytes of it; an encrypted block may have several lines.
+    /// The bytes of the part; an encrypted block may have several lines.
     pub range: TextRange,
-    /// Its kind.
+    /// The kind of the part.
     pub kind: ColorKind,
-    /// Whether it is a key that no level has.
+    /// Whether the part is a key that no level has.
     pub is_unresolved: bool,
 }
 
@@ -47,7 +47,7 @@ pub enum ColorKind {
 /// The tokens of a file, run by run of its entries.
 #[derive(Clone, Debug)]
 pub struct FileTokens {
-    /// The runs of its entries, in the order of the text. Tokens do not overlap.
+    /// The runs of the file's entries, in the order of the text. Tokens do not overlap.
     pub runs: Vec<RunItems<SemanticToken>>,
     keys: DefinedKeys,
 }

@@ -43,8 +43,8 @@ pub fn key_at(snapshot: &Snapshot, position: FilePosition) -> Option<LookupKey> 
 }
 
 /// Returns the story of a lookup of `key` for the audience of the file at `path`; `None` for a file
-/// that no environment governs. Where the user had the key evaluated with functions of levels, it is
-/// that lookup.
+/// that no environment governs. Where the user had the key evaluated with functions of levels,
+/// the story is of that lookup.
 pub fn explain_key(
     snapshot: &Snapshot,
     path: &FilePath,

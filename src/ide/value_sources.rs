@@ -24,8 +24,8 @@ pub(super) struct ValueSource {
 }
 
 impl ValueSource {
-    /// Whether both are the same definition: two levels may read one file. A function may give
-    /// several levels different values.
+    /// Whether both sources are the same definition: two levels may read one file. A function may
+    /// give several levels different values.
     pub(super) fn is_same_place(&self, other: &ValueSource) -> bool {
         self.path == other.path && (!self.is_function || self.level == other.level)
     }

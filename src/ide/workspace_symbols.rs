@@ -24,7 +24,7 @@ pub struct KeySymbol {
     pub key: Arc<str>,
     /// The file.
     pub path: FilePath,
-    /// Where the key is written in it.
+    /// Where the key is written in the file.
     pub place: Span,
     /// The level that reads the file, if a location of one names it as it is, and the file, in
     /// words.

@@ -61,7 +61,7 @@ impl ChangeKind {
         }
     }
 
-    /// Returns its sign in reports for people.
+    /// Returns the kind's sign in reports for people.
     pub(crate) fn sign(self) -> char {
         match self {
             ChangeKind::Error => '!',
@@ -73,7 +73,7 @@ impl ChangeKind {
         }
     }
 
-    /// Returns its name in reports for programs.
+    /// Returns the kind's name in reports for programs.
     pub(crate) fn name(self) -> &'static str {
         match self {
             ChangeKind::Error => "error",
@@ -90,7 +90,7 @@ impl ChangeKind {
 /// A part of a value that changes, with the nodes for which it does.
 #[derive(Clone, Debug)]
 pub(crate) struct ChangedPart {
-    /// The steps to it; empty for the whole value.
+    /// The steps to the part; empty for the whole value.
     pub(crate) path: String,
     pub(crate) before: String,
     /// Where the part before is written.

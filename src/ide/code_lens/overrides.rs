@@ -36,9 +36,9 @@ pub(super) struct SharedReaders<'a> {
 #[derive(Debug)]
 pub(super) struct News {
     is_news: bool,
-    /// The number of lookups that it took to find that out.
+    /// The number of lookups that decided whether the definition is news.
     lookups: usize,
-    /// The root keys that these lookups may have read; `None` for any.
+    /// The root keys that the deciding lookups may have read; `None` for any.
     reads: Option<Box<[Arc<str>]>>,
 }
 
@@ -150,11 +150,11 @@ impl<'a> SharedReaders<'a> {
 struct Overrides<'a> {
     /// The files above, for nodes that get another value.
     above: Vec<&'a FilePath>,
-    /// The number of these nodes, and of answers that hold for them.
+    /// The number of nodes that get another value, and of the answers that hold for these nodes.
     overridden: (usize, usize),
-    /// The files that it overrides.
+    /// The files that the definition overrides.
     below: Vec<&'a FilePath>,
-    /// The files that it is merged with.
+    /// The files that the definition is merged with.
     others: Vec<&'a FilePath>,
     /// The files that may change the value of some nodes.
     perhaps: Vec<&'a FilePath>,

@@ -13,7 +13,7 @@ use crate::workspace::Change;
 const ALL: LensConfig =
     LensConfig { overrides: true, all_overrides: true, readers: true, nodes: true, reach: true };
 
-/// Those of overrides, whether they are news or not.
+/// The lenses of overrides, whether they are news or not.
 const EACH: LensConfig =
     LensConfig { overrides: true, all_overrides: true, readers: false, nodes: false, reach: true };
 

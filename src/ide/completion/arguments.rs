@@ -12,7 +12,7 @@ use crate::text::TextEdit;
 /// An argument that is being typed.
 pub(super) struct TypedArgument<'a> {
     method: Method,
-    /// Its quote, as the scalar has it.
+    /// The argument's quote, as the scalar has it.
     quote: &'a str,
     /// The text behind the quote.
     text: &'a str,

@@ -39,7 +39,7 @@ const LEVEL: [Word; 14] = [
     ("hiera3_backend", Form::Text, "a backend of Hiera 3; in the global layer only"),
     ("options", Form::Hash, "options of the function"),
 ];
-/// A level has one of these.
+/// The keys of locations: a level has one of them.
 const LOCATIONS: [&str; 7] = ["path", "paths", "glob", "globs", "mapped_paths", "uri", "uris"];
 const BACKENDS: [&str; 4] = ["data_hash", "lookup_key", "data_dig", "hiera3_backend"];
 const ROOT_4: [Word; 3] = [
@@ -144,8 +144,8 @@ fn has_any(group: &[&str], others: &[String]) -> bool {
     others.iter().any(|other| group.contains(&other.as_str()))
 }
 
-/// Adds the files below the datadirs: as paths relative to these, or as addresses that begin like
-/// this.
+/// Adds the files below the datadirs: as paths relative to these, or as addresses that begin with
+/// `scheme`.
 fn complete_files(ctx: &CompletionContext<'_>, scheme: Option<&str>, items: &mut Items) {
     for datadir in find_datadirs(ctx) {
         for path in ctx.snapshot.paths_starting_with(&format!("{datadir}/")) {

@@ -12,7 +12,7 @@ use crate::workspace::Snapshot;
 pub struct Completions {
     /// The words, likely ones first.
     pub items: Vec<Item>,
-    /// Whether there are more, so that a client must ask again as the user types.
+    /// Whether there are more words, so that a client must ask again as the user types.
     pub is_incomplete: bool,
 }
 
@@ -21,19 +21,19 @@ pub struct Completions {
 pub struct Item {
     /// The word.
     pub label: String,
-    /// Its kind.
+    /// The kind of the word.
     pub kind: ItemKind,
-    /// Its type, or where it comes from, on one line.
+    /// The type of the word, or where the word comes from, on one line.
     pub detail: Option<String>,
-    /// Its meaning, in Markdown, where it is the same everywhere.
+    /// The meaning of the word, in Markdown, where the meaning is the same everywhere.
     pub documentation: Option<&'static str>,
     /// The subject that [`resolve`](super::resolve::resolve) explains.
     pub topic: Option<Topic>,
-    /// The text before the cursor is compared with this.
+    /// The text to compare with the text before the cursor.
     pub filter: String,
-    /// The change that accepts it.
+    /// The change that accepts the word.
     pub edit: TextEdit,
-    /// The text of that change with places to fill in, for clients that have snippets.
+    /// The text of the change with places to fill in, for clients that have snippets.
     pub snippet: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct CursorContext {
     pub(super) spot: Spot,
     /// The style of the scalar at the cursor.
     pub(super) style: Style,
-    /// Whether it lies within `{}` or `[]`.
+    /// Whether the cursor lies within `{}` or `[]`.
     pub(super) in_flow: bool,
     /// The bytes from the start of the scalar, its quote included, to the cursor; in a scalar of
     /// several lines from the start of the line.

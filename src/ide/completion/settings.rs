@@ -7,13 +7,13 @@ use crate::text::TextEdit;
 /// A setting that the file can have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingWord {
-    /// Its dotted name.
+    /// The dotted name of the setting.
     pub name: &'static str,
-    /// The values that it can have, where these are few.
+    /// The values that the setting can have, where these are few.
     pub values: Vec<String>,
-    /// Its default, in words.
+    /// The default of the setting, in words.
     pub default: String,
-    /// Its meaning, in Markdown.
+    /// The meaning of the setting, in Markdown.
     pub meaning: &'static str,
 }
 

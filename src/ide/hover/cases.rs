@@ -33,7 +33,7 @@ pub(super) struct Row<'g> {
     /// The lookups with the value, that of the last assumption first; none where it was not looked
     /// up.
     pub(super) resolutions: Vec<&'g Resolution>,
-    /// The number of files that may change it all the same.
+    /// The number of files that may change the value all the same.
     others: usize,
 }
 
@@ -328,7 +328,7 @@ fn covers_overlap(some: &[&Assumed], one: &Row<'_>, other: &Row<'_>) -> bool {
     })
 }
 
-/// Rows with the same value as one, where no row between them may take precedence.
+/// Merges rows with the same value into one, where no row between them may take precedence.
 fn merge_rows(rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
     let mut all: Vec<Row<'_>> = Vec::new();
     for row in rows {

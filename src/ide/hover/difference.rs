@@ -18,13 +18,13 @@ const MAX_PARTS: usize = 3;
 #[derive(Debug)]
 struct DifferingPart<'v> {
     name: Name<'v>,
-    /// Where it is written; `None` for a part that the value does not have.
+    /// Where the part is written; `None` for a part that the value does not have.
     place: Option<Span>,
 }
 
 #[derive(Debug)]
 enum Name<'v> {
-    /// The keys that lead to it, as they are dotted.
+    /// The keys that lead to the part, as they are dotted.
     Path(String),
     /// A scalar element of a list.
     Element(&'v Value),

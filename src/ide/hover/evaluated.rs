@@ -16,8 +16,8 @@ impl HoverWriter<'_> {
         found.find(|one| one.is_in(&scope))
     }
 
-    /// Returns the answer for the scope that the file is evaluated in, as the user had it evaluated;
-    /// `None` where this was not done, or files have changed since.
+    /// Returns the answer for the scope that the file is evaluated in, as the user had the key
+    /// evaluated; `None` where this was not done, or files have changed since.
     pub(super) fn render_own(&self, asked: &HoverQuestion<'_>) -> Option<String> {
         let found = self.own_outcome(asked)?;
         if !found.is_current(self.snapshot) {

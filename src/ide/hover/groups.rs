@@ -26,7 +26,7 @@ struct EqualGroups<'g> {
     nodes: Vec<usize>,
     /// The groups of the nodes, the largest one first.
     groups: Vec<&'g Group>,
-    /// The files that could change the value for one of them.
+    /// The files that could change the value for one of the nodes.
     unsettled: Vec<Unsettled>,
 }
 

@@ -53,7 +53,7 @@ pub struct OverrideList {
     pub key: Arc<str>,
     /// How many nodes there are, or kinds of nodes where none is known.
     pub nodes: usize,
-    /// Whether these are kinds of nodes.
+    /// Whether `nodes` counts kinds of nodes.
     pub are_kinds: bool,
     /// The files of levels that several nodes may share, those of most nodes first, then nodes.
     pub targets: Vec<OverrideTarget>,
@@ -80,13 +80,13 @@ pub struct OverrideTarget {
 /// A file that can take an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetFile {
-    /// Its path.
+    /// The path of the file.
     pub path: FilePath,
-    /// Whether it is there.
+    /// Whether the file is there.
     pub exists: bool,
-    /// The name of its level.
+    /// The name of the file's level.
     pub level: Arc<str>,
-    /// How many nodes certainly read it.
+    /// How many nodes certainly read the file.
     pub readers: usize,
 }
 

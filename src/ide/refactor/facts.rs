@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 /// A legacy fact in a token.
 pub(super) struct Legacy {
-    /// Its place.
+    /// The place of the legacy fact.
     pub(super) range: TextRange,
     name: &'static str,
     /// The structured fact, without `facts.`.
     pub(super) new: &'static str,
-    /// The root key in whose data it stands.
+    /// The root key in whose data the legacy fact stands.
     root: Arc<str>,
 }
 

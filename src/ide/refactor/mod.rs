@@ -39,9 +39,10 @@ pub const CONFIG_SHARE: usize = 2;
 /// A refactoring, or the reason why it cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refactoring {
-    /// Its title, for a menu. It has the number of nodes that get other values, if any do.
+    /// The title of the refactoring, for a menu. It has the number of nodes that get other values,
+    /// if any do.
     pub title: String,
-    /// Its kind.
+    /// The kind of the refactoring.
     pub kind: RefactoringKind,
     /// The change; `Err` with a reason for people where it cannot be made.
     pub change: Result<SourceChange, String>,
@@ -185,7 +186,7 @@ struct Draft {
     /// The root keys whose data in the files may differ afterwards; none for a change of the text
     /// alone.
     keys: Vec<Arc<str>>,
-    /// Those of them that it makes.
+    /// The root keys that the change makes.
     new_keys: Vec<Arc<str>>,
     /// Of a move: whether the level is likely to be meant.
     is_likely: bool,

@@ -7,7 +7,7 @@ use crate::text::SourceChange;
 
 /// The most levels that a key can be moved to without a choice from all of them.
 const MAX_TARGETS: usize = 4;
-/// The most levels that are compared for these.
+/// The most levels that are compared to choose those to offer.
 const MAX_TRIED: usize = 8;
 
 /// Drafts a move to the levels that are likely to be meant.

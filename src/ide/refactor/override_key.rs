@@ -1,4 +1,5 @@
-//! Writes a key with its present value into a file above this one, for the nodes that read that file.
+//! Writes a key with its present value into a file above the key's file, for the nodes that read
+//! the file above.
 
 use super::targets::MoveTarget;
 use super::{Draft, RefactorContext, RefactoringKind};

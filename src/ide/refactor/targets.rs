@@ -20,15 +20,15 @@ const MAX_SIBLINGS: usize = 1_000;
 /// A file that some level reads.
 #[derive(Clone)]
 pub(super) struct MoveTarget {
-    /// Its path.
+    /// The path of the file.
     pub(super) path: FilePath,
-    /// Whether it is there.
+    /// Whether the file is there.
     pub(super) exists: bool,
     /// The level.
     pub(super) level: Arc<Level>,
     /// The location of the level that names the file, as written.
     template: Option<Template>,
-    /// Whether every node reads it.
+    /// Whether every node reads the file.
     pub(super) is_for_all: bool,
 }
 

@@ -51,7 +51,7 @@ pub enum Role {
     Token,
     /// A call in code that reads the key.
     Call,
-    /// A call in code whose key is computed, and may be this one.
+    /// A call in code whose key is computed, and may be the named key.
     ComputedCall,
     /// The name of the parameter where a declaration of its class gives it a value.
     Attribute,

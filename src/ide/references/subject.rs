@@ -15,11 +15,11 @@ use crate::workspace::environments::Environment;
 /// A name at a place.
 #[derive(Clone, Debug)]
 pub(in crate::ide) struct Named {
-    /// Its environments: all that read the file.
+    /// The environments of the name: all that read the file.
     pub(in crate::ide) environments: Vec<Arc<Environment>>,
     /// The bytes of the name; of a key in data with its quotes.
     pub(in crate::ide) range: TextRange,
-    /// The thing that it names.
+    /// The thing that the name stands for.
     pub(in crate::ide) name: Name,
 }
 
@@ -39,7 +39,7 @@ pub(in crate::ide) enum Name {
 pub(in crate::ide) struct KeyPart {
     /// The root key.
     pub(in crate::ide) root: Arc<str>,
-    /// The way from its value to the part.
+    /// The way from the root key's value to the part.
     pub(in crate::ide) subkeys: Vec<KeySegment>,
 }
 

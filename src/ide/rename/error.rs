@@ -29,7 +29,7 @@ pub enum RenameError {
     UnreadModule(String),
     /// The place is in a module that a tool installed.
     ThirdParty(String),
-    /// Code at this place computes a key, which may be this one.
+    /// Code at this place computes a key, which may be the key to rename.
     Computed(String),
     /// The file cannot be read, or Puppet refuses it, so that it may name the key.
     Unreadable(String),
@@ -39,9 +39,9 @@ pub enum RenameError {
     Options(String),
     /// Tokens decide which keys entries of `lookup_options` are for.
     OpenOptions(String),
-    /// A level reads only one of both names: its name.
+    /// A level reads only one of both names: the name of the level.
     Level(String),
-    /// Data of a module would have to move to another module: its name.
+    /// Data of a module would have to move to another module: the name of the first one.
     Module(String),
     /// The key is a parameter of this class, and the new name is not.
     OtherClass(String),

@@ -11,15 +11,15 @@ pub(super) struct Flow {
     quote: Option<char>,
 }
 
-/// A collection within it.
+/// A collection within a flow collection.
 #[derive(Clone, Debug, Default)]
 struct FlowFrame {
     is_hash: bool,
     /// The keys so far.
     keys: Vec<String>,
-    /// Whether the last of them has its colon.
+    /// Whether the last key has its colon.
     in_value: bool,
-    /// The number of elements before this one.
+    /// The number of elements before the current one.
     index: usize,
 }
 
@@ -28,7 +28,7 @@ struct FlowFrame {
 struct Scalar {
     start: usize,
     end: usize,
-    /// Whether its closing quote was read.
+    /// Whether the scalar's closing quote was read.
     is_closed: bool,
 }
 
@@ -38,11 +38,11 @@ pub(super) enum Reached {
     Closed(usize),
     /// A comment.
     Comment,
-    /// It goes on; the scalar that the text ends with begins here.
+    /// The collection goes on behind the text.
     Open {
-        /// The start of that scalar; the end of the text where there is none.
+        /// The start of the scalar at the end of the text; the end of the text without a scalar.
         start: usize,
-        /// Whether nothing can follow it but a comma or a colon.
+        /// Whether nothing can follow the scalar but a comma or a colon.
         is_complete: bool,
     },
 }

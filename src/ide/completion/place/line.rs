@@ -3,9 +3,9 @@
 /// A key of a hash on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LineKey {
-    /// Its text, without quotes.
+    /// The key's text, without quotes.
     pub(super) text: String,
-    /// The first byte of its value, or the end of the line.
+    /// The first byte of the value of the key, or the end of the line.
     pub(super) value: usize,
 }
 

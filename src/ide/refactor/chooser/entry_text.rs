@@ -13,9 +13,9 @@ const ANCHORED: &str = "the value has an anchor or an alias, which means nothing
 pub(super) struct Written {
     /// The text, a line break at its end.
     pub(super) text: String,
-    /// The files that its text comes from.
+    /// The files that the text comes from.
     pub(super) from: Vec<FilePath>,
-    /// The values that differ, in words; `None` where it has that of all nodes.
+    /// The values that differ, in words; `None` where the entry has the value of all nodes.
     pub(super) remark: Option<String>,
 }
 

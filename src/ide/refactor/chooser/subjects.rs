@@ -21,9 +21,9 @@ use crate::text::{FilePath, count_phrase};
 pub(super) struct Subjects<'c> {
     pub(super) context: &'c RefactorContext<'c>,
     pub(super) scopes: Vec<Arc<Scope>>,
-    /// Whether these are kinds of nodes.
+    /// Whether the scopes are those of kinds of nodes.
     pub(super) are_kinds: bool,
-    /// Whether the only one is the scope of the file.
+    /// Whether the only scope is that of the file.
     pub(super) is_file_alone: bool,
 }
 
@@ -215,7 +215,7 @@ impl<'c> Subjects<'c> {
     }
 
     /// Whether lookups ask a target before the place that has the key. `None` where the locations that
-    /// lead to both do not settle it.
+    /// lead to both do not settle the order.
     fn is_earlier(&self, path: &FilePath, answer: &Resolution) -> Option<bool> {
         let only_location = |path: &FilePath| {
             let RefactorContext { snapshot, environment, .. } = self.context;

@@ -38,7 +38,7 @@ impl ConfigFile<'_> {
         all
     }
 
-    /// Returns those of a text as written: names of facts need no escapes.
+    /// Returns the legacy facts of a text as written: names of facts need no escapes.
     fn legacy_in(&self, range: TextRange) -> Vec<Legacy> {
         let Some(text) = self.text.get(range.as_usize()) else { return Vec::new() };
         let mut found = Vec::new();

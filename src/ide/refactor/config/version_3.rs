@@ -123,7 +123,7 @@ fn with_extension(level: &Level, template: &Template) -> String {
 /// A variable that a path or data of the layer reads.
 struct VariableRead {
     key: LookupKey,
-    /// The text, or the file, that reads it.
+    /// The text, or the file, that reads the variable.
     place: String,
 }
 

@@ -129,7 +129,7 @@ struct AlternativeSearch<'a> {
 struct Branch {
     when: Assumed,
     bindings: Bindings,
-    /// Those that a location names in one way or another.
+    /// The files that a location names in one way or another.
     read: Vec<AssumedFile>,
     files: Vec<FilePath>,
 }
@@ -138,7 +138,7 @@ struct Branch {
 struct LocationReading<'a> {
     unsettled: &'a Unsettled,
     reach: &'a Reach,
-    /// The paths that its location can name where all that is known is filled in.
+    /// The paths that the location can name where all that is known is filled in.
     pattern: Pattern,
     /// Whether the variables have only one value for the file.
     is_bound: bool,

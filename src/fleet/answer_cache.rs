@@ -24,7 +24,7 @@ use crate::workspace::{EnvironmentView, Snapshot};
 pub struct NodeAnswer {
     /// The value; `None` when nothing was found.
     pub value: Result<Option<Value>, LookupError>,
-    /// Whether no unknown variable, backend or file can change it.
+    /// Whether no unknown variable, backend or file can change the value.
     pub is_settled: bool,
     /// Whether tokens were replaced.
     pub has_tokens: bool,
@@ -73,7 +73,7 @@ type KeyOfAnswers = (FilePath, Arc<str>, bool);
 struct AnswersOfKey {
     /// The questions of each lookup of the key.
     asked: Questions,
-    /// Answers by the answers of a node to these questions.
+    /// Answers by the answers of a node to the questions in `asked`.
     known: HashMap<Vec<u32>, Vec<SharedAnswer>>,
 }
 

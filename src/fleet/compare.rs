@@ -55,13 +55,13 @@ pub struct Comparison {
     /// The nodes that were compared, or would have been if the effort had sufficed: the known
     /// nodes of the environments concerned, or the kinds of nodes where none is known.
     pub nodes: usize,
-    /// Whether these are kinds of nodes.
+    /// Whether the nodes are kinds of nodes.
     pub are_kinds: bool,
-    /// How many of them have another value for one of the keys, in one of the ways in which it is
-    /// read.
+    /// How many of the nodes have another value for one of the keys, in one of the ways in which it
+    /// is read.
     pub changed: usize,
-    /// How many of the others have keys that could not be compared: the effort ended, or variables
-    /// or merge strategies are unknown.
+    /// How many of the other nodes have keys that could not be compared: the effort ended, or
+    /// variables or merge strategies are unknown.
     pub left_out: usize,
     /// Whether an unknown node may get another value: a node without any known variable, or one of
     /// which only the path of a changed file is known.

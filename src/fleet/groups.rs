@@ -29,15 +29,14 @@ pub struct Case {
 /// Nodes with one answer.
 #[derive(Debug)]
 pub struct Group {
-    /// Their numbers among the nodes of the environment, in order.
+    /// The numbers of the nodes among those of the environment, in order.
     pub nodes: Vec<usize>,
-    /// The scope of the first of them.
+    /// The scope of the first node.
     pub scope: Arc<Scope>,
-    /// The lookup for the first of them, which is the lookup for all of them.
+    /// The lookup for the first node, which is the lookup for all nodes of the group.
     pub resolution: Resolution,
-    /// The answers by the variables that are unknown for them, as
-    /// `find_alternatives` gives them; empty where they make
-    /// no difference, or were not asked for.
+    /// The answers by the variables that are unknown for the nodes, as `find_alternatives` gives
+    /// them; empty where they make no difference, or were not asked for.
     pub cases: Vec<Case>,
 }
 

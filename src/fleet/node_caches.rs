@@ -21,11 +21,11 @@ pub(super) struct NodeCaches<'a> {
 /// files, and give `lookup_options` the same values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CachedScope {
-    /// That of the node, or of the kind of nodes, with this number.
+    /// The scope of the node, or of the kind of nodes, with this number.
     Node(usize),
-    /// That of a node without any known variable.
+    /// The scope of a node without any known variable.
     AnyNode,
-    /// That of a node of which only the path of a file is known.
+    /// The scope of a node of which only the path of a file is known.
     ReaderOf(FilePath),
 }
 

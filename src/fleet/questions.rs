@@ -418,7 +418,7 @@ impl GivenAnswers<'_> {
 /// The files that define a root key, for lookups that end at the first value.
 #[derive(Debug, Default)]
 struct FirstSearch {
-    /// In the order of their locations.
+    /// The files in the order of their locations.
     files: Vec<SearchedFile>,
 }
 

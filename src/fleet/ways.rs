@@ -22,11 +22,11 @@ pub struct ReadWay<'a> {
 }
 
 enum ReadStrategy<'a> {
-    /// That of `lookup_options`.
+    /// The strategy of `lookup_options`.
     Options,
-    /// That of a call.
+    /// The strategy of a call.
     Call(MergingCall<'a>),
-    /// This one.
+    /// The contained strategy.
     Strategy(Strategy),
 }
 

@@ -34,7 +34,7 @@ pub struct EnvironmentChanges<'a> {
     pub after: &'a Environment,
     /// The nodes, or kinds of nodes where none is known, before.
     pub nodes: &'a [Arc<Node>],
-    /// Whether these are kinds of nodes.
+    /// Whether the nodes are kinds of nodes.
     pub are_kinds: bool,
     /// The numbers of the nodes that were compared: those of both sides that the caller chose.
     pub compared: Vec<usize>,
@@ -83,7 +83,7 @@ impl<'a> ComparedNodes<'a> {
     }
 }
 
-/// A key to look up: for these nodes, and because of these edited keys.
+/// A key to look up: the nodes of the lookup, and the edited keys because of which it is made.
 #[derive(Default)]
 struct Stake {
     nodes: NodeSet,
@@ -440,9 +440,9 @@ fn is_cancelled((before, after): (ComparedSide<'_>, ComparedSide<'_>)) -> bool {
     [before, after].iter().any(|side| side.snapshot.cancel_token().is_cancelled())
 }
 
-/// A key to look up in one way, for these witnesses.
+/// A key to look up in one way, for some witnesses.
 struct WayQuestion<'q> {
-    /// Its number among the questions of a step.
+    /// The question's number among the questions of a step.
     number: usize,
     key: &'q Arc<str>,
     way: ReadWay<'q>,

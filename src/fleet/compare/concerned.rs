@@ -18,7 +18,7 @@ pub(super) struct ComparedChange<'a> {
     pub(super) sides: (ComparedSide<'a>, ComparedSide<'a>),
     keys: &'a BTreeSet<Arc<str>>,
     pub(super) files: &'a [&'a FilePath],
-    /// Whether it concerns data alone: no levels, environments or `lookup_options`.
+    /// Whether the change concerns data alone: no levels, environments or `lookup_options`.
     is_of_data: bool,
     /// The scopes of the least reader of each file, which has the variables of the file's path alone,
     /// and of a node without any known variable.
@@ -87,11 +87,12 @@ impl<'a> ComparedChange<'a> {
 /// The nodes, or kinds of nodes, that may get another answer: those that read one of the files that
 /// change. All of them where the environment itself is another one.
 pub(super) struct ConcernedNodes<'a> {
-    /// Their numbers, in order.
+    /// The numbers of the nodes, in order.
     pub(super) numbers: Vec<usize>,
     /// The kinds of nodes; `None` for known nodes.
     pub(super) kinds: Option<&'a [Arc<Node>]>,
-    /// Their later numbers, and the other way round; `None` where a number stays the same.
+    /// The later numbers of the nodes, and the other way round; `None` where a number stays the
+    /// same.
     later: Option<(HashMap<usize, usize>, HashMap<usize, usize>)>,
 }
 

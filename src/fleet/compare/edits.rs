@@ -15,9 +15,10 @@ pub struct Edit {
     pub path: FilePath,
     /// The root key; `None` for a config, and for a file that breaks or is mended.
     pub key: Option<Arc<str>>,
-    /// Its kind.
+    /// The edit's kind.
     pub kind: EditKind,
-    /// Where the entry is written: in the revision after it, or before it where it was removed.
+    /// Where the entry is written: in the revision after the edit, or before the edit where the
+    /// entry was removed.
     pub span: Option<Span>,
     /// The words for an edit that is none of the files, with the fix: a place that another version
     /// of Puppet reads otherwise.
@@ -52,7 +53,7 @@ pub enum EditKind {
 }
 
 impl EditKind {
-    /// Returns its name in reports.
+    /// Returns the kind's name in reports.
     pub fn name(self) -> &'static str {
         match self {
             EditKind::Added => "added",

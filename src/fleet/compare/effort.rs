@@ -9,7 +9,7 @@ use std::cell::Cell;
 pub struct Effort {
     /// The lookups that are left; `None` for an effort without end.
     left: Cell<Option<usize>>,
-    /// Those that are left for the part that is being worked on.
+    /// The lookups that are left for the part that is being worked on.
     part: Cell<Option<usize>>,
 }
 

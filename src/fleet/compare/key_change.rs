@@ -37,11 +37,12 @@ pub struct KeyChange {
     /// The lookup before, of one of the nodes that have this answer before. Only comparisons of whole
     /// trees keep its steps.
     pub before: Arc<Resolution>,
-    /// The lookup after, of one of the nodes that have this answer after, which may be another one.
+    /// The lookup after, of one of the nodes that have this answer after, which may be another node
+    /// than that of `before`.
     pub after: Arc<Resolution>,
     /// The nodes, by their numbers before.
     pub nodes: NodeSet,
-    /// The keys with edited data that cause it.
+    /// The keys with edited data that cause the change.
     pub causes: BTreeSet<Arc<str>>,
 }
 

@@ -29,7 +29,7 @@ pub struct KnownAnswers {
 struct Kept {
     answers: NodeAnswers,
     bytes: usize,
-    /// The last comparison that asked for them.
+    /// The last comparison that asked for the answers.
     round: u64,
 }
 

@@ -15,7 +15,7 @@ use crate::workspace::share::Share;
 pub struct NodeChoice<'c> {
     /// Whether a node is compared.
     pub is_chosen: &'c dyn Fn(&Node) -> bool,
-    /// The share of these nodes that is compared.
+    /// The share of the chosen nodes that is compared.
     pub share: Share,
     /// The results of comparisons of all shares, for each environment that both sides have, in their
     /// order: nodes with one answer are known, so one of them is looked up. `None` where all nodes
@@ -49,8 +49,8 @@ pub(super) struct Witnesses {
 }
 
 impl Witnesses {
-    /// Returns the witnesses of these nodes, given in order, for a key. Where changes are known, nodes without any have
-    /// none.
+    /// Returns the witnesses of these nodes, given in order, for a key. Where changes are known,
+    /// nodes without changes have no witness.
     pub(super) fn choose(nodes: Vec<usize>, key: &str, known: Option<&ChangedNodes>) -> Witnesses {
         let Some(known) = known else { return Witnesses { numbers: nodes, groups: None } };
         let changed = known.get(key).into_iter().flatten().enumerate();
@@ -90,7 +90,7 @@ pub(super) struct ComparedNodes<'a> {
     pub(super) are_kinds: bool,
     /// The later numbers of nodes, by name; `None` where both sides have the same nodes.
     later_numbers: Option<HashMap<&'a str, usize>>,
-    /// The numbers of those that are compared, before.
+    /// The numbers of the nodes that are compared, before.
     pub(super) compared: Vec<usize>,
     pub(super) added: Vec<Arc<str>>,
     pub(super) removed: Vec<Arc<str>>,

@@ -18,12 +18,12 @@ use crate::text::work::{Work, count_work};
 pub struct RefusedFile {
     /// The file.
     pub path: FilePath,
-    /// Whether it is refused in the revision after.
+    /// Whether the file is refused in the revision after.
     pub is_after: bool,
     /// The module whose keys fail; `None` where all keys do.
     pub module: Option<Arc<str>>,
-    /// The nodes that read it, or that may read it where variables are unknown, by their numbers
-    /// before.
+    /// The nodes that read the file, or that may read it where variables are unknown, by their
+    /// numbers before.
     pub nodes: NodeSet,
 }
 

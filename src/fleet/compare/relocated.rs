@@ -126,7 +126,7 @@ impl SourceData {
         self.files().any(|data| data.get(key).is_some())
     }
 
-    /// Returns how many keys it has.
+    /// Returns how many keys the source has.
     fn weight(&self) -> usize {
         /// More than the keys of all files.
         const UNKNOWN: usize = 1 << 32;

@@ -19,7 +19,7 @@ use crate::workspace::nodes::NodesReading;
 pub(super) struct FirstFound {
     /// The number of the location among those of the environment.
     location: usize,
-    /// The root keys that its tokens asked for.
+    /// The root keys that the lookup's tokens asked for.
     asked: Vec<Arc<str>>,
 }
 
@@ -79,8 +79,9 @@ impl<'a> EditedFiles<'a> {
         EditedFiles { keys, files }
     }
 
-    /// Whether the answer of a node stays the same, as all these files that the node reads lie below
-    /// the one that the answer comes from. `None` stands for an answer that may come from several.
+    /// Whether the answer of a node stays the same, as all edited files that the node reads lie
+    /// below the one that the answer comes from. `None` stands for an answer that may come from
+    /// several.
     pub(super) fn lie_below(
         &self,
         side: ComparedSide<'_>,

@@ -247,13 +247,13 @@ fn facts_phrase(facts: &[(String, &'static str)]) -> String {
 
 /// A failure of lookups.
 struct FailureCause {
-    /// The file at which they fail.
+    /// The file at which the lookups fail.
     path: FilePath,
     /// The root key, of data.
     key: Option<Arc<str>>,
     /// Whether a legacy fact is undefined.
     is_of_fact: bool,
-    /// The words for it with its fix. They quote no data.
+    /// The words for the failure with its fix. They quote no data.
     note: String,
 }
 

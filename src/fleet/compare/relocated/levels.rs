@@ -23,7 +23,7 @@ use crate::workspace::environments::Environment;
 struct LevelTraits<'a> {
     layer: Layer,
     is_default: bool,
-    /// Whether its hierarchy has no other level.
+    /// Whether the level's hierarchy has no other level.
     is_alone: bool,
     kind: BackendKind,
     function: &'a str,
@@ -64,9 +64,9 @@ pub(super) enum DataSource {
 /// A level with the places that it reads for a node.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct LevelSources {
-    /// The number of its traits.
+    /// The number of the level's traits.
     pub(super) traits: usize,
-    /// Whether it has one location: those of files that do not exist count.
+    /// Whether the level has one location: those of files that do not exist count.
     pub(super) is_single: bool,
     pub(super) sources: Vec<DataSource>,
 }

@@ -42,13 +42,13 @@ const UNRESOLVED: lsp::SemanticTokenModifier = lsp::SemanticTokenModifier::new("
 
 /// The name of the command that evaluates a key with the functions of levels.
 pub(super) const EVALUATE_COMMAND: &str = "hiera.runBackends";
-/// The kind of the code actions with that command.
+/// The kind of the code actions with the command [`EVALUATE_COMMAND`].
 pub(super) const EVALUATE_KIND: lsp::CodeActionKind = lsp::CodeActionKind::new("hiera.evaluate");
 /// The scheme of the addresses of the server's pages, see `pages`.
 pub(super) const PAGE_SCHEME: &str = "hiera";
 /// The name of the command that shows a page of the server.
 pub(super) const SHOW_COMMAND: &str = "hiera.showPage";
-/// The kind of the code actions with that command.
+/// The kind of the code actions with the command [`SHOW_COMMAND`].
 pub(super) const SHOW_KIND: lsp::CodeActionKind = lsp::CodeActionKind::new("hiera.show");
 /// The kinds of code actions with documentation: its title, and the address of its page.
 pub(super) const DOCUMENTED_KINDS: [(lsp::CodeActionKind, &str, &str); 2] = [
@@ -80,49 +80,50 @@ pub(super) struct Features {
     pub(super) completion: CompletionFeatures,
     /// Findings may name other places.
     pub(super) related_information: bool,
-    /// It shows progress.
+    /// The client shows progress.
     pub(super) progress: bool,
-    /// It can be asked for settings.
+    /// The client can be asked for settings.
     pub(super) configuration: bool,
-    /// It can be asked to watch files.
+    /// The client can be asked to watch files.
     pub(super) watches_files: bool,
-    /// It subscribes to the status.
+    /// The client subscribes to the status.
     pub(super) status: bool,
-    /// It can be asked to tell of changed settings.
+    /// The client can be asked to tell of changed settings.
     pub(super) tells_configuration: bool,
     /// The symbols of a document may be a tree.
     pub(super) nested_symbols: bool,
-    /// It knows the kinds of symbols that the first version of the protocol did not have.
+    /// The client knows the kinds of symbols that the first version of the protocol did not have.
     pub(super) new_symbol_kinds: bool,
-    /// The maximum number of folds that it accepts.
+    /// The maximum number of folds that the client accepts.
     pub(super) most_folds: Option<usize>,
     /// Links may have tooltips.
     pub(super) link_tooltips: bool,
-    /// It requests findings, and the server can ask it to request them again, as an edit changes
-    /// those of other files.
+    /// The client requests findings, and the server can ask it to request them again, as an edit
+    /// changes those of other files.
     pub(super) pulls_findings: bool,
-    /// It takes findings of related documents with those of the one that it asks about.
+    /// The client takes findings of related documents with those of the document that it asks
+    /// about.
     pub(super) related_findings: bool,
-    /// The tags of diagnostics that it shows.
+    /// The tags of diagnostics that the client shows.
     pub(super) tags: Vec<lsp::DiagnosticTag>,
-    /// It sends `workspace/willRenameFiles` before it renames files.
+    /// The client sends `workspace/willRenameFiles` before it renames files.
     pub(super) will_rename: bool,
-    /// It takes code actions that are more than commands.
+    /// The client takes code actions that are more than commands.
     pub(super) action_literals: bool,
-    /// It shows code actions that cannot be made, with the reason.
+    /// The client shows code actions that cannot be made, with the reason.
     pub(super) disabled_actions: bool,
-    /// It takes edits of documents in certain versions.
+    /// The client takes edits of documents in certain versions.
     pub(super) document_changes: bool,
     /// Edits of documents may have places to fill in.
     pub(super) snippet_edits: bool,
-    /// Commands may have tooltips. No capability says so: it is a client that announces any of the
-    /// others of LSP 3.18.
+    /// Commands may have tooltips. No capability states this: the client announces any other
+    /// capability of LSP 3.18.
     pub(super) command_tooltips: bool,
-    /// It shows documentation of kinds of code actions.
+    /// The client shows documentation of kinds of code actions.
     documents_actions: bool,
-    /// It takes edits that create files.
+    /// The client takes edits that create files.
     pub(super) creates_files: bool,
-    /// It asks whether a name can be renamed.
+    /// The client asks whether a name can be renamed.
     pub(super) prepares_renames: bool,
     /// The client's own command that shows places, for lenses; see `docs/protocol.md`.
     pub(super) show_places: Option<String>,
@@ -135,15 +136,15 @@ pub(super) struct Features {
     /// The addresses of the rules' pages that the client can open, with [`CODE`] in place of a
     /// rule's code; see `docs/protocol.md`. `None` where it opens none.
     rule_pages: Option<String>,
-    /// It shows documents whose texts it requests from the server.
+    /// The client shows documents whose texts it requests from the server.
     pub(super) requests_pages: bool,
-    /// It can be asked to show a document.
+    /// The client can be asked to show a document.
     shows_documents: bool,
-    /// It can be asked to ask again for hints.
+    /// The client can be asked to request hints again.
     pub(super) refreshes_hints: bool,
-    /// It can be asked to ask again for lenses.
+    /// The client can be asked to request lenses again.
     pub(super) refreshes_lenses: bool,
-    /// It can be asked to ask again for semantic tokens.
+    /// The client can be asked to request semantic tokens again.
     pub(super) refreshes_tokens: bool,
 }
 
@@ -250,7 +251,7 @@ impl Features {
             refreshes_lenses: client.is_set("workspace.codeLens.refreshSupport"),
             refreshes_tokens: client.is_set("workspace.semanticTokens.refreshSupport"),
             pulls_findings: client.get("textDocument.diagnostic").is_object()
-                // lsp-types 0.94, which clients use, too, calls it by the second name.
+                // lsp-types 0.94, which clients use, too, has the capability under the second name.
                 && ["diagnostics", "diagnostic"]
                     .into_iter()
                     .any(|name| client.is_set(&format!("workspace.{name}.refreshSupport"))),
@@ -326,8 +327,8 @@ fn is_address_of_pages(pages: &str) -> bool {
     is_address
 }
 
-/// Returns the server's capabilities for such a client; each of them is implemented. `evaluates` is
-/// whether functions of levels may run at the user's request.
+/// Returns the server's capabilities for a client with `features`; each of them is implemented.
+/// `evaluates` is whether functions of levels may run at the user's request.
 pub(super) fn server_capabilities(features: &Features, evaluates: bool) -> Value {
     let known = known_capabilities(features, evaluates);
     let mut all = serde_json::to_value(known).unwrap_or_default();
@@ -516,7 +517,7 @@ mod tests {
     use crate::diagnostics::catalogue;
     use serde_json::{Value, json};
 
-    /// Returns the page of `unknown-key`, for a client that announces this.
+    /// Returns the page of `unknown-key`, for a client that announces the two values.
     fn page(rule_pages: &Value, shows_pages: &Value) -> Option<String> {
         let capabilities = json!({
             "textDocument": {"publishDiagnostics": {"codeDescriptionSupport": shows_pages}},

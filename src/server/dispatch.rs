@@ -111,7 +111,7 @@ enum MethodHandler {
 type NotificationHandler = dyn Fn(&ServerHandle, Value) -> Result<()> + Send + Sync;
 
 struct RequestHandler {
-    /// The title of its progress; `None` where it shows none.
+    /// The title of the request's progress; `None` where the request shows none.
     progress: Option<&'static str>,
     /// Whether the answer always takes long: it gets a thread of its own at once.
     is_long: bool,
@@ -238,7 +238,7 @@ impl Methods {
 }
 
 impl Methods {
-    /// Whether a method is one of these.
+    /// Whether a method is one that the server answers.
     pub(super) fn has_method(&self, method: &str) -> bool {
         self.0.contains_key(method)
     }

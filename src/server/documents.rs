@@ -7,13 +7,13 @@ use crate::text::FilePath;
 /// An open document as the client speaks of it.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
-    /// Its address in the client's own spelling.
+    /// The document's address in the client's own spelling.
     pub(super) uri: lsp::Url,
-    /// Other spellings under which it is open as well.
+    /// Other spellings under which the document is open as well.
     pub(super) others: Vec<lsp::Url>,
-    /// The version that its text is.
+    /// The version of the document's text.
     pub(super) version: i32,
-    /// Whether its text is the one that was opened or last saved.
+    /// Whether the document's text is the one that was opened or last saved.
     pub(super) is_saved: bool,
 }
 

@@ -54,15 +54,15 @@ struct Running {
 
 /// What can be asked of a request under way from outside of it.
 struct RequestState {
-    /// The folder of the environment whose functions it runs.
+    /// The folder of the environment whose functions the request runs.
     root: FilePath,
     is_cancelled: Arc<AtomicBool>,
 }
 
-/// A request under way. The client can cancel it until this is dropped.
+/// A request under way. The client can cancel it until the `UnderWay` is dropped.
 pub(super) struct UnderWay {
     evaluator: Evaluator,
-    /// The token of its progress.
+    /// The token of the request's progress.
     pub(super) token: lsp::ProgressToken,
     is_cancelled: Arc<AtomicBool>,
 }
@@ -96,12 +96,13 @@ impl Evaluator {
         self.0.turn.lock().await
     }
 
-    /// Whether the user agreed in this session to run this code, as it is now.
+    /// Whether the user agreed in this session to run the code of `permit`, as it is now.
     pub(super) fn is_allowed(&self, permit: &Permit) -> bool {
         lock(&self.0.allowed).contains(permit)
     }
 
-    /// Records that the user agreed to run this code, for which these files were named.
+    /// Records that the user agreed to run the code of `permit`, for which the files of `named`
+    /// were named.
     pub(super) fn record_consent(&self, permit: Permit, named: BTreeSet<FilePath>) {
         lock(&self.0.named).insert(permit.root.clone(), named);
         lock(&self.0.allowed).push(permit);

@@ -38,7 +38,7 @@ pub(super) fn file_position(
     Some(FilePosition { file: file.id, offset })
 }
 
-/// Converts a change of an open document, whose text is `text` before it.
+/// Converts a change of an open document, whose text is `text` before the change.
 pub(super) fn text_change(
     path: FilePath,
     change: lsp::TextDocumentContentChangeEvent,

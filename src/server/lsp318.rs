@@ -4,8 +4,7 @@
 use serde::{Deserialize, Serialize};
 use tower_lsp::lsp_types as lsp;
 
-/// The parameters of `workspace/textDocumentContent`, and of the request that the client makes it
-/// again.
+/// The parameters of `workspace/textDocumentContent`, and of the server's request to send it again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct TextDocumentContentParams {
     /// The address of the document.
@@ -40,7 +39,7 @@ pub(super) struct TextDocumentContentOptions {
 pub(super) struct CodeAction {
     #[serde(flatten)]
     pub(super) action: lsp::CodeAction,
-    /// The change that it makes.
+    /// The change that the action makes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) edit: Option<WorkspaceEdit>,
 }
@@ -108,6 +107,6 @@ pub(super) struct Command {
 #[derive(Debug, Serialize)]
 pub(super) struct CodeActionKindDocumentation {
     pub(super) kind: lsp::CodeActionKind,
-    /// The command that shows it.
+    /// The command that shows the documentation.
     pub(super) command: lsp::Command,
 }

@@ -16,7 +16,7 @@ use crate::text::escape::percent_encode;
 
 /// After a change the client is asked to request pages again when nothing has changed for so long.
 const PAUSE: Duration = Duration::from_millis(300);
-/// The server waits no longer than this for a client's answer.
+/// The longest time that the server waits for a client's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The subject of a page. `file` is the file whose nodes have the values; `None`: the `hiera.yaml` of

@@ -1,6 +1,6 @@
 //! The task that finds the reach of the texts that the client holds: in the background, after the
-//! findings of each change, cancelled by the next one. Where it is another one than before, the
-//! client is asked to request its lenses again, and has a new status.
+//! findings of each change, cancelled by the next one. Where the reach is another one than before,
+//! the client is asked to request its lenses again, and has a new status.
 
 use tower_lsp::lsp_types as lsp;
 

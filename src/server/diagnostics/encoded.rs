@@ -30,12 +30,12 @@ type FindingKey = (Span, &'static str);
 /// An encoded finding.
 struct EncodedFinding {
     finding: Arc<Finding>,
-    /// The line on which the part of the file begins that it stands in; `None` where the file has
-    /// no parts.
+    /// The line on which the part of the file begins that the finding stands in; `None` where the
+    /// file has no parts.
     part_line: Option<u32>,
     range: lsp::Range,
-    /// The places that explain it: the address as a client spells it that has the file open, and
-    /// the range.
+    /// The places that explain the finding: the address as a client spells it that has the file
+    /// open, and the range.
     related: Vec<(Option<lsp::Url>, lsp::Range)>,
     json: Diagnostic,
 }

@@ -11,7 +11,7 @@ use crate::workspace::Snapshot;
 
 /// The work on the indexes of one snapshot.
 pub(super) struct Indexing {
-    /// Kept, as the indexes of later snapshots are patched from its own.
+    /// The snapshot, kept as the indexes of later snapshots are patched from its own.
     _snapshot: Snapshot,
     has_ended: Arc<AtomicBool>,
 }

@@ -57,8 +57,8 @@ struct Round {
 /// The state that the client was sent.
 #[derive(Default)]
 struct Published {
-    /// The task that is sending. The next round need not wait for it, but its findings must not
-    /// overtake those of this one.
+    /// The task that is sending. The next round need not wait for the task, but the findings of the
+    /// round must not overtake those of the task.
     sending: Option<JoinHandle<()>>,
     files: HashMap<FilePath, (lsp::Url, Vec<Diagnostic>)>,
     /// Findings that were not sent because the document had changed meanwhile, or is not saved. The
@@ -81,11 +81,11 @@ impl Round {
     }
 }
 
-/// Time without changes before closed files are checked; the second applies while a document is
-/// being edited, as the next keystroke would discard work begun between two of them.
+/// Time without changes before closed files are checked; [`IDLE_AFTER_EDIT`] applies while a
+/// document is being edited, as the next keystroke would discard work begun between two keystrokes.
 const IDLE_AFTER: Duration = Duration::from_millis(30);
 const IDLE_AFTER_EDIT: Duration = Duration::from_millis(500);
-/// How long such a check may go on before the publisher looks for other work.
+/// How long a check of closed files may go on before the publisher looks for other work.
 const MOMENT: Duration = Duration::from_millis(5);
 /// Up to so many messages are sent without a task of their own.
 const FEW: usize = 4;

@@ -16,12 +16,13 @@ use crate::workspace::Snapshot;
 
 /// The most lookups that compare values to state the effect of the refactorings of a place.
 const MAX_COMPARED_LOOKUPS: usize = 8_000;
-/// The same where no user asks, but the editor by itself while the cursor moves.
+/// The most lookups that compare values where no user asks, but the editor by itself while the
+/// cursor moves.
 const MAX_LOOKUPS_UNASKED: usize = 2_000;
 
 /// Returns the quick fixes for the findings in a range, each with the diagnostics that the client
-/// has of its finding, the refactorings there, and the evaluations of the key there; of all those of
-/// the kinds that the client asks for.
+/// has of its finding, the refactorings there, and the evaluations of the key there; only the
+/// actions of the kinds that the client asks for.
 pub(in crate::server) fn code_action(
     snapshot: &Snapshot,
     client: &ClientView,
@@ -183,7 +184,7 @@ impl ActionConverter<'_> {
     }
 }
 
-/// Whether a kind of actions is another one, or has it below it.
+/// Whether a kind of actions is the other one, or has the other one below it.
 fn covers_kind(kind: &lsp::CodeActionKind, other: &lsp::CodeActionKind) -> bool {
     kind.as_str().is_empty()
         || kind == other

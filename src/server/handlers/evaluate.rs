@@ -1,6 +1,6 @@
 //! The command that evaluates a key with the functions of levels: the question to the user, the
-//! progress, and the outcome. Only this runs code of a repository, and only where the user switched
-//! it on, sends the command, and agrees.
+//! progress, and the outcome. Only this command runs code of a repository, and only where the user
+//! switched it on, sends it, and agrees.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -43,7 +43,7 @@ struct EvaluateArgument {
     uri: lsp::Url,
     key: Option<String>,
     position: Option<lsp::Position>,
-    /// The node; without it, that of the file.
+    /// The node; without one, the node of the file.
     node: Option<String>,
 }
 

@@ -39,7 +39,7 @@ pub(in crate::server) struct NodesAnswer {
 #[serde(rename_all = "camelCase")]
 pub(in crate::server) struct NodeItem {
     name: String,
-    /// The file that its facts come from; of a kind the `hiera.yaml`.
+    /// The file that the node's facts come from; for a kind of nodes, the `hiera.yaml`.
     source: String,
 }
 
@@ -57,7 +57,8 @@ pub(in crate::server) struct SelectNodeAnswer {
     selected: Option<String>,
 }
 
-/// Returns the nodes that read a file. It is about no place in a text, so a later text will do.
+/// Returns the nodes that read a file. The answer is about no place in a text, so a later text will
+/// do.
 pub(in crate::server) fn nodes(
     snapshot: &Snapshot,
     _: &ClientView,

@@ -89,7 +89,7 @@ fn section(title: &str) -> String {
     let start = FEATURES.find(&format!("\n## {title}\n")).map_or(0, |at| at + 1);
     let text = &FEATURES[start..];
     let end = text[1..].find("\n## ").map_or(text.len(), |at| at + 2);
-    // One level up: it is a document of its own.
+    // One level up: the section is a document of its own.
     text[1..end].trim_end().to_owned() + "\n"
 }
 

@@ -14,7 +14,7 @@ use crate::workspace::Snapshot;
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(in crate::server) enum TokensAnswer {
-    /// All of them.
+    /// All tokens of the document.
     All(lsp::SemanticTokens),
     /// The changes.
     Changes(lsp::SemanticTokensDelta),

@@ -188,10 +188,10 @@ struct InlineBudget {
 }
 
 impl InlineBudget {
-    /// Long enough for nearly all that is likely to be short; what takes longer begins again.
+    /// Long enough for nearly all work that is likely to be short; longer work begins again.
     const LENGTH: Duration = Duration::from_millis(2);
 
-    /// From now on.
+    /// Returns the budget of work that begins now.
     fn begin() -> InlineBudget {
         InlineBudget { started: Instant::now(), was_too_short: Arc::default() }
     }

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 /// How many threads are kept, and started first: one computes answers, one reads the disk.
 const KEPT: usize = 2;
 
-/// How long other threads wait for work before they end.
+/// How long the threads beyond [`KEPT`] wait for work before they end.
 const IDLE: Duration = Duration::from_secs(10);
 
 type Job = Box<dyn FnOnce() + Send>;

@@ -26,22 +26,23 @@ impl SettingsAnswer {
 pub(in crate::server) struct ClientSettings {
     /// Settings that came with `initialize`.
     initialization_options: Option<Value>,
-    /// Settings that came later; they win.
+    /// Settings that came after `initialize`; they win.
     section: Option<Value>,
     /// The sections of folders of the workspace that differ from `section`.
     of_folders: Vec<(FilePath, Value)>,
-    /// Whether those were asked for: clients that push theirs may have nothing to answer with.
+    /// Whether the settings that came after `initialize` were asked for: clients that push settings
+    /// may have nothing to answer with.
     were_pulled: bool,
 }
 
 impl ClientSettings {
-    /// Returns those of a client that has sent no more than its `initializationOptions`.
+    /// Returns the settings of a client that has sent no more than its `initializationOptions`.
     pub(in crate::server) fn of_options(options: Option<Value>) -> ClientSettings {
         let initialization_options = options.filter(Value::is_object);
         ClientSettings { initialization_options, ..ClientSettings::default() }
     }
 
-    /// Returns all of them; the later win.
+    /// Returns all settings; the later win.
     pub(in crate::server) fn all_settings(&self) -> Vec<GivenSettings> {
         let given = |value: &Value, origin| GivenSettings::new(value.clone(), origin);
         let options = self.initialization_options.iter().map(|value| given(value, Origin::User));

@@ -11,7 +11,7 @@ const FIRST_READING: Duration = Duration::from_secs(10);
 /// A later reading takes a moment in most workspaces. In the others the answer uses the previous
 /// reading.
 const LATER_READING: Duration = Duration::from_millis(100);
-/// One that is merely due is a precaution where the client watches the files.
+/// A reading that is merely due is a precaution where the client watches the files.
 const DUE_READING: Duration = Duration::from_millis(10);
 
 /// The readings of the folders that were asked for, and those that are done. Many that are asked
@@ -19,7 +19,7 @@ const DUE_READING: Duration = Duration::from_millis(10);
 #[derive(Default)]
 pub(in crate::server) struct DiskScans {
     asked: AtomicU64,
-    /// Up to which of them there was a reason.
+    /// The number of the last reading that there was a reason for.
     needed: AtomicU64,
     wake: Notify,
     done: watch::Sender<u64>,
@@ -46,7 +46,7 @@ impl DiskScans {
         }
     }
 
-    /// How many were asked for by now.
+    /// How many readings were asked for by now.
     pub(in crate::server) fn asked_count(&self) -> u64 {
         self.asked.load(Ordering::SeqCst)
     }
@@ -68,8 +68,8 @@ impl DiskScans {
         }
     }
 
-    /// Waits until the readings up to this number are done, and at least one is; but not for longer
-    /// than this. Says whether they are.
+    /// Waits until the readings up to `number` are done, and at least one is; but not for longer
+    /// than `patience`. Returns whether they are.
     async fn wait(&self, number: u64, patience: Duration) -> bool {
         let number = number.max(1);
         if *self.done.borrow() >= number {

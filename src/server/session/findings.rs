@@ -26,7 +26,7 @@ pub(in crate::server) struct FindingsStore {
 struct Store {
     /// The last revision of the workspace that was checked.
     revision: u64,
-    /// Whether all closed files have been checked in it.
+    /// Whether all closed files have been checked in the last revision that was checked.
     is_settled: bool,
     /// Open documents that are still to be checked.
     deferred: HashSet<FilePath>,
@@ -90,7 +90,7 @@ impl Store {
         })
     }
 
-    /// Returns the files whose findings are others than those of these results.
+    /// Returns the files whose findings are others than those of the results `before`.
     fn changed_since(&self, before: &HashMap<FilePath, String>) -> Vec<(FilePath, FileReport)> {
         let found = self.reports.iter().filter(|(path, report)| match before.get(*path) {
             Some(id) => *id != report.id.to_string(),
@@ -223,8 +223,8 @@ impl FindingsStore {
         self.wait_until(|store| store.is_settled.then_some(())).await;
     }
 
-    /// Waits until all files are checked and some have other findings than these results; returns
-    /// those.
+    /// Waits until all files are checked and some have other findings than the results `before`;
+    /// returns those files.
     pub(in crate::server) async fn wait_workspace(
         &self,
         before: &HashMap<FilePath, String>,

@@ -16,7 +16,7 @@ pub(in crate::server) const MAX_FOLDERS: usize = 500;
 pub(in crate::server) struct Folders {
     /// The folders that the client has, as it lists them.
     listed: Vec<FilePath>,
-    /// The environments of open files that lie in none of them.
+    /// The environments of open files that lie in none of the client's folders.
     adopted: Vec<FilePath>,
     /// The folders that were listed last, with the environment that each stands for.
     whole: HashMap<FilePath, FilePath>,
@@ -28,7 +28,7 @@ pub(in crate::server) struct Folders {
 pub(in crate::server) struct SettingScope {
     /// The folder as the client lists it.
     pub(in crate::server) listed: FilePath,
-    /// The environment that it stands for.
+    /// The environment that the folder stands for.
     pub(in crate::server) environment: FilePath,
 }
 

@@ -23,7 +23,7 @@ const STEP: usize = 250;
 /// The last time that PuppetDB was asked.
 struct LastAsked {
     source: Puppetdb,
-    /// When it gave no answer; `None` where it gave one.
+    /// When PuppetDB gave no answer; `None` where it gave one.
     failed: Option<Instant>,
 }
 
@@ -92,7 +92,8 @@ async fn tell(client: &Client, kind: lsp::MessageType, text: &str, is_first: boo
 struct Question {
     source: Puppetdb,
     snapshot: Snapshot,
-    /// Whether it has answered in this session, so that only other fields are a reason to ask.
+    /// Whether PuppetDB has answered in this session, so that only other fields are a reason to
+    /// ask.
     was_answered: bool,
     max_size: u64,
 }

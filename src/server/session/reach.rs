@@ -38,7 +38,7 @@ const ROOM: usize = 16 << 20;
 struct BaseRevision {
     /// The commit; `None` for the texts on disk.
     commit: Option<String>,
-    /// The files on disk by then: those that git ignores count in each revision.
+    /// The files on disk when the revision was read: those that git ignores count in each revision.
     saved: SavedFiles,
     snapshot: Snapshot,
     /// The answers that comparisons have found.
@@ -100,7 +100,7 @@ impl ReachQuestion {
     }
 
     /// Returns the revision that the texts are compared with, for work that is cancelled with this
-    /// question, and its name for people.
+    /// question, and the revision's name for people.
     fn base_revision(
         &self,
         store: &ReachStore,

@@ -8,7 +8,7 @@ use tower_lsp::Client;
 use super::state::Shared;
 use crate::server::transport::wait_answer;
 
-/// The server waits no longer than this for a client's answer.
+/// The longest time that the server waits for a client's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the server waits for a client's own request after a change, before it asks the client
 /// to request findings again.
@@ -39,8 +39,8 @@ pub(in crate::server) fn ask_for_lenses(client: &Client, shared: &Shared) {
     }
 }
 
-/// Asks the client to request hints, lenses and semantic tokens again, which depend on other files, nodes and settings.
-/// Waits for no answer.
+/// Asks the client to request hints, lenses and semantic tokens again, which depend on other files,
+/// nodes and settings. Waits for no answer.
 pub(in crate::server) fn ask_for_views(client: &Client, shared: &Shared) {
     let features = shared.with(|state| state.features.clone());
     if features.refreshes_hints {

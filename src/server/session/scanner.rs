@@ -24,7 +24,7 @@ use crate::text::escape::{escape_notification, escape_terminal};
 use crate::workspace::files::scan;
 use crate::workspace::{Change, Snapshot};
 
-/// The server waits no longer than this for a client's answer.
+/// The longest time that the server waits for a client's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the first reading waits for the client's settings.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -38,7 +38,7 @@ struct LastTold {
     left_out: usize,
 }
 
-/// Reads the folders each time that it is asked for, until the server ends.
+/// Reads the folders each time that a reading is asked for, until the server ends.
 pub(in crate::server) async fn run(client: Client, shared: Arc<Shared>) {
     let mut first = true;
     let mut told = LastTold::default();
@@ -280,8 +280,8 @@ pub(super) async fn begin_progress(
     Some(token)
 }
 
-/// Shows how far the reading has come, until it ends. The reading does not wait for it: a client
-/// may be slow, or never answer.
+/// Shows how far the reading has come, until it ends. The reading does not wait for the display: a
+/// client may be slow, or never answer.
 async fn show_progress(client: Client, shared: Arc<Shared>, mut steps: Receiver<scan::Progress>) {
     let (name, title) = ("hiera-ls/scan", "Reading Hiera data");
     let Some(token) = begin_progress(&client, &shared, name, title).await else { return };

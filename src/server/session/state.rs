@@ -86,8 +86,8 @@ pub(in crate::server) struct ServerState {
     last_scan: Option<Instant>,
 }
 
-/// Not every client reports changed files; a reading of the disk that is older than this is
-/// repeated when a request arrives.
+/// The age beyond which a reading of the disk is repeated when a request arrives, as not every
+/// client reports changed files.
 const OLD: Duration = Duration::from_secs(3);
 
 impl Default for ServerState {
@@ -201,8 +201,8 @@ fn is_scan_old(state: &mut ServerState) -> bool {
     old
 }
 
-/// The last answers with the semantic tokens of open documents, with their numbers. The next one
-/// takes from it all that has not changed, and states the difference.
+/// The last answers with the semantic tokens of open documents, with their numbers. The next answer
+/// takes from the last one all that has not changed, and states the difference.
 #[derive(Debug, Default)]
 pub(in crate::server) struct LastTokens {
     number: u64,
@@ -251,8 +251,8 @@ impl ServerState {
         self.workspace.apply(Change::Folders(folders));
     }
 
-    /// Takes the environment of a file that lies in no folder of the workspace into it.
-    /// Says whether there was one.
+    /// Takes the environment of a file that lies in no folder of the workspace into the workspace.
+    /// Returns whether there was one.
     pub(in crate::server) fn adopt_file(&mut self, path: &FilePath) -> bool {
         let Some(folders) = self.folders.adopt_file(path, self.workspace.folders()) else {
             return false;

@@ -153,7 +153,7 @@ fn topic_data(file: FileId, topic: &Topic) -> Value {
     }
 }
 
-/// Returns the file and the topic of such data; `None` for data of others.
+/// Returns the file and the topic of data by [`topic_data`]; `None` for data of others.
 pub(in crate::server) fn parse_topic(data: &Value) -> Option<(FileId, Topic)> {
     let number = u32::try_from(data["f"].as_u64()?).ok()?;
     let key = data["k"].as_str().map(|key| Topic::Key(key.to_owned()));

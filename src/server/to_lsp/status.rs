@@ -28,7 +28,7 @@ pub(in crate::server) struct Status {
     environments: usize,
     /// The files that are read: data of all levels, and every `hiera.yaml`.
     files: usize,
-    /// The root keys in them, each once.
+    /// The root keys in the files that are read, each once.
     keys: usize,
     /// The nodes that are known.
     nodes: usize,
@@ -50,7 +50,7 @@ struct FileWithoutConfig {
     uri: lsp::Url,
     /// The settings file that may name the config.
     settings: lsp::Url,
-    /// Those that read the file first, then in the order of their rank.
+    /// The candidates: those that read the file first, then in the order of their rank.
     candidates: Vec<ConfigCandidate>,
 }
 
@@ -61,9 +61,9 @@ struct ConfigCandidate {
     uri: lsp::Url,
     /// The value for the setting `hieraConfig`: the path below the folder of the settings file.
     hiera_config: String,
-    /// How many existing files it reads.
+    /// How many existing files the config reads.
     data_files: usize,
-    /// Whether the open file is one of them.
+    /// Whether the config reads the open file.
     reads_file: bool,
 }
 

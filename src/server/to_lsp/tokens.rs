@@ -54,7 +54,7 @@ impl EncodedTokens {
         chain_runs(lsp::Position::default(), &self.encoded)
     }
 
-    /// Returns the edits that make the later answer `after` of these tokens.
+    /// Returns the edits that make the later answer `after` of the tokens.
     pub(in crate::server) fn edits_to(
         &self,
         after: &EncodedTokens,

@@ -49,15 +49,15 @@ enum State {
 /// A block of headers at the start of some bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Headers {
-    /// Its end has not arrived.
+    /// The end of the headers has not arrived.
     Partial,
     /// The bytes are no headers.
     None,
-    /// It takes `size` bytes and announces a body of `length` bytes.
+    /// The headers take `size` bytes and announce a body of `length` bytes.
     Valid { size: usize, length: usize },
-    /// It takes `size` bytes, and the length is missing.
+    /// The headers take `size` bytes, and the length is missing.
     WithoutLength,
-    /// It takes `size` bytes, and the body's length or encoding cannot be used.
+    /// The headers take `size` bytes, and the body's length or encoding cannot be used.
     Unusable { size: usize, why: &'static str },
 }
 
@@ -261,7 +261,8 @@ impl Codec {
     }
 }
 
-/// Returns the place where the first header line with a length begins. It may end beyond the bytes.
+/// Returns the place where the first header line with a length begins. The line may end beyond the
+/// bytes.
 fn find_length(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).find(|start| is_length_line(&bytes[*start..]))
 }

@@ -33,7 +33,7 @@ pub(super) enum Incoming {
 /// An error for a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MessageRefusal {
-    /// The id as the client wrote it; `null` where it has none that could be repeated.
+    /// The id as the client wrote it; `null` where the message has none that could be repeated.
     id: String,
     code: ErrorCode,
     why: Cow<'static, str>,
@@ -151,10 +151,10 @@ struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A message's id.
 enum MessageId {
-    /// There is none: a notification.
+    /// There is no id: the message is a notification.
     Absent,
     Valid(Id),
-    /// Neither a string nor an integer.
+    /// The id is neither a string nor an integer.
     Invalid,
 }
 

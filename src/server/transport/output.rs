@@ -90,7 +90,8 @@ impl Output {
     }
 }
 
-/// The output for those that live on when the session ends: it does not keep the output open.
+/// The output for tasks that live on when the session ends: the outlet does not keep the output
+/// open.
 #[derive(Clone)]
 pub(in crate::server) struct Outlet(mpsc::WeakSender<Vec<u8>>);
 

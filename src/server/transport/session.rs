@@ -45,12 +45,12 @@ impl Session {
         self.0.ended.notify_one();
     }
 
-    /// Returns the reason why it has ended; `None` while it is running.
+    /// Returns the reason why the session has ended; `None` while it is running.
     pub(super) fn end_reason(&self) -> Option<End> {
         self.0.end.get().cloned()
     }
 
-    /// Whether it has ended.
+    /// Whether the session has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.0.end.get().is_some()
     }

@@ -53,7 +53,7 @@ impl Verdict {
 /// Nodes whose answers are printed alike.
 pub(super) struct PrintedAnswer<T> {
     pub(super) printed: T,
-    /// Their numbers among the nodes of the environment, in order.
+    /// The numbers of the nodes among the nodes of the environment, in order.
     pub(super) nodes: Vec<usize>,
     pub(super) verdict: Verdict,
 }

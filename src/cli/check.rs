@@ -161,7 +161,7 @@ fn run_once(
 /// The files that a run is about.
 struct CheckTarget {
     opened: Opened,
-    /// The folders and files whose findings are wanted; all where it is empty.
+    /// The folders and files whose findings are wanted; all where the list is empty.
     paths: Vec<FilePath>,
     /// The file whose text is on standard input.
     unsaved: Option<FilePath>,

@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &KeysArguments, out: &mut dyn Write) -> Result<Stat
 struct ReportLine {
     subject: String,
     text: String,
-    /// Lines below it, for people.
+    /// The lines below the report line, for people.
     more: Vec<String>,
     json: Json,
 }

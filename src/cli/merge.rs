@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &MergeArguments, out: &mut dyn Write) -> Result<Sta
     }
 }
 
-/// Errors: it is no format of the command.
+/// Errors: the text is no format of the command.
 fn parse_format<F: ValueEnum>(text: &str) -> Result<F, Failure> {
     let known = F::value_variants().iter().filter_map(ValueEnum::to_possible_value);
     let known: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();

@@ -213,7 +213,7 @@ struct PuppetVersions {
 }
 
 impl PuppetVersions {
-    /// Errors: it is none of the versions.
+    /// Errors: the text is none of the versions.
     fn parse_one(text: &str) -> Result<PuppetVersions, String> {
         match text.parse() {
             Ok(to @ 7..=9) => Ok(PuppetVersions { from: None, to }),
@@ -493,8 +493,8 @@ impl Opened {
         }
     }
 
-    /// Returns the one of them that `lookup` answers for: that of the opened folder or around it,
-    /// or else the only one below it, the one that is `named`, or `production`.
+    /// Returns the environment that `lookup` answers for: that of the opened folder or around it,
+    /// or else the only one below the folder, the one that is `named`, or `production`.
     ///
     /// Errors: there is none, or there are several.
     fn single_environment(&self, named: Option<&str>) -> Result<&Arc<Environment>, Failure> {

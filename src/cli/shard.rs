@@ -33,7 +33,7 @@ const VERSION: u32 = 1;
 pub(super) struct Part {
     /// The version of the format.
     version: u32,
-    /// The version of hiera-ls that wrote it.
+    /// The version of hiera-ls that wrote the part.
     program: String,
     /// The share of the work.
     shard: Share,
@@ -187,7 +187,7 @@ fn no_part_failure(error: serde_json::Error, file: &str) -> Failure {
 impl Joined {
     /// Returns the arguments of the runs.
     ///
-    /// Errors: they are none.
+    /// Errors: the parts hold no arguments of the command.
     pub(super) fn arguments<A: for<'a> Deserialize<'a>>(&self) -> Result<A, Failure> {
         let read = serde_json::from_value(self.arguments.clone());
         read.map_err(|error| Failure(format!("the arguments in the parts are wrong: {error}")))

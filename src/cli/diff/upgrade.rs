@@ -88,7 +88,7 @@ impl Tree {
         self.revision.as_ref().map_or(&OsFs, |(_, tree)| tree)
     }
 
-    /// Returns its name, and the id of its commit.
+    /// Returns the tree's name, and the id of its commit.
     fn names(&self) -> (String, Option<String>) {
         match &self.revision {
             Some((revision, _)) => (revision.name.clone(), Some(revision.commit.clone())),

@@ -62,8 +62,8 @@ pub(in crate::cli) enum Grouping {
 }
 
 impl ReportFormat {
-    /// Whether those who read it know files by where the command ran, and not by the environment's
-    /// folder.
+    /// Whether readers of the format know files by where the command ran, and not by the
+    /// environment's folder.
     fn is_for_the_repository(self) -> bool {
         use ReportFormat::{Concise, Full, Grouped, Json, Jsonl};
         !matches!(self, Full | Concise | Grouped | Json | Jsonl)

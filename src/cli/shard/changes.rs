@@ -29,7 +29,7 @@ impl KeyNodes {
             .collect()
     }
 
-    /// Returns the changes of an environment that these are.
+    /// Returns the changes of an environment, joined from keys with their nodes.
     pub(in crate::cli) fn join(all: &[KeyNodes]) -> ChangedNodes {
         let mut joined = ChangedNodes::new();
         for KeyNodes { key, nodes } in all {

@@ -20,9 +20,9 @@ const DEAD_KEYS: [&str; 1] = ["unread-key"];
 
 /// A step.
 pub(super) struct Step {
-    /// Its effect, in words.
+    /// The step's effect, in words.
     pub(super) title: String,
-    /// The proof that it is right, in words.
+    /// The proof that the step is right, in words.
     pub(super) proof: &'static str,
     /// The files before the step.
     pub(super) before: Snapshot,

@@ -42,9 +42,9 @@ pub struct Client {
 /// The findings that were last published for a document.
 #[derive(Clone, Debug)]
 pub struct Published {
-    /// The version that it is for; `None` for a document that is not open.
+    /// The version that the findings are for; `None` for a document that is not open.
     pub version: Option<i64>,
-    /// When it came.
+    /// When the findings came.
     pub at: Instant,
     /// The findings.
     pub diagnostics: Vec<Value>,

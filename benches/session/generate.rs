@@ -14,17 +14,17 @@ use crate::support::random::Random;
 pub struct Shape {
     /// Where the random numbers begin.
     pub seed: u64,
-    /// How many data files it has.
+    /// How many data files the repository has.
     pub files: usize,
-    /// How many lines each has, more or less.
+    /// How many lines each data file has, more or less.
     pub lines: usize,
 }
 
 /// A repository on disk, removed when dropped.
 pub struct Repo {
-    /// Its root.
+    /// The repository's root.
     pub root: PathBuf,
-    /// Its data files, with their texts.
+    /// The repository's data files, with their texts.
     pub files: Vec<(PathBuf, String)>,
 }
 
@@ -131,12 +131,12 @@ impl Repo {
         self.add_probed("data/large.yaml", lines)
     }
 
-    /// The same at a level that only the nodes of a site see.
+    /// Adds a file of this many lines, with probes, at a level that only the nodes of a site see.
     pub fn add_for_site(&mut self, lines: usize) -> Probed {
         self.add_probed(&format!("data/sites/{}/common/probed.yaml", SITES[0]), lines)
     }
 
-    /// The same as [`add_large`](Repo::add_large), as a file of JSON that a level of its own reads.
+    /// Adds a file as [`add_large`](Repo::add_large) does, of JSON that a level of its own reads.
     pub fn add_large_json(&mut self, lines: usize) -> Probed {
         let level = "- {name: Exported, path: large.json, data_hash: json_data}\n";
         std::fs::write(self.root.join("hiera.yaml"), format!("{HIERA}{level}"))
@@ -197,7 +197,7 @@ impl Repo {
         (path, text.clone(), line)
     }
 
-    /// How many lines its data files have.
+    /// How many lines the repository's data files have.
     pub fn lines(&self) -> usize {
         self.files.iter().map(|(_, text)| text.lines().count()).sum()
     }
@@ -212,21 +212,21 @@ impl Drop for Repo {
 /// A file with probes.
 #[derive(Clone, Debug, Default)]
 pub struct Probed {
-    /// Where it is.
+    /// The file's path.
     pub path: PathBuf,
-    /// Its text before any edit.
+    /// The file's text before any edit.
     pub text: String,
-    /// Its probes in order.
+    /// The file's probes in order.
     pub probes: Vec<Probe>,
 }
 
 impl Probed {
-    /// The same with these lines above the probe in the middle.
+    /// The file with these lines above the probe in the middle.
     pub fn with_broken(self, entry: &str) -> Probed {
         self.with_lines(PROBES / 2, entry)
     }
 
-    /// The same with five anchors; aliases of each are all over the file.
+    /// The file with five anchors; aliases of each are all over the file.
     pub fn with_shared_anchors(mut self) -> Probed {
         for number in 0..PROBES {
             let mut lines = Vec::new();
@@ -245,7 +245,7 @@ impl Probed {
         self
     }
 
-    /// The same with so many findings for each probe.
+    /// The file with so many findings for each probe.
     pub fn with_findings(mut self, count: usize) -> Probed {
         for number in 0..PROBES {
             let line = |n: usize| {
@@ -258,7 +258,7 @@ impl Probed {
         self
     }
 
-    /// The same with these lines above a probe.
+    /// The file with these lines above a probe.
     fn with_lines(mut self, middle: usize, entry: &str) -> Probed {
         let key = format!("{}:", self.probes[middle].key);
         self.text = self.text.replacen(&format!("\n{key}"), &format!("\n{entry}\n{key}"), 1);
@@ -274,11 +274,11 @@ impl Probed {
 #[derive(Clone, Debug)]
 pub struct Probe {
     line: usize,
-    /// Whether it is a member of an object of JSON.
+    /// Whether the probe is a member of an object of JSON.
     is_json: bool,
     key: String,
     before: String,
-    /// The key that it asks for.
+    /// The key that the probe asks for.
     pub token: String,
 }
 
@@ -451,7 +451,7 @@ fn probed(random: &mut Random, lines: usize) -> Probed {
     Probed { path: PathBuf::new(), text, probes }
 }
 
-/// The same as an object of JSON.
+/// An object of JSON of `lines` lines, with probes at even distances.
 fn probed_json(random: &mut Random, lines: usize) -> Probed {
     let mut text = String::from("{\n");
     let mut written = 1;

@@ -51,7 +51,7 @@ impl Sample {
 pub struct Figure {
     /// The name of the row.
     pub what: String,
-    /// In which unit.
+    /// The unit of the samples.
     pub unit: &'static str,
     /// The time that hiera-ls needs.
     pub ours: Sample,
@@ -59,7 +59,7 @@ pub struct Figure {
     pub floor: Option<Sample>,
     /// The goal, in words.
     pub goal: String,
-    /// Whether it is reached, where there is a goal.
+    /// Whether the goal is reached, where there is one.
     pub reached: Option<bool>,
 }
 
@@ -76,23 +76,23 @@ impl Figure {
         }
     }
 
-    /// The same beside the floor's.
+    /// The figure beside the floor's.
     pub fn beside(self, floor: Sample) -> Figure {
         Figure { floor: Some(floor), ..self }
     }
 
-    /// The same in another unit.
+    /// The figure in another unit.
     pub fn in_unit(self, unit: &'static str) -> Figure {
         Figure { unit, ..self }
     }
 
-    /// The same with a goal.
+    /// The figure with a goal.
     pub fn goal(self, goal: impl Into<String>, reached: impl Fn(&Sample) -> bool) -> Figure {
         let reached = Some(reached(&self.ours));
         Figure { goal: goal.into(), reached, ..self }
     }
 
-    /// The same with the goal that the median is at most so many times the floor's.
+    /// The figure with the goal that the median is at most so many times the floor's.
     pub fn at_most_floor(self, times: f64) -> Figure {
         let limit = self.floor.as_ref().map_or(f64::INFINITY, Sample::p50) * times;
         self.goal(format!("p50 at most {times}x floor"), |ours| ours.p50() <= limit)
@@ -108,7 +108,7 @@ impl Figure {
         }
     }
 
-    /// The same with a limit for the median.
+    /// The figure with a limit for the median.
     pub fn at_most(self, limit: f64) -> Figure {
         let unit = self.unit;
         self.goal(format!("at most {limit} {unit}"), |ours| ours.p50() <= limit)

@@ -62,11 +62,11 @@ struct Subject {
     root: PathBuf,
     /// The data files and their texts.
     files: Vec<(PathBuf, String)>,
-    /// The scopes of its nodes, one a line.
+    /// The file with the scopes of the repository's nodes, one a line.
     scopes: Option<PathBuf>,
-    /// Settings that name them as nodes.
+    /// Settings that name the scopes as nodes.
     options: Value,
-    /// Removed from the disk with this.
+    /// The generated repository, removed from the disk with the subject.
     _synthetic: Option<Repo>,
 }
 

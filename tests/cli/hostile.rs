@@ -6,7 +6,7 @@ use super::{at, repo};
 /// Sets the title, clears the screen, colours the text behind it, moves the cursor up.
 const ATTACK: &str = "x\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[31m\u{1b}[5A\u{9b}2J\u{202e}y";
 
-/// The same in YAML.
+/// The hostile text in YAML.
 const QUOTED: &str = r#""x\e]0;title\a\e[2J\e[31m\e[5A\x9b2J\u202ey""#;
 
 /// Wider than every line.

@@ -3,7 +3,7 @@
 use super::at;
 use crate::support::{self, in_package, python, scratch};
 
-/// Its version decides how tables are printed.
+/// The version of DuckDB decides how tables are printed.
 const DUCKDB: &str = "duckdb==2.0.1\n";
 
 /// Runs the first statement of its input, and prints the answers to the others.

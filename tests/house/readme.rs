@@ -42,8 +42,8 @@ fn the_main_job_prints_what_the_readme_shows() {
     );
 }
 
-/// Its pictures are those that `tests/editors/workbench` and `tests/editors` take, after a check of
-/// their content; small enough for a first page.
+/// The README's pictures are those that `tests/editors/workbench` and `tests/editors` take, after a
+/// check of their content; small enough for a first page.
 #[test]
 fn the_pictures_are_those_of_the_tests() {
     let readme = read("README.md");

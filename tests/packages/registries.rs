@@ -128,7 +128,7 @@ fn the_schema_of_hiera_yaml_agrees_with_puppet(interpreter: &Path) {
     assert!(accepted > 30 && refused > 100, "{accepted} accepted, {refused} refused");
 }
 
-/// Its content is made from the list of settings (tests/house/settings.rs).
+/// The content of the schema is made from the list of settings (tests/house/settings.rs).
 fn the_schema_of_the_settings_accepts_the_files_at_hand(interpreter: &Path) {
     let mut found = Vec::new();
     files(&support::in_package("tests"), ".hiera-ls.yaml", &mut found);

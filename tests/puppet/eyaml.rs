@@ -19,7 +19,7 @@ struct Repository {
 }
 
 impl Repository {
-    /// `size`: how many bits its keys have.
+    /// `size`: how many bits the repository's keys have.
     fn new(name: &str, size: u32) -> Repository {
         let repository = Repository { dir: scratch(name) };
         let keys = format!("--pkcs7-keysize={size}");

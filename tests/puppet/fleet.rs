@@ -69,10 +69,10 @@ struct Stated {
     key: String,
     /// The merge strategy that calls in code ask for.
     merge: Option<Value>,
-    /// As the oracle writes answers; tokens of unknown variables are replaced by their values in
-    /// [`set`].
+    /// The value as the oracle writes answers; tokens of unknown variables are replaced by their
+    /// values in [`set`].
     answer: Value,
-    /// The names of these variables.
+    /// The names of the unknown variables.
     unknown: Vec<String>,
     /// The assumed variables for which the value is stated: the node's own are unknown.
     assumed: Bindings,
@@ -259,7 +259,7 @@ fn as_json(value: &hiera_ls::puppet::Value) -> Value {
         .expect("it was printed as JSON")
 }
 
-/// As the oracle writes it, but for the text of an error.
+/// The answer as the oracle writes it, but for the text of an error.
 fn answer(value: &Result<Option<hiera_ls::puppet::Value>, LookupError>) -> Value {
     match value {
         Ok(Some(value)) => json!({"found": true, "value": as_json(value)}),

@@ -5,18 +5,18 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What the proxy does with bytes of the server.
+/// The action of the proxy on bytes of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It passes them on.
+    /// The proxy passes the bytes on.
     None,
-    /// It passes none on, and keeps the connection open.
+    /// The proxy passes no byte on, and keeps the connection open.
     Stall,
-    /// It passes so many on, and keeps the connection open.
+    /// The proxy passes so many bytes on, and keeps the connection open.
     StallAfter(usize),
-    /// It passes so many on, and closes the connection.
+    /// The proxy passes so many bytes on, and closes the connection.
     CutAfter(usize),
-    /// It closes each connection at once.
+    /// The proxy closes each connection at once.
     Down,
 }
 
@@ -24,12 +24,12 @@ pub enum Fault {
 pub struct Proxy {
     pub port: u16,
     fault: Arc<Mutex<Fault>>,
-    /// How many connections were made to it.
+    /// How many connections were made to the proxy.
     pub connections: Arc<AtomicUsize>,
 }
 
 impl Proxy {
-    /// Starts one in front of a port.
+    /// Starts a proxy in front of a port.
     pub fn start(target: u16) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener.local_addr().expect("it has an address").port();
@@ -46,7 +46,7 @@ impl Proxy {
         Proxy { port, fault, connections }
     }
 
-    /// Changes what it does, also for open connections.
+    /// Changes the action of the proxy, also for open connections.
     pub fn set(&self, fault: Fault) {
         *self.fault.lock().expect("no holder panics") = fault;
     }

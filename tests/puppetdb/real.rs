@@ -32,7 +32,7 @@ pub struct PuppetDb {
     pub plain: u16,
     /// The port with TLS, for clients with a certificate.
     pub tls: u16,
-    /// The port of its PostgreSQL.
+    /// The port of the server's PostgreSQL.
     database: u16,
 }
 

@@ -95,7 +95,7 @@ fn sessions() -> [Session; 3] {
 }
 
 impl Session {
-    /// Runs it in the sample repository below a prefix of a command line.
+    /// Runs the session in the sample repository below a prefix of a command line.
     fn run(&self, prefix: &[String]) -> End {
         let words: Vec<&str> = prefix.iter().map(String::as_str).collect();
         let program = [&words[..], &[env!("CARGO_BIN_EXE_hiera-ls")], &self.arguments].concat();

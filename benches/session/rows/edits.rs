@@ -120,7 +120,7 @@ const BROKEN: [(&str, &str); 4] = [
     ("half a key", "half::ty"),
 ];
 
-/// The same, while an entry in the middle of the file is broken.
+/// An edit, while an entry in the middle of the file is broken.
 pub fn broken(bench: &Bench) -> Vec<Figure> {
     let sizes = bench.either([10_000, 100_000], [2_000, 4_000]);
     let mut figures = Vec::new();

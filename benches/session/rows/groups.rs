@@ -31,7 +31,7 @@ banner: 'this is %{role} in %{site}'
 limits: {soft: 1, hard: 2}
 lookup_options: {limits: {merge: deep}}
 ";
-/// How many lines of it have a key to hover.
+/// How many lines of `data/common.yaml` have a key to hover.
 const KEYS: usize = 6;
 
 /// Writes a control repository with so many nodes.

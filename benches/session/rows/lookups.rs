@@ -101,7 +101,7 @@ pub fn process(bench: &Bench) -> Vec<Figure> {
     ]
 }
 
-/// The same warm, in the library, on one core.
+/// Warm lookups of all keys of a node, in the library, on one core.
 pub fn library(bench: &Bench) -> Vec<Figure> {
     let subject = Subject::new(bench);
     let Some((all, _)) = scope_files(bench, &subject) else { return Vec::new() };

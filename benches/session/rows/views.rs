@@ -104,7 +104,7 @@ fn asked_about(
     }
 }
 
-/// The parameters of all these questions.
+/// The parameters of every question.
 fn about(uri: &str, lines: usize, last: &Value) -> Value {
     json!({
         "textDocument": {"uri": uri},

@@ -145,7 +145,7 @@ struct Asked {
     leaks: Vec<String>,
     /// Answers in which a secret was asked for by the documented flag, and shown.
     shown: usize,
-    /// Those of them that functions answered, or could have.
+    /// Shown answers with a secret that functions gave, or could have given.
     functions_shown: usize,
     /// Hovers with the answers of functions that the editor's user asked for.
     evaluated: usize,

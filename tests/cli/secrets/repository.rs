@@ -54,13 +54,13 @@ const CONVERSIONS: [&str; 20] = [
 
 /// A repository on disk.
 pub struct Repository {
-    /// Its folder.
+    /// The repository's folder.
     pub root: PathBuf,
-    /// The folder with the keys of its encrypted values.
+    /// The folder with the keys of the repository's encrypted values.
     pub keys: PathBuf,
     /// Root keys that a lookup can be asked for, some with a part of them.
     pub asked: Vec<String>,
-    /// Its data files.
+    /// The repository's data files.
     pub files: Vec<PathBuf>,
 }
 

@@ -16,7 +16,7 @@ pub struct Server {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// The file that its stderr goes to.
+    /// The file that the server's stderr goes to.
     log: PathBuf,
     last_id: u64,
     /// The answer to `initialize`.

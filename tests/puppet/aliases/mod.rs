@@ -245,8 +245,8 @@ fn random_checks_are_judged_as_puppet_judges_them() {
     compare_random("random_aliases", false);
 }
 
-/// The same where aliases name each other in any order. The text that Puppet prints for such
-/// aliases depends on the one that it resolved first; its verdict does not.
+/// Random values against random types, where aliases name each other in any order. The text that
+/// Puppet prints for such aliases depends on the one that it resolved first; its verdict does not.
 #[test]
 fn tangled_aliases_get_puppets_verdict() {
     compare_random("tangled_aliases", true);

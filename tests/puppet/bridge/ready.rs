@@ -20,7 +20,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Starts it; call only after `require("puppet")`.
+    /// Starts `ready.rb`; call only after `require("puppet")`.
     pub fn start() -> Ready {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);

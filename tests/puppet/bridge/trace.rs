@@ -13,12 +13,12 @@ const CALLS: &str = "trace=?execve,?execveat,?open,?openat,?openat2,?creat,?mkdi
 #[derive(Debug)]
 pub(super) struct Traced {
     pub(super) program: String,
-    /// The files that it opened to read.
+    /// The files that the program opened to read.
     pub(super) opened: BTreeSet<String>,
-    /// The paths that it opened, made, changed or removed, or tried to. Of those that it opened, the
-    /// real ones.
+    /// The paths that the program opened, made, changed or removed, or tried to. Of those that it
+    /// opened, the real ones.
     pub(super) reached: BTreeSet<String>,
-    /// Its calls that make or use sockets, as strace prints them.
+    /// The program's calls that make or use sockets, as strace prints them.
     pub(super) sockets: Vec<String>,
 }
 

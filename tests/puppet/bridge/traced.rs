@@ -32,7 +32,7 @@ const OF_SYSTEM: [(&str, &str); 12] = [
 
 /// What the commands about revisions open besides: git's configuration of the machine.
 const OF_GIT: &str = "/etc/gitconfig";
-/// The same in the user's home.
+/// git's configuration in the user's home, which the commands about revisions open, too.
 const OF_GIT_IN_HOME: [&str; 3] = [".gitconfig", ".config/git/config", ".config/git/attributes"];
 
 /// What Ruby and Puppet leave alone: the machine's Puppet may hold the keys of a server.

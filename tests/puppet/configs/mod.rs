@@ -21,7 +21,7 @@ use hiera_ls::yaml;
 
 const FOLDER: &str = "tests/puppet/configs";
 
-/// Puppet reports these only once a file of the level exists; hiera-ls reports them before.
+/// Cases that Puppet reports only once a file of the level exists; hiera-ls reports them before.
 const TOLERATED: [&str; 1] = ["options with yaml_data and no file"];
 
 /// Puppet's packages have the library of Hiera 3 up to version 7. For later versions hiera-ls

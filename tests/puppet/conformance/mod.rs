@@ -50,7 +50,7 @@ fn hiera_ls_gives_the_recorded_answers() {
     tally.assert_equal(true);
 }
 
-/// The same for a Puppet whose answers are not recorded.
+/// Compares with a Puppet whose answers are not recorded.
 #[test]
 fn hiera_ls_answers_as_the_puppet_of_another_version() {
     if !support::require_unrecorded_puppet() {

@@ -313,7 +313,7 @@ fn ask_puppet(
     scopes.iter().map(name_of).zip(ask_puppet_each(root, &jobs, memory)).collect()
 }
 
-/// The same for questions of its own to each scope. The answers in the order of the jobs.
+/// Asks Puppet other questions for each scope. Returns the answers in the order of the jobs.
 pub fn ask_puppet_each(
     root: &Path,
     jobs: &[(Value, Vec<Question>)],
@@ -322,12 +322,12 @@ pub fn ask_puppet_each(
     ask_oracle(support::oracle(), root, jobs, memory)
 }
 
-/// The same for questions about several repositories.
+/// Asks Puppet questions about several repositories. Returns the answers in the order of the jobs.
 pub fn ask_puppet_in(jobs: &[(&Path, Value, Vec<Question>)], memory: &str) -> Vec<Vec<Value>> {
     ask_oracle_in(support::oracle(), jobs, memory)
 }
 
-/// The same for an oracle of some Puppet.
+/// Asks an oracle of some Puppet. Returns the answers in the order of the jobs.
 pub fn ask_oracle(
     oracle: Command,
     root: &Path,

@@ -21,7 +21,7 @@ impl Question {
         Question { key: key.into(), merge }
     }
 
-    /// As both `hiera-ls lookup --batch` and the oracle read it.
+    /// The question as both `hiera-ls lookup --batch` and the oracle read it.
     pub fn to_json(&self) -> Value {
         match &self.merge {
             Some(merge) => json!({"key": self.key, "merge": merge}),

@@ -19,7 +19,7 @@ impl Flow {
         rest.is_empty().then_some(flow)
     }
 
-    /// The values that are this one with something taken out, the smallest first.
+    /// The versions of the value with something taken out, the smallest first.
     pub fn simpler(&self) -> Vec<Flow> {
         match self {
             Flow::Leaf(text) => without_a_piece(text).into_iter().map(Flow::Leaf).collect(),

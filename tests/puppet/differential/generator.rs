@@ -60,7 +60,7 @@ const MODULE_PATHS: &[(&str, &str)] = &[
     ("modulepath = $confdir/x:local\n[agent]\nmodulepath = x\n", "local"),
     ("modulepath = {mode = 640}local\nenvironment_data_provider = 'hiera'\n", "local"),
 ];
-/// Those where no module is found.
+/// The texts of `environment.conf` with which no module is found, and where the modules lie.
 const ODD_MODULE_PATHS: &[(&str, &str)] = &[
     ("modulepath =\n", "modules"),
     ("modulepath = local : modules\n", "local"),
@@ -92,7 +92,7 @@ impl LayerKind {
         }
     }
 
-    /// The module, if it is one.
+    /// The module, if the layer is one.
     pub fn module(&self) -> Option<&'static str> {
         match self {
             LayerKind::Module(name) => Some(name),

@@ -33,7 +33,7 @@ pub fn shrink(mut scenario: Scenario, interesting: &mut dyn FnMut(&Scenario) -> 
     }
 }
 
-/// The `n`th way to make it smaller; `None` when there are no more.
+/// The `n`th way to make the scenario smaller; `None` when there are no more.
 fn candidate(scenario: &Scenario, n: usize) -> Option<Scenario> {
     let mut ways = Vec::new();
     for (index, (path, _)) in scenario.files.iter().enumerate() {

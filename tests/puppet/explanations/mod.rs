@@ -179,7 +179,7 @@ impl Group {
         (format!("{}: {}", self.topic, scenario.name), ask.to_string())
     }
 
-    /// All of this suite's own lookups are, and an even share of the others.
+    /// Whether a lookup is recorded: all of this suite's own are, and an even share of the others.
     fn is_recorded(&self, scenario: &Scenario, question: &Question) -> bool {
         let (scenario, ask) = self.id(scenario, question);
         let sum = scenario

@@ -14,7 +14,7 @@ pub struct Tally {
     pub files: usize,
     /// Files that Puppet's parser refuses; nothing of them is compared.
     pub refused: usize,
-    /// Why, of the first ones.
+    /// The reasons of the first refusals.
     pub refusals: Vec<String>,
     /// Of files that Puppet accepts: those that were not read to their end by the grammar.
     pub incomplete: usize,

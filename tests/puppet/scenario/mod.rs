@@ -45,7 +45,7 @@ pub struct Scenario {
 pub struct Question {
     pub key: String,
     pub merge: Option<Value>,
-    /// Its other members, for the suites that know them.
+    /// The question's other members, for the suites that know them.
     pub more: Map<String, Value>,
 }
 
@@ -56,7 +56,7 @@ impl Question {
         Question { key: key.into(), merge, more: Map::new() }
     }
 
-    /// As both sides read it.
+    /// The question as both sides read it.
     pub fn to_json(&self) -> Value {
         match &self.merge {
             Some(merge) => json!({"key": self.key, "merge": merge}),
@@ -289,12 +289,12 @@ pub struct Puppet {
 }
 
 impl Puppet {
-    /// Starts it; call only after `require("puppet")`.
+    /// Starts the oracle; call only after `require("puppet")`.
     pub fn start() -> Puppet {
         Puppet::start_with(&[])
     }
 
-    /// The same with settings of Puppet's.
+    /// Starts the oracle with settings of Puppet's.
     pub fn start_with(arguments: &[&str]) -> Puppet {
         let mut process = support::oracle()
             .args(["--workers", "2"])

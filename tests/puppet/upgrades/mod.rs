@@ -169,7 +169,8 @@ fn converted_configs_answer_as_puppet_does_and_as_before() {
     assert_eq!(refused.join("\n"), listed.trim_end());
 }
 
-/// The same for a Puppet whose answers are not recorded: it is asked before and after.
+/// Compares with a Puppet whose answers are not recorded: it is asked before and after the
+/// conversion.
 #[test]
 fn converted_configs_answer_as_the_puppet_of_another_version() {
     if !support::require_unrecorded_puppet() {

@@ -105,7 +105,7 @@ impl ShownFiles {
         count.map_or_else(|| ShownFiles::Named(named()), ShownFiles::Count)
     }
 
-    /// Whether these are the files.
+    /// Whether the phrase names `files`, or their number.
     pub(super) fn are(&self, files: &BTreeSet<String>) -> bool {
         match self {
             ShownFiles::Named(named) => named == files,

@@ -15,7 +15,7 @@ use super::told::{Last, Width, told};
 /// Files and steps, as `cases.yaml` has them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Case {
-    /// The property that it shows.
+    /// The property that the case shows.
     pub name: String,
     /// The texts on disk at the start, by path.
     pub files: BTreeMap<String, String>,
@@ -31,14 +31,14 @@ pub enum Step {
     Edit { path: String, edits: Vec<Edit> },
     /// The whole text is another.
     Replace { path: String, text: String },
-    /// The editor closes it.
+    /// The editor closes the file.
     Close { path: String },
-    /// It is written on disk, or removed from it, and the folders are read again.
+    /// The file is written on disk, or removed from it, and the folders are read again.
     Disk { path: String, text: Option<String> },
 }
 
 impl Step {
-    /// The file that it happens to.
+    /// The file that the step happens to.
     pub fn path(&self) -> &str {
         match self {
             Step::Edit { path, .. }
@@ -59,7 +59,7 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// The same with places that the text has.
+    /// The start and the end of the edit, as places that the text has.
     fn clamped(&self, text: &str) -> (usize, usize) {
         let clamp = |mut at: usize| {
             at = at.min(text.len());
@@ -72,7 +72,7 @@ impl Edit {
         (start, clamp(self.end).max(start))
     }
 
-    /// Makes it in a text.
+    /// Makes the edit in a text.
     pub fn apply(&self, text: &mut String) {
         let (start, end) = self.clamped(text);
         text.replace_range(start..end, &self.insert);

@@ -20,9 +20,9 @@ use hiera_ls::workspace::Snapshot;
 /// The files whose results are listed. The index is always listed as a whole.
 #[derive(Clone, Copy, Debug)]
 pub enum Width {
-    /// All.
+    /// All files.
     Everything,
-    /// Those that are open, and a few others.
+    /// The files that are open, and a few others.
     Open,
 }
 

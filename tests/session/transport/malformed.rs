@@ -289,8 +289,8 @@ fn batches() -> Vec<Row> {
     .collect()
 }
 
-/// The same messages once more in other legal spellings of their headers, and behind texts that a
-/// server ignores.
+/// The messages of `rows` once more in other legal spellings of their headers, and behind texts
+/// that a server ignores.
 fn respelled(rows: &[Row]) -> Vec<Row> {
     let respellings: [(&str, &str); 4] = [
         ("Content-Length: ", "content-length:"),

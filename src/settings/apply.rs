@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_the_schema_has_is_applied_and_by_whom_it_may_be_set_is_true() {
-        use schema::{SCHEMA, SettingType, Who};
+        use schema::{AllowedOrigins, SCHEMA, SettingType};
         for setting in SCHEMA {
             let value = match setting.kind {
                 SettingType::Text if setting.name == "environment" => {
@@ -252,10 +252,10 @@ mod tests {
             };
             let refused = [Origin::User, Origin::Editor, Origin::Repository]
                 .map(|origin| !set(&value, origin).is_empty());
-            let expected = match setting.who {
-                Who::Anybody => [false, false, false],
-                Who::EditorBeyondTheRepository => [false, false, true],
-                Who::User => [false, true, true],
+            let expected = match setting.allowed_origins {
+                AllowedOrigins::All => [false, false, false],
+                AllowedOrigins::EditorBeyondTheRepository => [false, false, true],
+                AllowedOrigins::User => [false, true, true],
             };
             assert_eq!(refused, expected, "{}", setting.name);
             // A value of a wrong type is reported, so the setting is read; its default is accepted.

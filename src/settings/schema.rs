@@ -21,7 +21,7 @@ pub struct Setting {
     /// The setting's meaning, in Markdown.
     pub meaning: &'static str,
     /// The origins that may set the setting.
-    pub who: Who,
+    pub allowed_origins: AllowedOrigins,
     /// Whether each environment, and each folder of an editor, may have a value of its own.
     pub per_environment: bool,
 }
@@ -59,9 +59,9 @@ pub enum SettingType {
 
 /// The origins that may set a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum AllowedOrigins {
     /// Every origin: the effect of the setting stays within the repository.
-    Anybody,
+    All,
     /// The setting may lead out of the repository: then only the editor's settings and the user's
     /// own are accepted.
     EditorBeyondTheRepository,
@@ -77,7 +77,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "8",
         otherwise: None,
         meaning: "which Puppet to agree with: 7, 8, or 9 for OpenVox 9",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: true,
     },
     Setting {
@@ -86,7 +86,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: Some("that of the version"),
         meaning: "Puppet's setting `strict`: `off`, `warning` or `error`",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: true,
     },
     Setting {
@@ -95,7 +95,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: Some("those that the sources of nodes have"),
         meaning: "whether nodes have legacy facts such as `osfamily`, as Puppet's setting `include_legacy_facts` decides for agents since version 8: `false` leaves them out of all facts, `true` keeps them in `hiera-ls diff --puppet-version 7..8`, too",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: true,
     },
     Setting {
@@ -104,7 +104,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "\"production\"",
         otherwise: None,
         meaning: "the environment's name, where its folder does not tell",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: true,
     },
     Setting {
@@ -113,7 +113,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "\"hiera.yaml\"",
         otherwise: None,
         meaning: "the file that configures an environment",
-        who: Who::EditorBeyondTheRepository,
+        allowed_origins: AllowedOrigins::EditorBeyondTheRepository,
         per_environment: false,
     },
     Setting {
@@ -122,7 +122,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: None,
         meaning: "the global layer's `hiera.yaml`, of version 3 or 5; Puppet's defaults where there is no such file (editor only)",
-        who: Who::EditorBeyondTheRepository,
+        allowed_origins: AllowedOrigins::EditorBeyondTheRepository,
         per_environment: false,
     },
     Setting {
@@ -131,7 +131,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: Some("environment.conf, else `modules`, `site`, `site-modules`"),
         meaning: "folders of modules",
-        who: Who::EditorBeyondTheRepository,
+        allowed_origins: AllowedOrigins::EditorBeyondTheRepository,
         per_environment: true,
     },
     Setting {
@@ -140,7 +140,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "{}",
         otherwise: Some("none"),
         meaning: "deployed paths to paths here, relative to the settings file: `\"/etc/puppetlabs/code/environments/%{environment}\": \".\"`",
-        who: Who::EditorBeyondTheRepository,
+        allowed_origins: AllowedOrigins::EditorBeyondTheRepository,
         per_environment: true,
     },
     Setting {
@@ -149,7 +149,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "{}",
         otherwise: Some("none"),
         meaning: "what functions of your own read, as `yaml_data` and `json_data` do, for the `path` of a level and a part of a key, its namespace (before its first `::`) or its class (`a/b` of `a::b::c`): `{\"t::expand\": {files: [\"%{path}.yaml\", \"%{path}/%{namespace}.yaml\", \"%{path}/%{class}.yaml\"]}}`",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: true,
     },
     Setting {
@@ -158,7 +158,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "[]",
         otherwise: Some("none"),
         meaning: "globs of files with nodes: `facter --json`, `facter --yaml`, `puppet facts`, whole scopes, JSON lines",
-        who: Who::EditorBeyondTheRepository,
+        allowed_origins: AllowedOrigins::EditorBeyondTheRepository,
         per_environment: true,
     },
     Setting {
@@ -167,7 +167,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "[]",
         otherwise: Some("none"),
         meaning: "variables from others: `{from: trusted.certname, match: '^(?<role>[a-z]+)-'}`",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: true,
     },
     Setting {
@@ -176,7 +176,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: None,
         meaning: "the certname whose values are shown",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: true,
     },
     Setting {
@@ -185,7 +185,7 @@ pub const SCHEMA: &[Setting] = &[
         default: r#"["fileNames", "nameParts", "rspec", "bolt", "nodeBlocks", "facts", "classifier", "puppetdb", "kinds"]"#,
         otherwise: Some("all of them"),
         meaning: "how nodes become known without `nodes.sources`: `fileNames` (the files of a node level), `nameParts` (parts of nodes' names that are values of variables), `rspec` (`spec/hosts`), `bolt` (inventories), `nodeBlocks` (of manifests), `facts` (facts files, factsets), `classifier` (its YAML), `puppetdb` (its dumps), `kinds` (of what stays unknown, the values that files are named after); an empty list switches all of them off",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: true,
     },
     Setting {
@@ -194,7 +194,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: None,
         meaning: "the PuppetDB that is asked for nodes: `https://puppetdb.example.net:8081`, or `http://localhost:8080` (`initializationOptions` only, like all of `nodes.puppetdb`)",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -203,7 +203,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: None,
         meaning: "the certificate of the CA that signs its certificate, a PEM file by its absolute path: Puppet's `ssl/certs/ca.pem`; needed for `https`",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -212,7 +212,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: None,
         meaning: "the certificate of this client, likewise: Puppet's `ssl/certs/NAME.pem`",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -221,7 +221,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: None,
         meaning: "the private key of that certificate, likewise: Puppet's `ssl/private_keys/NAME.pem`",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -230,7 +230,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: None,
         meaning: "a file with a token of Puppet Enterprise, likewise, which is sent in the header `X-Authentication`: `~/.puppetlabs/token`",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -239,7 +239,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: None,
         meaning: "a condition for the nodes that are asked for, besides that they are active: in PQL, `facts.os.family = \"Debian\"`, or as a list in JSON, `[\"=\", \"environment\", \"production\"]`",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -248,7 +248,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: None,
         meaning: "how old the facts of a node may be when PuppetDB is asked: `7d`, `12h`, `30m` or `90s`; nodes with older facts are left out, and counted",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -257,7 +257,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "30",
         otherwise: None,
         meaning: "how long PuppetDB may send nothing, in seconds",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -266,7 +266,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "false",
         otherwise: None,
         meaning: "decrypt values of eyaml with the user's keys (`initializationOptions` only, like all of `eyaml`)",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -275,7 +275,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "false",
         otherwise: None,
         meaning: "show what was decrypted; without it, hover masks it",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -284,7 +284,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: Some("that of `hiera.yaml`"),
         meaning: "the private key, a PEM file by its absolute path",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -293,7 +293,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: Some("that of `hiera.yaml`"),
         meaning: "the public key, likewise",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -302,7 +302,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "[]",
         otherwise: Some("none"),
         meaning: "folders outside the repository in which `hiera.yaml` may name keys",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -311,7 +311,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "false",
         otherwise: None,
         meaning: "offer to evaluate a key with the functions of levels that hiera-ls cannot evaluate itself: they run with the user's rights, each time at the user's request (`initializationOptions` only, like all of `runBackends`)",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -320,7 +320,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "null",
         otherwise: Some("that of Puppet's packages, else `ruby`"),
         meaning: "the Ruby that has Puppet: its absolute path, or its name",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -329,7 +329,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "[]",
         otherwise: Some("all of them"),
         meaning: "the functions that may run",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -338,7 +338,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "[]",
         otherwise: Some("none"),
         meaning: "environment variables that functions see beside the usual ones, such as `VAULT_TOKEN`",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -347,7 +347,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "10",
         otherwise: None,
         meaning: "how long a function may work on one call, in seconds",
-        who: Who::User,
+        allowed_origins: AllowedOrigins::User,
         per_environment: false,
     },
     Setting {
@@ -356,7 +356,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "false",
         otherwise: None,
         meaning: "check the data of modules that a Puppetfile installs, and of those below `vendor` or `r10k_modules`, too",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
     Setting {
@@ -365,7 +365,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "{}",
         otherwise: Some("the rule's own"),
         meaning: "for a rule's code `off`, `hint`, `info`, `warning` or `error`: `{unknown-key: off}`",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: true,
     },
     Setting {
@@ -374,7 +374,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "\"recommended\"",
         otherwise: None,
         meaning: "the rules that are on where `rules` gives no severity: `minimal` (what breaks), `recommended`, or `strict` (all)",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
     Setting {
@@ -383,7 +383,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "{}",
         otherwise: None,
         meaning: "findings to accept by files: a glob below the environment's folder, with the codes of rules: `{'data/legacy/**/*.yaml': 'unread-key, unknown-key'}`",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: true,
     },
     Setting {
@@ -392,7 +392,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "\"onType\"",
         otherwise: None,
         meaning: "when an editor is told of findings: `onType`, `onSave` (nothing is told of a file while it is not saved; its text counts for other files) or `off`",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
     Setting {
@@ -401,7 +401,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "true",
         otherwise: None,
         meaning: "show the value of each token behind it, where it is settled for the node or file",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
     Setting {
@@ -410,7 +410,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "false",
         otherwise: None,
         meaning: "show the type that a class wants behind each key",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
     Setting {
@@ -419,7 +419,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "true",
         otherwise: None,
         meaning: "show above a key which files override it, whether it is redundant, and what unknown variables may change",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
     Setting {
@@ -428,7 +428,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "false",
         otherwise: None,
         meaning: "show above each key which files it overrides, and which it is merged with, too",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
     Setting {
@@ -437,7 +437,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "false",
         otherwise: None,
         meaning: "show above a key the class, the calls and the keys that read it",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
     Setting {
@@ -446,7 +446,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "false",
         otherwise: None,
         meaning: "show at the top of a file how many of the known nodes read it",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
     Setting {
@@ -455,7 +455,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "true",
         otherwise: None,
         meaning: "show above an edited entry, at the top of an edited file and in the status bar how many keys the edit changes on how many nodes",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
     Setting {
@@ -464,7 +464,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "\"saved\"",
         otherwise: None,
         meaning: "what edits are compared with: `saved`, the texts on disk, or a git revision such as `HEAD` or `origin/main`",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
     Setting {
@@ -473,7 +473,7 @@ pub const SCHEMA: &[Setting] = &[
         default: "67108864",
         otherwise: None,
         meaning: "the longest file that is read, in bytes",
-        who: Who::Anybody,
+        allowed_origins: AllowedOrigins::All,
         per_environment: false,
     },
 ];
@@ -496,7 +496,9 @@ fn is_above_setting(one: &str, other: &str) -> bool {
 /// Whether a dotted name is a setting that a repository may have and that all environments share.
 pub(super) fn is_of_workspace(name: &str) -> bool {
     let setting = SCHEMA.iter().find(|setting| setting.name == name);
-    setting.is_some_and(|setting| setting.who != Who::User && !setting.per_environment)
+    setting.is_some_and(|setting| {
+        setting.allowed_origins != AllowedOrigins::User && !setting.per_environment
+    })
 }
 
 /// Returns the known name that an unknown dotted name is probably a misspelling of.

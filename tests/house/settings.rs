@@ -4,7 +4,7 @@
 //! `HIERA_LS_UPDATE=1 cargo test --test house settings` writes both anew.
 
 use hiera_ls::diagnostics::{Rule, Severity, catalogue};
-use hiera_ls::settings::schema::{SCHEMA, Setting, SettingType, Who};
+use hiera_ls::settings::schema::{AllowedOrigins, SCHEMA, Setting, SettingType};
 use serde_json::{Map, Value, json};
 
 use crate::generated::{check_file, read};
@@ -41,7 +41,7 @@ fn the_extension_has_the_settings_of_the_schema() {
     // trusted.
     let beyond = SCHEMA
         .iter()
-        .filter(|setting| setting.who != Who::Anybody)
+        .filter(|setting| setting.allowed_origins != AllowedOrigins::All)
         .map(|setting| format!("hiera.{}", setting.name));
     let restricted: Vec<String> =
         ["hiera.server.path".to_owned()].into_iter().chain(beyond).collect();
@@ -61,10 +61,9 @@ fn the_schema_of_the_settings_file_has_the_settings_of_the_schema() {
         "additionalProperties": false
     });
     // Settings that only the user may set are refused in a file of the repository.
-    for setting in SCHEMA
-        .iter()
-        .filter(|setting| setting.name != "globalHieraConfig" && setting.who != Who::User)
-    {
+    for setting in SCHEMA.iter().filter(|setting| {
+        setting.name != "globalHieraConfig" && setting.allowed_origins != AllowedOrigins::User
+    }) {
         let mut names: Vec<&str> = setting.name.split('.').collect();
         let last = names.pop().expect("a name has parts");
         let mut hash = &mut schema;
@@ -99,11 +98,11 @@ fn the_schema_of_the_settings_file_has_the_settings_of_the_schema() {
 /// A setting as VS Code wants it.
 fn property(setting: &Setting) -> Value {
     let mut property = json_schema(setting);
-    property["scope"] = match setting.who {
-        Who::Anybody if setting.per_environment => "resource",
-        Who::Anybody => "window",
-        Who::EditorBeyondTheRepository => "machine-overridable",
-        Who::User => "machine",
+    property["scope"] = match setting.allowed_origins {
+        AllowedOrigins::All if setting.per_environment => "resource",
+        AllowedOrigins::All => "window",
+        AllowedOrigins::EditorBeyondTheRepository => "machine-overridable",
+        AllowedOrigins::User => "machine",
     }
     .into();
     let mut meaning = setting

@@ -453,7 +453,7 @@ impl Client {
         let id = self.request("shutdown", &Value::Null);
         self.response(id);
         self.notify("exit", &Value::Null);
-        drop(self.stdin.lock().expect("nobody panics while writing").take());
+        drop(self.stdin.lock().expect("no thread panics while writing").take());
         self.child.wait().expect("a child that was started can be waited for");
     }
 }
@@ -500,7 +500,7 @@ fn read_message(stdout: &mut impl BufRead) -> Option<Vec<u8>> {
 }
 
 fn write_message(stdin: &Mutex<Option<ChildStdin>>, message: &str) {
-    let mut stdin = stdin.lock().expect("nobody panics while writing");
+    let mut stdin = stdin.lock().expect("no thread panics while writing");
     let Some(stdin) = stdin.as_mut() else { return };
     // If the server has ended, the caller that waits for its answer fails.
     let _ = stdin

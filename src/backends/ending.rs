@@ -2,8 +2,8 @@
 //! on Linux the kernel hands the children of a process that ended to hiera-ls, once it has said that it
 //! takes them.
 //!
-//! What another program starts at a function's request (a service manager, a container engine) is no
-//! descendant, and goes on.
+//! A process that another program starts at a function's request (a service manager, a container
+//! engine) is no descendant, and goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Child;

@@ -245,7 +245,7 @@ fn spawn(mut command: Command) -> std::io::Result<Child> {
         give_up_limits();
         command.spawn()
     };
-    // What a thread gives up, its processes do not have; the other threads keep it.
+    // The processes of a thread lack the rights that the thread gives up; other threads keep them.
     let start = || match thread::Builder::new().spawn(start)?.join() {
         Ok(child) => child,
         Err(_) => Err(std::io::ErrorKind::Other.into()),

@@ -130,7 +130,7 @@ fn decryption_settings(arguments: &LookupArguments) -> Result<ArgumentSettings, 
     Ok(ArgumentSettings::from_iter([("eyaml".to_owned(), eyaml)]))
 }
 
-/// What `--run-backends` lets run, and how.
+/// The code that `--run-backends` lets run, and how it runs.
 struct Runnable {
     config: BackendsConfig,
     permit: Permit,

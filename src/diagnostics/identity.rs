@@ -1,4 +1,4 @@
-//! What a finding is known by while lines move: its rule, its file, and the keys that lead to it.
+//! The identity of a finding while lines move: its rule, its file, and the keys that lead to it.
 //! Elements of lists are not numbered, as a new element would move the others.
 
 use super::Finding;

@@ -35,7 +35,7 @@ pub struct Rule {
     pub summary: &'static str,
     /// The rule's page, in Markdown.
     pub docs: &'static str,
-    /// What the rule's findings about an entry depend on.
+    /// The data that the rule's findings about an entry depend on.
     pub depends_on: Dependence,
     /// The least knowledge with which the rule's findings in a file are final.
     pub needs: Needs,
@@ -65,7 +65,7 @@ pub enum RuleGroup {
     Style,
 }
 
-/// What the findings about an entry depend on, beside the entry itself.
+/// The data that the findings about an entry depend on, beside the entry itself.
 #[derive(Clone, Copy, Debug)]
 pub enum Dependence {
     /// The definitions of the keys that [`Check`] names.

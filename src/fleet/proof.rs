@@ -1,5 +1,5 @@
-//! What a change of data does to files and values, before it is made: whether its files stay
-//! readable, and which comments it drops. [`super::compare`] compares the values.
+//! The effects of a change of data, before it is made: whether its files stay readable, and which
+//! comments it drops. [`super::compare`] compares the values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

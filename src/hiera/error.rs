@@ -543,7 +543,7 @@ impl fmt::Display for LookupError {
             LookupErrorKind::Exhausted(limit) => {
                 write!(f, "given up: the lookup needs {limit}, and hiera-ls goes no further")
             }
-            LookupErrorKind::Cancelled => f.write_str("left off: nobody waits for the answer"),
+            LookupErrorKind::Cancelled => f.write_str("left off: no caller waits for the answer"),
         }
     }
 }

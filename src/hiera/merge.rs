@@ -97,7 +97,7 @@ impl fmt::Display for MergeError {
             MergeError::NotComparable { left, right, .. } => {
                 write!(f, "comparison of {left} with {right} failed")
             }
-            MergeError::Cancelled => f.write_str("left off: nobody waits for the merge"),
+            MergeError::Cancelled => f.write_str("left off: no caller waits for the merge"),
             MergeError::Exhausted(limit) => limit.fmt(f),
         }
     }

@@ -52,7 +52,7 @@ struct Running {
     seen: Seen,
 }
 
-/// What can be asked of a request under way from outside of it.
+/// The state of a request under way that other threads read and set.
 struct RequestState {
     /// The folder of the environment whose functions the request runs.
     root: FilePath,

@@ -102,7 +102,7 @@ export class Doubles implements DiagnosticCollectionProvider {
     const known = this.ours.get(uri.toString());
     if (!known) return;
     const shown = this.alone(uri, known.all);
-    // What is shown is a change, too, which must come to an end.
+    // A shown list is a change, too, which must come to an end.
     if (shown.length === known.shown.length && shown.every((finding, at) => finding === known.shown[at])) return;
     known.shown = shown;
     known.show(uri, shown);

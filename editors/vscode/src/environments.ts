@@ -16,7 +16,7 @@ const DATA = new RegExp(`\\.(${ENDINGS.join("|")})$`);
 /** What is surely no environment, and may be large. */
 const PASSED_OVER = "**/{.git,node_modules,.bundle,vendor,.vagrant}/**";
 
-/** More folders than this are no fleet's, but somebody's archive: the workspace folder as a whole will do. */
+/** More folders than this are no fleet's, but an archive: the workspace folder as a whole will do. */
 const MANY = 500;
 
 /** The outermost folders with a `hiera.yaml`: in the workspace, above it when a folder within an environment was opened, and above open files that lie in no folder of it. */
@@ -29,7 +29,7 @@ export async function environments(): Promise<string[]> {
 }
 
 async function rootsOf(folder: WorkspaceFolder): Promise<string[]> {
-  // What is below an environment belongs to it, and need not be searched.
+  // Folders below an environment belong to it, and need not be searched.
   const above = outermost(folder.uri.fsPath);
   if (above !== undefined) return [above];
   const found = await workspace.findFiles(new RelativePattern(folder, `**/${CONFIG}`), PASSED_OVER, MANY);

@@ -71,7 +71,7 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
     if (row === undefined) {
       const levels = (this.shown?.levels ?? []).map((level): Row => {
         const [only, ...more] = level.locations;
-        // What would be a level with one row below it is one row.
+        // A level with one location is one row.
         return only && more.length === 0 ? { kind: "location", level, location: only, title: level.name } : { kind: "level", level };
       });
       return levels.length > 0 && this.file !== undefined ? [...levels, { kind: "keys", uri: this.file }] : levels;
@@ -242,7 +242,7 @@ function locationItem(level: HierarchyLevel, location: HierarchyLocation, title:
   const template = location.template !== null && location.template !== location.path ? `${location.template} in ${level.config.uri.split("/").pop() ?? ""}` : "";
   // A path is the repository's text, and may hold markup.
   item.tooltip = new MarkdownString().appendText(location.path).appendMarkdown(`\n\n${STATES[location.state].told}\n\n`).appendText(template);
-  // What does not exist is asked for in hiera.yaml.
+  // The row of a file that does not exist opens hiera.yaml.
   item.command = location.uri === null ? opening(level.config.uri, level.config.range) : opening(location.uri, location.key);
   item.accessibilityInformation = { label: `${title || level.name}, ${location.path}, ${STATES[location.state].told}` };
   return item;

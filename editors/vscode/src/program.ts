@@ -58,7 +58,7 @@ function locate(context: ExtensionContext): { file: string; origin: Program["ori
   }
   const onPath = (process.env.PATH ?? "")
     .split(path.delimiter)
-    // What is relative would be looked for in the workspace, which may hold anything.
+    // A relative path would be sought in the workspace, which may hold any program.
     .filter((folder) => path.isAbsolute(folder))
     .map((folder) => path.join(folder, NAME))
     .find((file) => fs.existsSync(file));

@@ -173,7 +173,7 @@ export class Server implements Disposable {
         },
         workspace: {
           didChangeConfiguration: async (sections, next) => {
-            // What makes a new client is no news for the old one, which would complain that it has ended.
+            // A setting that makes a new client is no news for the old one, which would complain that it has ended.
             if (this.leaving !== client) await next(sections);
           },
           configuration: (params) => params.items.map((item) => (item.section === SECTION ? this.settings.answer(item.scopeUri) : null)),

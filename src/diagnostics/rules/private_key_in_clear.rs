@@ -36,7 +36,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
             && let Some(span) = member.key_origin
         {
             let message = format!(
-                "'{}' holds a private key that is not encrypted: whoever reads the repository has it",
+                "'{}' holds a private key that is not encrypted: every reader of the repository has it",
                 key.to_text()
             );
             findings.push(Finding::new(&RULE, span, message));

@@ -213,7 +213,11 @@ impl Findings {
                 (path, Mutex::new(known))
             })
             .partition(|(_, known)| {
-                known.lock().expect("nobody holds it").as_ref().is_some_and(FileFindings::is_clean)
+                known
+                    .lock()
+                    .expect("no thread holds the lock")
+                    .as_ref()
+                    .is_some_and(FileFindings::is_clean)
             });
         let answers = &self.answers;
         let look = |(path, file): &(FilePath, Mutex<Option<FileFindings>>)| {

@@ -89,7 +89,7 @@ pub fn find_edits(
         }
         let old = before.view(environment).data_of(path).unwrap_or_default();
         let new = after.view(later).data_of(path).unwrap_or_default();
-        // What can be read of a file that Puppet refuses is no entry.
+        // The readable parts of a file that Puppet refuses are no entries.
         match (old.refusal().is_some(), new.refusal().is_some()) {
             (false, true) => edits.push(edit(EditKind::Broken, None, None)),
             (true, false) => edits.push(edit(EditKind::Mended, None, None)),

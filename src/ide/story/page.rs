@@ -26,7 +26,7 @@ const MAX_NAMES: usize = 20;
 struct TableRow {
     level: String,
     place: String,
-    /// What answers take from the place, with the number of nodes and of answers.
+    /// The parts that answers take from the place, with the number of nodes and of answers.
     states: Vec<(String, usize, usize)>,
 }
 

@@ -30,7 +30,7 @@ impl Directive {
         })
     }
 
-    /// Whether more is asked for than anybody reads.
+    /// Whether the directive asks for more letters than a message needs.
     pub(crate) fn is_huge(&self) -> bool {
         self.width.unwrap_or(0).max(self.precision.unwrap_or(0)) > MAX_WIDTH
     }

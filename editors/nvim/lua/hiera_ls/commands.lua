@@ -273,7 +273,7 @@ end
 local function choose(name)
   local answer = ask('hiera/selectNode', { name = name })
   if answer then
-    say(name == vim.NIL and 'values are those for whoever reads the file' or ('values are those of ' .. answer.selected))
+    say(name == vim.NIL and 'values are those of the nodes that read the file' or ('values are those of ' .. answer.selected))
   end
 end
 

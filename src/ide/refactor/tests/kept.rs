@@ -1,4 +1,4 @@
-//! What the text of a refactoring keeps: comments, and the ends of lines.
+//! The parts of a text that a refactoring keeps: comments, and the ends of lines.
 
 use super::*;
 

@@ -14,7 +14,7 @@ pub(super) fn bad_char(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
     for chunk in bytes[from..].chunks(64) {
-        // A rough test that compiles to vector code; suspected characters are checked exactly.
+        // This rough test compiles to vector code. `is_bad` checks suspected characters exactly.
         let suspect = chunk.iter().fold(false, |any, &byte| {
             any | (byte < 0x20) & (byte != b'\n') | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xEF)
         });

@@ -198,13 +198,13 @@ fn read_entry(text: &str, is_first: bool, is_all: bool) -> Result<TopEntry, Stop
     let run = DocumentParser::new(text, 0, text.len(), Builder::default());
     let mut run = if is_first { run } else { run.behind_entries(0) };
     let result = run.first_entry();
-    // Behind a place the scanner looks for marks of a document's end.
+    // The scanner looks behind its position for marks of a document's end.
     let reach = run.scanner.position() + 4;
     if reach > text.len() && !is_all {
         return Err(Stop::Short);
     }
     let (end, refused) = match result {
-        // The last one ends with the text, be there a break or not.
+        // The last entry ends with the text, with or without a line break.
         Ok(Some(next)) if next == text.len() => (next, None),
         Ok(Some(next)) => (line_start(text, next), None),
         Ok(None) => return Err(Stop::Other),
@@ -270,7 +270,8 @@ fn is_bound(tree: &Tree, piece: &str) -> bool {
     if tree.node(root).anchor.is_some() || tree.node(root).tag.is_some() {
         return false;
     }
-    // A line may hold many keys: it is not gone through for each.
+    // A line may hold many keys: the search for the start of the line does not go through the line
+    // for each key.
     let (mut line, mut seen) = (0, 0);
     tree.entries(root).iter().all(|(key, _): &(NodeId, NodeId)| {
         let at = tree.whole_span(*key).start as usize;
@@ -279,8 +280,8 @@ fn is_bound(tree: &Tree, piece: &str) -> bool {
             None => line_start(piece, at),
         };
         (line, seen) = (start, at);
-        // A merge key takes its entries from elsewhere, and puts them among the others; an alias
-        // may stand for one.
+        // A merge key takes its entries from elsewhere, and puts them among the other entries. An
+        // alias may stand for a merge key.
         let is_plain_key = !matches!(tree.node(*key).kind, NodeKind::Alias { .. })
             && tree.scalar(*key) != Some("<<");
         !piece[start..].starts_with([' ', '\t', '\u{feff}']) && is_plain_key

@@ -76,7 +76,7 @@ pub(super) fn join_entries(cut: Vec<TopEntry>, flow: bool, mut comments: Vec<Tex
     let mut anchors: HashMap<String, NodeId> = HashMap::new();
     for TopEntry { range, mut tree, .. } in cut {
         let (by, first) = (range.start, all.nodes.len() as u32);
-        // Aliases of anchors in the entry itself have their targets.
+        // An alias of an anchor in the entry itself has its target already.
         let mut above = Vec::new();
         for (node, id) in tree.nodes.iter().zip(0..) {
             if let NodeKind::Alias { name, target: None } = &node.kind {

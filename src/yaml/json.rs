@@ -262,7 +262,7 @@ impl<'t> JsonReader<'t> {
         }
         self.pos += len;
         if self.bytes[self.pos - 1] == b'0' && matches!(self.peek_byte(), Some(b'0'..=b'9')) {
-            // Reached only for leading zeros: a longer number would have been read on.
+            // Only leading zeros lead here: `number_len` counts all digits of any other number.
             self.record_error("unexpected token");
         }
         Some(self.add_literal(start))
@@ -350,7 +350,7 @@ fn unicode_escape(text: &str) -> Option<(char, usize)> {
     if high & 0xFC00 != 0xD800 {
         return Some((char::from_u32(high).unwrap_or('\u{fffd}'), 6));
     }
-    // Ruby does not look whether the second one is a low surrogate.
+    // Ruby does not look whether the second unit is a low surrogate.
     let low = read_unit(6, text)?;
     let value = ((high & 0x3F) << 10 | ((high >> 6 & 0xF) + 1) << 16) | low & 0x3FF;
     Some((char::from_u32(value)?, 12))

@@ -16,7 +16,7 @@ use super::tree::{NodeKind, SyntaxError, Tree};
 /// `problems` is empty exactly when libyaml 0.2.5 accepts the first document. Otherwise the tree
 /// holds the top-level entries that can be read nevertheless; see `recover.rs`. Takes linear time.
 pub fn parse(text: &str) -> Tree {
-    // Never cancelled, so there is a tree.
+    // The parse is never cancelled, so there is a tree.
     parse_while(text, &|| true).unwrap_or_default()
 }
 

@@ -73,7 +73,8 @@ fn resolve_word(text: &str) -> Resolved {
     if text.len() > 20 || text.chars().count() > 5 {
         return Resolved::String;
     }
-    // Ruby ignores case as Unicode folds it: a long s is an s, and the ligature is two letters.
+    // Ruby ignores case as Unicode folds it: a long s counts as an s, and the ligature `ﬀ` counts
+    // as two letters.
     let folded = if text.is_ascii() {
         text.to_ascii_lowercase()
     } else {

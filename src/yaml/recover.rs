@@ -188,7 +188,8 @@ impl<'t> Recovery<'t> {
             _ => error,
         };
         if let Some((_, place)) = problem.context.as_mut().filter(|_| is_of_root) {
-            // The mapping began with the first entry, which is at no fault.
+            // The context of the error is the start of the mapping, but the first entry there is
+            // not at fault.
             *place = TextRange::from_usize(entry..entry);
         }
         if let Some((context, place)) = &problem.context
@@ -236,7 +237,7 @@ impl<'t> Recovery<'t> {
         let mut end = pairs.last().map_or(run.start, |(_, value)| {
             next_line(self.text, nodes[value.0 as usize].span.end as usize)
         });
-        // An error on the line where an entry ends is that entry's.
+        // An error on the line where an entry ends belongs to that entry.
         if (error.span.start as usize) < end
             && let Some((key, _)) = pairs.pop()
         {

@@ -97,7 +97,7 @@ impl<'t> DocumentParser<'t> {
 
     /// Reads one document; `None` when there is none.
     pub(super) fn read_document(&mut self) -> Result<Option<NodeId>> {
-        // Never cancelled.
+        // The reading is never cancelled, so there is a result.
         self.document_while(&|| true).unwrap_or(Ok(None))
     }
 

@@ -295,7 +295,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    // Places.
+    // The next methods work on places in the text.
 
     fn peek_byte(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.pos + ahead).copied()
@@ -434,7 +434,7 @@ impl<'t> Scanner<'t> {
         TextRange::from_usize(at..at + len)
     }
 
-    // Keys and indentation.
+    // The next methods work on keys and indentation.
 
     fn save_key(&mut self) -> Result<()> {
         if !self.simple_key_allowed {
@@ -534,7 +534,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    // One method for each kind of token.
+    // Each of the next methods fetches one kind of token.
 
     fn fetch_stream_end(&mut self) -> Result<()> {
         self.unroll_indent(-1);

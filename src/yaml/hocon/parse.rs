@@ -444,8 +444,8 @@ impl<'a> Parser<'a> {
         }
         match members.get_mut(&path[0].text) {
             Some((range, old)) => {
-                // Merged objects keep the place of the first one; any other value has the place of
-                // the last definition.
+                // A merged object keeps the place of the first object. Any other value has the
+                // place of the last definition.
                 if !matches!((&value.kind, &old.kind), (NodeKind::Object(_), NodeKind::Object(_))) {
                     *range = path[0].range;
                 }

@@ -121,7 +121,8 @@ impl Resolver<'_> {
             NodeKind::Joined(pieces) => {
                 let mut out = Vec::with_capacity(pieces.len());
                 for piece in pieces {
-                    // The place is that of the substitution, not of its target.
+                    // A scalar has the place of its substitution, and not of the substitution's
+                    // target.
                     if let Some(value) = self.resolve_value(piece)? {
                         out.push(match &value.kind {
                             NodeKind::Scalar(kind, text) => {

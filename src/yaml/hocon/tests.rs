@@ -62,7 +62,7 @@ fn a_cursor_finds_what_is_written_there() {
             located.on_key,
         )
     };
-    // Entries of a merged object: the later ones come first.
+    // In a merged object the entries of the later definition come first.
     assert_eq!(tree.problems, []);
     assert_eq!(at("b = 2"), ("b".into(), "entry 0, entry 0".into(), true));
     assert_eq!(at("a = 1"), ("a".into(), "entry 0, entry 2".into(), true));
@@ -83,7 +83,8 @@ fn no_text_makes_it_panic_or_run_away() {
         drop(parse_hocon(text));
         drop(parse_hocon(&format!("a={text}")));
     }
-    // Each line doubles the one before; each stands for the next.
+    // In `doubling` each value holds the next value twice. In `chain` each value stands for the
+    // next value.
     let doubling: String =
         (0..60).map(|n| format!("a{n} = [${{a{}}}, ${{a{}}}]\n", n + 1, n + 1)).collect();
     assert!(!parse_hocon(&(doubling + "a60 = 1\n")).problems.is_empty());

@@ -228,7 +228,8 @@ impl Scanner<'_> {
         self.pos += if optional { 3 } else { 2 };
         let mut inner = Vec::new();
         loop {
-            // One in another is never right, and a thousand would be a thousand calls.
+            // A substitution within another is never right, and a thousand nested substitutions
+            // would be a thousand nested calls.
             if self.rest().trim_start().starts_with('$') {
                 return self.bad_token(start, "Token not allowed in path expression");
             }
@@ -257,7 +258,7 @@ impl Scanner<'_> {
 fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     if !text.contains(['.', 'e', 'E']) {
-        // A zero before other digits makes it octal.
+        // A zero before other digits makes the number octal.
         return are_digits(unsigned)
             && (unsigned.len() == 1
                 || !unsigned.starts_with('0')

@@ -27,7 +27,8 @@ pub(in crate::yaml) fn find_head(text: &str, is_all: bool) -> Result<usize, Stop
     if is_short(&reader, is_all) {
         return Err(Stop::Short);
     }
-    // A comment may not be finished: it would end wherever its end is typed.
+    // A comment before the first member may be unfinished: the comment would end wherever its end
+    // is typed.
     let has_members = reader.peek_byte().is_some_and(|byte| !matches!(byte, b'}' | b'/'));
     if opens && has_members { Ok(reader.pos) } else { Err(Stop::Other) }
 }

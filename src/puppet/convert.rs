@@ -202,7 +202,7 @@ fn new(data_type: &DataType, arguments: &[Value]) -> ConversionResult {
         return Ok(only.clone());
     }
     let made = construct(data_type, arguments)?;
-    // Types count with 128 bits.
+    // The bounds of integer types have 128 bits.
     if matches!(made.data(), Data::BigInteger(digits) if digits.len() > 38)
         && !data_type.accepts_value(&made)
     {

@@ -370,7 +370,7 @@ fn write_inline(value: &Value, options: &PrintOptions<'_>, nested: bool, out: &m
         _ => {
             let text = print_scalar(value, options, 0, false);
             let is_quoted = text.starts_with(['\'', '"']);
-            // Plain in block style, and not in flow style.
+            // A text with such a character is plain in block style, and needs quotes in flow style.
             let has_indicator =
                 text.contains([',', '[', ']', '{', '}', '?']) || text.starts_with(':');
             let is_text = match value.data() {
@@ -521,7 +521,7 @@ fn write_json(value: &Value, options: &PrintOptions<'_>, out: &mut String) {
                 }
                 let key_text = key.to_text();
                 out.push_str(if n > 0 { "," } else { "" });
-                // A key without a value is an empty text, as Ruby's JSON library has it.
+                // Ruby's JSON library writes a key that is null as an empty text.
                 json_string(if matches!(key.data(), Data::Null) { "" } else { &key_text }, out);
                 out.push(':');
                 write_json(&member.value, options, out);

@@ -412,7 +412,7 @@ impl StdHash for Data {
                 state.write_usize(items.len());
                 items.iter().for_each(|item| item.hash(state));
             }
-            // Order must not count: the sum of the hashes of the members.
+            // The order of the members must not count, so their hashes are summed.
             Data::Hash(hash) => {
                 (
                     4u8,
@@ -429,8 +429,8 @@ impl StdHash for Data {
                     .hash(state);
             }
             Data::Sensitive(value) => value.hash(state),
-            // Versions with other builds, ranges with other texts may be equal: only the kind is
-            // sure to be the same.
+            // Versions with different builds may be equal, and ranges with different texts may be
+            // equal: only the kind is sure to be the same.
             Data::Rich(rich) => rich.type_name().hash(state),
         }
     }

@@ -35,7 +35,8 @@ pub(super) fn convert_array(arguments: &[Value]) -> ConversionResult {
         match (from.data(), form) {
             (Data::Array(_), _) => Ok(from),
             (_, 1) => Ok(Value::array_of(vec![from], None)),
-            // The characters of a secret text are not even counted.
+            // The array is as secret as the text, so that it does not even show the number of
+            // characters.
             _ => Ok(Value::new_array(iterate(&from)?, from.provenance().with_origin(None))),
         }
     })
@@ -133,7 +134,7 @@ fn from_elements(from: &Value) -> ConversionResult {
         _ if T::Iterable(None).accepts_value(from) => {
             let items = iterate(from)?;
             if let [only] = items.as_slice() {
-                // Ruby's `Hash[x]` of one thing.
+                // Puppet calls Ruby's `Hash[x]` with the only element.
                 return match only.data() {
                     _ if items.is_empty() => Ok(Value::hash_of(Hash::default(), None)),
                     _ => conversion_error("odd number of arguments for Hash"),

@@ -11,7 +11,7 @@ use crate::puppet::value::{Data, Value};
 
 use DataType as T;
 
-// The patterns as Puppet writes them, since its messages show them.
+// Puppet's messages show these patterns, so they stand here as Puppet writes them.
 const FLOAT: &str = "\\A[+-]?\\s*(?:(?:(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE]-?\\d+)?)|(?:0[xX][0-9A-Fa-f]+)|(?:0[0-7]+)|(?:0[bB][01]+))\\z";
 const INTEGER: &str = "\\A[+-]?\\s*(?:(?:\\d+)|(?:0[xX][0-9A-Fa-f]+)|(?:0[bB][01]+))\\z";
 
@@ -187,7 +187,7 @@ fn in_decimal(digits: &str, radix: u32) -> String {
     let values: Vec<u64> =
         digits.chars().filter_map(|c| c.to_digit(radix)).map(u64::from).collect();
     let mut billions: Vec<u64> = Vec::new();
-    // 2 to the power of 30 fits with a billion in 64 bits.
+    // The product of a billion and 2 to the power of 30 fits in 64 bits.
     let at_a_time = (30 / radix.ilog2().saturating_add(1)).max(1) as usize;
     for some in values.chunks(at_a_time) {
         let scale = u64::from(radix).pow(some.len() as u32);
@@ -237,8 +237,8 @@ pub(super) fn convert_numeric(arguments: &[Value]) -> ConversionResult {
             if lower.starts_with("0b") || lower.starts_with("0x") {
                 return ruby_integer(&text, None);
             }
-            // A text of digits only is an integer; a number that Puppet's own pattern does not take
-            // is none at all.
+            // A text of digits only is an integer. Puppet makes null of a number that its own
+            // pattern does not take.
             let unsigned = text.trim_start_matches(['+', '-']).trim_start_matches([' ', '\t']);
             let digits = unsigned.bytes().all(|byte| byte.is_ascii_digit());
             let hex = unsigned.len() > 1 && unsigned[1..].starts_with(['x', 'X']);

@@ -189,7 +189,7 @@ impl VersionRange {
     pub fn parse(text: &str) -> Result<VersionRange, String> {
         let set = without_gaps(text);
         let mut alternatives = Vec::new();
-        // Blanks around a bar do not count; those before the whole text do.
+        // Blanks around a bar do not count; blanks before the whole text do.
         let mut pieces: Vec<&str> = set
             .split("||")
             .enumerate()

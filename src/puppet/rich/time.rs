@@ -6,7 +6,7 @@ pub const NANOS_PER_SECOND: i128 = 1_000_000_000;
 /// Days since 1970-01-01 of a day of the Gregorian calendar; a day beyond the end of its month is
 /// one of the next.
 pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that the leap day is their last.
+    // In this calculation years begin in March, so that the leap day is the last day of its year.
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
@@ -52,7 +52,8 @@ pub fn timespan_text(nanos: i128) -> String {
     let nanos = nanos.unsigned_abs();
     let seconds = nanos / 1_000_000_000;
     let fraction = format!("{:09}", nanos % 1_000_000_000);
-    // The digits are taken for a number: zeros at its start are lost, too.
+    // Puppet takes the digits of the fraction for a number, so that zeros at its start are lost,
+    // too.
     let digits = fraction.trim_start_matches('0').trim_end_matches('0');
     let fraction = if digits.is_empty() { "0" } else { digits };
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);

@@ -124,7 +124,8 @@ impl Walk<'_> {
                 matches!(parts.get(state), Some(GlobPart { matcher: Matcher::Recursive, .. }));
             recursive |= is_recursive;
             match parts.get(state + usize::from(is_recursive)) {
-                // All other states are lost here, in Ruby too.
+                // The expansion goes on with the first state, and loses all other states as Ruby
+                // does.
                 Some(GlobPart { matcher: Matcher::Braces(_), text })
                     if !recursive || text.contains('/') =>
                 {
@@ -156,7 +157,7 @@ impl Walk<'_> {
         }
     }
 
-    // Ruby does not read a folder only to find names that it knows.
+    // Ruby does not read a folder only to find names that the pattern holds as plain text.
     fn join(&mut self, parts: &[GlobPart], states: &[usize], place: &WalkState) {
         let mut left: Vec<usize> =
             states.iter().copied().filter(|state| plain_name(*state, parts).is_some()).collect();
@@ -165,7 +166,8 @@ impl Walk<'_> {
                 left.iter().partition(|state| plain_name(**state, parts) == Some(name));
             let next: Vec<usize> = same.iter().map(|state| state + 1).collect();
             if name != ".." || self.is_folder(place) {
-                // An escaped slash does not separate, but leads on.
+                // An escaped slash does not separate parts of the pattern, but leads on into a
+                // folder.
                 let last = name.rsplit('/').next();
                 let kind = matches!(last, Some("" | "." | "..")).then_some(EntryKind::Folder);
                 let path = place.path.join(&format!("./{name}"));

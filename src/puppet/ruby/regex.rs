@@ -151,7 +151,7 @@ impl RubyRegex {
             let Some((start, end)) = self.find(text, from)? else { break };
             out.push_str(text.get(kept..start).unwrap_or_default());
             kept = end;
-            // An empty match is passed over by one character.
+            // The search goes on one character behind an empty match.
             from = if end > start {
                 end
             } else {

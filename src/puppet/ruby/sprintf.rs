@@ -183,7 +183,7 @@ fn in_radix(mut number: u128, radix: u32) -> String {
 fn complement_digits(number: i128, radix: u32) -> String {
     let top = char::from_digit(radix - 1, radix).unwrap_or('f');
     let bits = radix.trailing_zeros();
-    // As many bits as whole digits have room for.
+    // The mask has as many of the 128 bits as whole digits have room for.
     let digits = 128 / bits;
     let mask = if digits * bits == 128 { u128::MAX } else { (1 << (digits * bits)) - 1 };
     let all = in_radix(number as u128 & mask, radix);

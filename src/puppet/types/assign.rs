@@ -582,7 +582,7 @@ mod tests {
     fn recursive_aliases_are_compared_with_those_of_puppet() {
         for (theirs, ours, verdict) in [
             ("Data", "A", true),
-            // Both sides are repeated before the lists are compared.
+            // The comparison meets both types again before it compares the lists.
             ("Data", "B", true),
             ("C", "Data", true),
             ("Data", "C", false),

@@ -186,7 +186,8 @@ fn describe_as(
                     if !expected_size.covers_range(&actual_size) {
                         return size_mismatch(path, expected_size, actual_size);
                     }
-                    // Where the last type repeats, Puppet gives its place, not the element's.
+                    // Where the last type of the tuple repeats, Puppet gives the place of that
+                    // type, and not the place of the element.
                     collect_all(others.iter().enumerate().map(|(at, other)| {
                         let shown = usize::min(at, last);
                         let step = ValueStep::Index(ElementAt { shown, at });
@@ -244,7 +245,7 @@ fn describe_as(
         }
         T::Alias(alias) => describe_as(&alias.resolved().normalize()?, simplest, actual, path),
         T::Local(_, resolved) => describe_as(&resolved.normalize()?, simplest, actual, path),
-        // The table of names has the simplest form.
+        // The table of names holds the simplest form of the target type.
         T::Named(alias) => describe_as(&alias.target_type(), simplest, actual, path),
         _ if expected.is_assignable(actual) => Ok(Vec::new()),
         _ => type_mismatch(path, original, actual),
@@ -345,7 +346,8 @@ pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Described {
     let variants = each.len();
     let mut all: Vec<Mismatch> = each.into_iter().flatten().collect();
     let kinds: [fn(&What) -> bool; 2] = [
-        // Variants have sizes, signatures of functions numbers of arguments: never both.
+        // Mismatches of variants are about sizes, and mismatches of function signatures are about
+        // numbers of arguments: one merge never has both.
         |what| matches!(what, What::Size { .. } | What::Count { .. }),
         |what| matches!(what, What::Type { .. } | What::Pattern { .. }),
     ];
@@ -364,7 +366,7 @@ pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Described {
             break;
         }
     }
-    // Puppet means to drop repetitions here, and compares in a way that finds none.
+    // Puppet means to drop repeated mismatches here, but its comparison finds no repetition.
     if let [only] = all.as_mut_slice()
         && position < only.path.len()
     {

@@ -169,8 +169,8 @@ impl Within<'_> {
         let within = Within { depth: self.depth + 1, ..*self };
         let read = parse_naming(text, &within).ok().and_then(|read| read.normalize().ok());
         let target = read.and_then(|read| alias.without_itself(read));
-        // Judging a target that leads back would come back to the alias with the same value, for
-        // ever.
+        // The check of a value against a target that leads back would return to the alias with the
+        // same value for ever.
         let target = target.filter(|target| !leads_back(target, name, &mut Vec::new()));
         let _ = alias.target.set(target.unwrap_or_else(|| T::Undecided(name.to_owned())));
         T::Named(NamedAlias::to_alias(&alias))
@@ -334,7 +334,8 @@ mod tests {
         let table = TypeTable::default();
         let is_judged = |text: &str| table.judged_type(text, &Chain).is_some();
         assert!(is_judged("T8") && is_judged("Array[Tn]") && is_judged("Hash[String, T0]"));
-        // Too long when written out, too many aliases, nothing but each other, Ruby's, unknown.
+        // These types are too long when written out, have too many aliases, are nothing but aliases
+        // of each other, belong to Ruby, or are unknown.
         for text in ["T30", "T99", "A", "Optional[B]", "Ruby", "Array[Nope::It]", "T1[2]", "T1["] {
             assert!(!is_judged(text), "{text}");
         }

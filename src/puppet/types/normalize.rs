@@ -53,10 +53,10 @@ impl DataType {
             Ok(Simplified(make(Some(Box::new(inner))), is_new))
         };
         Ok(match self {
-            // A bug of Puppet: the size is lost.
+            // By a bug Puppet loses the size of a collection.
             T::Collection(size) => Simplified(T::Collection(None), size.is_some()),
-            // Kept as written: Puppet reports an unknown name within, even where no element can
-            // have the type.
+            // The array type stays as written: Puppet reports an unknown name in the element type,
+            // even where no element can have that type.
             T::Array(element, _) if element.unresolved_name().is_some() => {
                 Simplified(self.clone(), false)
             }

@@ -65,7 +65,7 @@ fn to_type(
     let Some(given) = parameters else {
         return Ok(bare_type(lower.trim_start_matches("::"), name, names));
     };
-    // Puppet looks for what takes parameters by the name as written.
+    // Puppet looks for a parameterized type by the name as written.
     if lower.starts_with("::") {
         return Err(TypeSyntaxError(format!("Not a parameterized type <{name}>")));
     }
@@ -257,7 +257,7 @@ fn to_type(
             let range = |one: &Expression| {
                 if let Expression::Text(text) = one { VersionRange::parse(text).ok() } else { None }
             };
-            // Several ranges are merged by Puppet, by rules of their own.
+            // Puppet merges several ranges by special rules.
             match given {
                 [one] => range(one)
                     .map_or_else(|| T::Undecided(text.to_owned()), |range| T::SemVer(vec![range])),

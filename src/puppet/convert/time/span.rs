@@ -57,7 +57,7 @@ pub(super) fn parse(text: &str, formats: Option<TimeFormats>) -> Result<i128, Fa
         None => DEFAULTS.map(str::to_owned).to_vec(),
     };
     for format in &formats {
-        // A format that is none is an error even among several.
+        // An invalid format is an error even among several formats.
         parse_segments(format)?;
         match by_format(text, format) {
             Err(Failure::Error(_)) => {}
@@ -71,7 +71,8 @@ fn by_format(text: &str, format: &str) -> Result<i128, Failure> {
     let segments = parse_segments(format)?;
     let rest: Vec<char> = text.strip_prefix('-').unwrap_or(text).chars().collect();
     let mut groups = Vec::new();
-    // Ruby's regular expression may take the sign for a blank of nothing; digits never do.
+    // The optional sign in Ruby's regular expression may match nothing, but digits never match a
+    // sign.
     if !match_segments(&segments, &rest, &mut groups) {
         return Err(format_does_not_fit(text, format));
     }

@@ -185,7 +185,7 @@ fn read<'t>(text: &'t str, format: &str, fields: &mut Fields) -> Result<Option<&
             continue;
         }
         let Some(directive) = chars.next() else { return Err(Failure::Unknown) };
-        // A number that another one follows at once is as short as it can be.
+        // A number is as short as it can be where another number follows it at once.
         let followed = matches!(chars.peek(), Some(c) if c.is_ascii_digit())
             || chars.peek() == Some(&'%')
                 && "CDdeFGgHIjkLlMmNQRrSsTUuVvWwXxYy".contains(chars.clone().nth(1).unwrap_or('-'));

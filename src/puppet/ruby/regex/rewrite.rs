@@ -6,8 +6,8 @@
 pub(super) fn with_grouped_anchors(pattern: &str) -> Option<String> {
     let pieces = split_pieces(pattern);
     let mut out = String::new();
-    // Where in `out` each open group began, and whether it is an anchor: it looks around, or has so
-    // far held nothing but anchors.
+    // Each element tells where in `out` an open group began, whether the group looks around, and
+    // whether the group has so far held nothing but anchors. In either case the group is an anchor.
     let mut open: Vec<(usize, bool, bool)> = Vec::new();
     let mut changed = false;
     for (n, piece) in pieces.iter().enumerate() {

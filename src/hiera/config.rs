@@ -139,7 +139,7 @@ impl Level {
             (BackendKind::DataHash, "eyaml_lookup_key") => {
                 return Some(format!("'{name}' expects 3 arguments, got 2"));
             }
-            // The segments of the key, at least one.
+            // Puppet passes the segments of the key, at least one, to a data_dig function.
             (BackendKind::DataDig, "eyaml_lookup_key") => {
                 return Some(format!("'{name}' parameter 'key' expects a String value, got Tuple"));
             }

@@ -368,7 +368,7 @@ impl DataFile {
     pub fn parts_with(&self, key: &str) -> impl Iterator<Item = &Part> {
         let has_repeated = self.roots.has_repeated();
         let one = self.roots.find(key, &self.parts).filter(|_| !has_repeated);
-        // The parts in which the key does not count are not listed.
+        // The roots do not list the parts in which a repeated key does not count.
         let others = has_repeated.then(|| {
             self.parts.iter().filter(move |part| {
                 part.data.members.iter().any(|(name, _)| name.as_str() == Some(key))

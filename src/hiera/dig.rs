@@ -42,7 +42,7 @@ pub fn dig_watched(
             (Data::Hash(hash), KeySegment::Index(index)) => {
                 hash.get(index).map(|member| member.value.clone())
             }
-            // Ruby's numbers and symbols have parts, and no members.
+            // Ruby's numbers and symbols have parts but no members, and lack the method `include?`.
             (Data::Integer(_) | Data::BigInteger(_) | Data::Symbol(_), _) => {
                 watch(segment, DigOutcome::Mismatch);
                 let mut text = String::new();

@@ -169,7 +169,7 @@ mod tests {
         ] {
             assert_eq!(shown(none), [], "{none}");
         }
-        // The search goes on behind a part that is none.
+        // The search goes on behind an `ENC[` that begins no encrypted part.
         assert_eq!(shown("ENC[ENC[aa]"), [(None, "aa")]);
     }
 

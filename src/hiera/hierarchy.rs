@@ -67,7 +67,7 @@ pub fn locate_levels(
         classic: config.version == ConfigVersion::V3,
         undefined_fails: strict.is_some(),
     };
-    // Puppet 8 lets a path of version 5 be with a warning.
+    // Puppet 8 only warns about an undefined variable in a path of version 5.
     let paths_fail =
         strict.is_some_and(|puppet| puppet.major == 7 || config.version < ConfigVersion::V5);
     let in_paths = Variables { undefined_fails: paths_fail, ..variables };
@@ -309,7 +309,7 @@ impl LevelLocator<'_> {
         if let Some(options) = &self.level.options {
             self.variables.check(options)?;
         }
-        // Without a location of its own, a backend of Hiera 3 is asked once.
+        // Puppet asks a backend of Hiera 3 once where the level has no location of its own.
         if self.level.backend.kind == BackendKind::Hiera3
             && !found.iter().any(|location| !matches!(location.place, LevelTarget::NoMatch { .. }))
         {
@@ -580,7 +580,7 @@ fn climb<'a>(folder: &'a str, path: &'a str) -> (&'a str, &'a str) {
             ".." => folder = folder.rsplit_once('/').map_or("", |(parent, _)| parent),
             _ => return (folder, rest),
         }
-        // Removes all slashes behind `.` or `..`: there may be several.
+        // Several slashes may follow `.` or `..`.
         rest = more.trim_start_matches('/');
     }
 }
@@ -615,7 +615,7 @@ fn match_candidate(
     let when = match pattern.bind(path.as_str()) {
         Some(found) => found.bindings().clone(),
         None if pattern.can_name(path.as_str()) && !sources.is_named_plainly(path) => {
-            // Where the pattern has an empty value for the path, no variable is told.
+            // Where only an empty value gives the path, the bindings name no variable.
             let nested = pattern.bind_nested(path.as_str());
             nested.map_or_else(Bindings::new, |found| found.bindings().clone())
         }

@@ -76,7 +76,7 @@ pub fn parse_tokens(text: &str) -> Vec<Token> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(start) = text[from..].find("%{").map(|at| from + at) {
-        // A token holds at least no character: `%{}` is one.
+        // A token may hold no character: `%{}` is a token.
         let Some(end) = text[start + 2..].find('}').map(|at| start + 2 + at) else { break };
         found.push(Token {
             range: TextRange::from_usize(start..end + 1),

@@ -113,7 +113,7 @@ impl LookupKey {
     pub fn module_name(&self) -> Option<&str> {
         match &self.root {
             // A key with a leading `::` has no module name. By a bug Puppet takes the whole key for
-            // one, and no module can have that name.
+            // the module name, and no module can have that name.
             KeySegment::Name(name) => name
                 .split_once("::")
                 .map(|(module, _)| if module.is_empty() { &**name } else { module }),
@@ -171,7 +171,7 @@ fn parse_segment(text: &str) -> Result<(KeySegment, &str), KeySyntaxError> {
     ))
 }
 
-// The characters that Ruby's \s and strip take for white space.
+// Ruby's `\s` and `strip` take these characters for white space.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\0')
 }

@@ -434,7 +434,8 @@ impl<'p> PatternMatcher<'p> {
             PatternPart::Star => boundaries(slash).collect(),
             _ => boundaries(text.len()).collect(),
         };
-        // Wildcards beside a variable leave it less or more.
+        // The manner holds for wildcards, too: a wildcard beside a variable leaves the variable
+        // less or more.
         if matches!(self.manner, MatchManner::Greedy | MatchManner::NestedGreedy) {
             ends.reverse();
         }

@@ -353,7 +353,8 @@ impl Scope {
         let plain = without_top_scope(name);
         match self.variables.get(plain) {
             Some(value) => Variable::Known(value.clone()),
-            // Puppet knows this one without a `::` only: no module calls the lookup.
+            // Puppet knows this variable only without a `::`. It is undef, as no module calls the
+            // lookup.
             None if name == CALLER_MODULE && !self.open => Variable::Known(Value::new_null(None)),
             None => self.built_in(plain),
         }

@@ -42,8 +42,9 @@ pub(crate) fn share(text: &str) -> Arc<str> {
         let before = set.strings.len();
         set.strings.retain(|string| Arc::strong_count(string) > 1);
         let left = set.strings.len();
-        // Where few go, as while a repository is read for the first time, to look more often would
-        // be for nothing; where many go, as while a user types, they are not kept for long.
+        // Where few strings go, as while a repository is read for the first time, a more frequent
+        // search would be in vain. Where many strings go, as while a user types, the set does not
+        // keep them for long.
         let full = left + MORE.max(left / 4).max(left.saturating_sub(3 * (before - left)));
         set.strings.shrink_to(full);
         set.full = full;

@@ -36,7 +36,7 @@ impl Resolution {
         }
         let others: Vec<&Value> =
             self.steps.iter().filter(|step| !is_of(step, path)).filter_map(found_value).collect();
-        // A value that is alone is changed or not by the number of places that are asked.
+        // The number of places that a merge asks decides whether the merge changes a lone value.
         let is_alone_the_same = match &others[..] {
             [] => false,
             [only] => is_same_in_order(only, value),

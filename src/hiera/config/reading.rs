@@ -77,7 +77,8 @@ impl ConfigReader<'_> {
             self.report(ConfigProblemKind::Deprecated, span, message);
             return (version, levels);
         }
-        // Puppet checks the structure of the config first, and uses nothing of the config.
+        // Puppet checks the structure of the config before it reports the version, and uses nothing
+        // of the config.
         self.when_used.clear();
         let kind = ConfigProblemKind::Version(VersionProblem::Unusable);
         self.report(kind, span, self.misplaced_message(version));

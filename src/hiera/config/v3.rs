@@ -172,7 +172,8 @@ impl ConfigReader<'_> {
             name: backend.text.clone(),
             span: backend.span,
             backend: Backend::new(kind, function.into(), backend.span),
-            // A backend of Hiera 3 is asked once where there is no path, a function never.
+            // Puppet asks a backend of Hiera 3 once where the hierarchy has no path. Puppet never
+            // calls a function without a path.
             locations: match kind {
                 BackendKind::Hiera3 if hierarchy.is_empty() => Locations::None,
                 _ => Locations::Paths(hierarchy.to_vec()),

@@ -82,7 +82,8 @@ impl ConfigReader<'_> {
             hiera3_built_in(&backend.text).filter(|own| own.kind == BackendKind::DataHash);
         let function = built_in.map_or("", |own| own.name);
         let extension = built_in.map(BuiltIn::dotted_extension).unwrap_or_default();
-        // `paths` wins over `path`, and the name is the path where neither is given.
+        // `paths` takes precedence over `path`. Without both keys the name of the level is the
+        // path.
         let paths = match hash.get("paths").map(|member| member.value.data()) {
             Some(Data::Array(paths)) => paths.iter().filter_map(read_template).collect(),
             _ => vec![given_template("path", hash).unwrap_or_else(|| name.clone())],

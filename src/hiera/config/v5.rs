@@ -86,7 +86,7 @@ impl ConfigReader<'_> {
         }
         let found_so_far = (self.when_used.len(), self.when_called.len());
         self.read_levels(&plan, &defaults);
-        // No lookup goes through the levels of plans.
+        // No lookup goes through the levels of `plan_hierarchy`, so their problems are dropped.
         self.when_used.truncate(found_so_far.0);
         self.when_called.truncate(found_so_far.1);
         Levels { hierarchy: levels, default_hierarchy: default_levels }

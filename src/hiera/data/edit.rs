@@ -36,8 +36,8 @@ impl Edited {
 
     /// Combines this edit with a later edit of the resulting text.
     pub fn combine(self, next: Edited) -> Edited {
-        // The part of the first edit's outcome that the second leaves alone keeps its distance to
-        // the ends of both texts.
+        // The part of the first edit's outcome that the second edit leaves alone keeps its distance
+        // to the ends of both texts.
         let old_end = self.old_end.max(self.old_position(next.old_end));
         let new_end = next.new_end.max(next.new_position(self.new_end));
         Edited { start: self.start.min(next.start), old_end, new_end }
@@ -119,7 +119,8 @@ impl DataFile {
         }
         let mut data = self.clone();
         let mut affected = Vec::new();
-        // From the last one up: above an edit nothing moves.
+        // The loop begins with the last entries, because replacing entries moves no entry above
+        // them.
         for reread in rereads.into_iter().rev() {
             data = data.replace_entries(reread, &mut cutter, (file, &budget), &mut affected)?;
         }
@@ -168,8 +169,8 @@ impl DataFile {
     fn first_touched(&self, edit: Edited) -> Option<PartOffset> {
         self.parts.first_place().filter(|place| self.parts.part(*place).id != PartId::WHOLE)?;
         let place = self.parts.last_before(edit.start.saturating_sub(1))?;
-        // An edit behind the last member of an object may add a member, so that it is no longer the
-        // last one.
+        // An edit behind the last member of an object may add a member. Then the old member is no
+        // longer the last one.
         let is_rest = self.syntax == Syntax::Json && Some(place) == self.parts.last_place();
         self.parts.previous_place(place).filter(|_| is_rest).or(Some(place))
     }
@@ -207,8 +208,8 @@ impl DataFile {
             if at < parts.start_at(touched) {
                 return parts.part_start(at).filter(|place| *place > first);
             }
-            // A place within the replacement has none in the old text: the one that is computed may
-            // lie above the edit.
+            // A place within the replacement corresponds to no place in the old text: the result of
+            // `old_position` may lie above the edit.
             parts.part_start(edit.old_position(at)).filter(|place| {
                 behind.is_some_and(|behind| *place >= behind)
                     && cutter.is_independent(at, edit.new_end)
@@ -296,7 +297,7 @@ impl DataFile {
             .cloned()
             .collect();
         broken.extend(self::refused_parts(entries, ids.into_iter()));
-        // Above the edit the content of an entry is the same, and most often it is refused as
+        // An entry above the edit has the same content as before, and is most often refused as
         // before.
         if let ([old], [new], false) = (&*old, &*new, is_of_edit)
             && is_same(&old.data, &new.data)
@@ -387,7 +388,7 @@ impl DataFile {
         }
         let old: Vec<&Part> = read.keys().map(|place| parts.part(*place)).collect();
         let new: Vec<Part> = read.values().cloned().collect();
-        // A key may be a hash, with an alias in it.
+        // A root key may be a hash with an alias in it, so that the root keys may change.
         let settled = parts.with_data(read);
         let roots = self.roots.replace_parts(&old, &new, &settled);
         let refused = first_refused(settled.iter());

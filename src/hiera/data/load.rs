@@ -139,7 +139,7 @@ impl EntryLoader<'_> {
         }
         if let Some(hash) = found.as_ref().and_then(Value::as_hash) {
             self.has_hash = true;
-            // The hash is empty where `mapping` has pushed the members one by one.
+            // The hash is empty where `load_mapping` has pushed the members one by one.
             self.members.extend(hash.iter().map(|(key, member)| (key.clone(), member.clone())));
             return;
         }

@@ -14,12 +14,12 @@ pub(super) fn refusal_message(text: &str, problem: &SyntaxError, format: DataFor
         let (line, column) = libyaml_place(before);
         return located_message(problem, line, column);
     }
-    // The library names no place for a key that is no path.
+    // The HOCON library names no place for a key that is no path.
     if format == DataFormat::Hocon && problem.kind == SyntaxErrorKind::EmptyKeyElement {
         return problem.message.clone();
     }
     if format == DataFormat::Hocon {
-        // Puppet passes the text to the library as a string, without a file name.
+        // Puppet passes the text to the HOCON library as a string, without a file name.
         return format!("String: {line}: {}", problem.message);
     }
     let (line, column) = json_place(before);

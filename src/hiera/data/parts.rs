@@ -375,10 +375,10 @@ mod tests {
         let mut longest = 0;
         for step in 0..2_000 {
             let old = known(&parts);
-            // At times a word is replaced everywhere.
+            // Some steps replace a word everywhere.
             let is_everywhere = step % 9 == 0;
             let first = if is_everywhere { random.below(3) } else { random.below(old.len()) };
-            // At times much goes, at times much comes.
+            // Some steps may remove many parts and add many parts.
             let most = if step % 50 == 0 { 150 } else { 3 };
             let last = if is_everywhere {
                 old.len() - 1
@@ -392,7 +392,7 @@ mod tests {
                 random.below(most).max(usize::from(old.len() < 10))
             };
             let mut ids: Vec<u32> = old[first..=last].iter().map(|old| old.0).collect();
-            // At times numbers come back that were free.
+            // Some steps use free part numbers again.
             let free =
                 parts.unused_ids().map(|id| id.0).take(if step % 3 == 0 { count } else { 0 });
             ids.extend(free);

@@ -80,7 +80,7 @@ impl JsonWriter<'_> {
         if let Some(event) = event {
             self.write_text("event", event);
         }
-        // A request's own texts are lost, as Puppet loses them.
+        // Puppet loses the texts of a request itself, so they are not written.
         if !node.texts.is_empty() && !matches!(node.kind, Kind::Request) {
             let texts: Vec<String> =
                 node.texts.iter().map(|text| text.render(&self.shown)).collect();

@@ -66,8 +66,8 @@ impl Resolver<'_> {
         if request.overrides.is_empty() && request.default_values_hash.is_empty() {
             return self.answer_within(request, ask);
         }
-        // Tokens see both, those in lookup_options included: nothing assembled before holds for
-        // them.
+        // Tokens, also the tokens in `lookup_options`, see the overrides and the default values.
+        // Nothing that this resolver assembled before holds for these tokens.
         let scope =
             self.context().scope.with_given(&request.overrides, &request.default_values_hash);
         Resolver::new(Context { scope: &scope, ..self.context().clone() })
@@ -92,7 +92,7 @@ impl Resolver<'_> {
             let key = LookupKey::parse(name)
                 .map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(name.to_owned()), None))?;
             let merge = merge.map(Result::as_ref).transpose().map_err(|error| {
-                // As an entry of lookup_options with the same merge fails.
+                // The request fails as an entry of `lookup_options` with the same merge fails.
                 LookupError::from(OptionsError::Strategy(error.clone()))
             })?;
             if let Some((value, unapplied)) = ask(self, &key, merge)? {

@@ -103,7 +103,7 @@ impl Resolver<'_> {
         let event = match self.ctx.sources.module_layer(name) {
             ModuleLayer::NotFound => Event::ModuleNotFound,
             ModuleLayer::WithoutConfig => Event::ModuleProviderNotFound,
-            // A config of an old version is passed over.
+            // Puppet passes over a module's config of an old version.
             ModuleLayer::Config(_) => Event::ModuleProviderNotFound,
         };
         inv.record_part(|| Kind::Module(name.clone()), |inv| inv.record_event(|| event));
@@ -256,7 +256,7 @@ impl Invocation {
             Outcome::Unread { message, .. } => {
                 self.record_text(|| format!("The file cannot be read here: {message}"));
             }
-            // Explained when the function is called.
+            // The call of the function records the explanation of its outcome.
             Outcome::Answered { .. } | Outcome::NotAnswered(_) => {}
             Outcome::NotReached { .. } | Outcome::Failed(_) => {}
         }

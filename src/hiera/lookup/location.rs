@@ -116,8 +116,8 @@ impl Resolver<'_> {
         };
         let is_illegal = |value: &Value| !value.is_legal() && !self.ctx.tolerant;
         let illegal = |value: &Value| {
-            // Functions of levels of version 3, which is the global layer's alone, are called by
-            // others of Puppet's.
+            // Puppet calls the functions of version 3 levels through other functions of its own.
+            // Only the global layer has levels of version 3.
             let version =
                 if *layer == Layer::Global && level.extension.is_some() { "v3_" } else { "" };
             let Backend { kind, name, .. } = &level.backend;

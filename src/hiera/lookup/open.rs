@@ -147,8 +147,8 @@ impl Resolver<'_> {
         let entry = self.entry_in(&candidate.path, reader, &root)?;
         let replaces = match chosen {
             None => true,
-            // A literal entry precedes patterns; a lower file's patterns precede those of a higher
-            // one, as its entries come first in the merged hash.
+            // A literal entry precedes patterns. The patterns of a lower file precede the patterns
+            // of a higher file, as the entries of the lower file come first in the merged hash.
             Some(chosen) if is_below => chosen.pattern,
             Some(chosen) => chosen.pattern || !entry.pattern,
         };

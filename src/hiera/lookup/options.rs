@@ -117,7 +117,8 @@ impl Resolver<'_> {
         if !self.cache.has_live_options.get() && assembled.is_ok() && is_complete {
             shared.into_iter().for_each(|(shared, files)| shared.insert(files, assembled.clone()));
         }
-        // An error depends on the lookups in progress, so it is kept only if there are none.
+        // An error depends on the lookups in progress, so it is kept only if no lookup is in
+        // progress.
         if assembled.is_ok() || inv.stack.is_empty() {
             self.cache.options.borrow_mut().insert(wanted, assembled.clone());
         }
@@ -206,7 +207,7 @@ impl Resolver<'_> {
         }
         let shared = self.shared_options(inv)?;
         let Some(module) = &wanted.module else { return Ok(LookupOptions::new(shared)?) };
-        // The keys of no module are served by the way.
+        // The shared options are also the options for keys of no module.
         let of_none = LookupOptions::new(shared.clone())?;
         let none = OptionsOf { module: None, global_only: false };
         self.cache.options.borrow_mut().entry(none).or_insert_with(|| Arc::new(Ok(of_none)));

@@ -157,7 +157,7 @@ impl Resolver<'_> {
         if !self.ctx.tolerant && data.is_no_hash() {
             return Some(Ready::Nothing);
         }
-        // In a module a key that is no string is a crash.
+        // Puppet crashes over a key that is no string in the data of a module.
         let is_plain =
             !matches!(layer, Layer::Module(_)) || data.keys().all(|key| key.as_str().is_some());
         is_plain.then_some(Ready::Look(number, data))

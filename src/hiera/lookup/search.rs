@@ -43,7 +43,7 @@ impl Resolver<'_> {
             return found.map_or(Ok(None), |found| inv.dig(&found, key));
         }
         let layers = layers_of(key);
-        // The layers are always three to Puppet, whether or not a module is asked.
+        // Puppet always counts three layers, whether or not it asks a module.
         let found = inv.fold(merge, 3, self.ctx.cancel, &mut |inv, n| match layers.get(n) {
             Some(layer) => self.search_layer(inv, layer, &root, &frame, merge),
             None => Ok(None),
@@ -79,8 +79,8 @@ impl Resolver<'_> {
             && *layer != Layer::Global
             && node.is_none()
         {
-            // The global layer's config is read within the check for recursion, the others' before
-            // it.
+            // Puppet reads the config of the global layer within the check for recursion, and the
+            // configs of the other layers before that check.
             return Err(error.clone());
         }
         let reading_before = inv.reading;
@@ -111,7 +111,7 @@ impl Resolver<'_> {
             inv.merge = before;
         }
         match layer {
-            // Without a config the layer has nothing to say, and still checks for recursion.
+            // The global layer without a config has no value, and still checks for recursion.
             Layer::Global => found.map_err(|error| error.passed_on_for(&frame.text)),
             _ => found,
         }
@@ -152,7 +152,8 @@ impl Resolver<'_> {
         };
         inv.fold(merge, levels.len(), self.ctx.cancel, &mut |inv, n| {
             let located = &levels[n];
-            // A glob that names nothing is no location to Puppet; it is one to the steps.
+            // A glob that names nothing is no location to Puppet, but the steps list it as a
+            // location.
             let overriding = before_own.get(n).into_iter().flatten();
             let locations = overriding.chain(located.locations.iter());
             let is_empty =
@@ -238,7 +239,8 @@ impl Resolver<'_> {
                 inv.record_part(
                     || Kind::Scope(format!("Searching for \"{}\"", frame.text)),
                     |inv| {
-                        // Only the default hierarchy's own settings for merging count in it.
+                        // Only the options in the default hierarchy itself choose its merge
+                        // strategy.
                         let merge = match options.find_entry(root, &inv.budget)? {
                             Some(entry) => entry.merge()?.unwrap_or(Strategy::First),
                             None => Strategy::First,
@@ -342,7 +344,8 @@ impl Resolver<'_> {
         let located = |levels: &[Arc<Level>]| -> Result<Vec<LocatedLevel>, LookupError> {
             let mut found =
                 locate_levels(&config, levels, self.ctx.scope, self.ctx.sources, puppet)?;
-            // Editors offer files that a level would read.
+            // A tolerant lookup keeps levels without files, because editors offer the files that
+            // such a level would read.
             found.retain(|level| {
                 self.ctx.tolerant || config.file.is_some() || !is_without_files(level)
             });
@@ -366,7 +369,7 @@ impl Resolver<'_> {
             let kind = LookupErrorKind::ConfigSyntax(format!("({}): {message}", config.path));
             return Err(LookupError::new(kind, None));
         }
-        // The library of Hiera 3 is that of the Ruby that calls its backends.
+        // The Ruby that calls the backends of Hiera 3 provides the library of Hiera 3.
         let is_told = |problem: &&ConfigProblem| {
             problem.kind == ConfigProblemKind::Library && self.may_call_hiera3(config)
         };

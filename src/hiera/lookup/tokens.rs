@@ -215,7 +215,7 @@ impl Resolver<'_> {
                 }
                 Some(value) => {
                     let frame = LookupFrame { text: name.into(), asked_by: origin };
-                    // The check is made even when nothing is left to replace.
+                    // Puppet checks for recursion even when the value has no token to replace.
                     enter_frame(inv, frame, |_| Ok(()))?;
                     inv.push_text(&mut out, &value, origin)?;
                 }

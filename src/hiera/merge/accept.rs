@@ -51,7 +51,7 @@ fn check(element: Element, data_type: &DataType, value: &Value) -> Result<(), Me
     types::assert_type(subject, data_type, value).map_err(MergeError::WrongType)
 }
 
-// The quick way to most answers: nearly all values are data.
+// The next functions decide most checks quickly, as nearly all values are data.
 
 fn is_data(value: &Value) -> bool {
     match value.data() {

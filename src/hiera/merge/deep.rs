@@ -127,8 +127,8 @@ impl<'m> DeepMerge<'m> {
                 let mut higher = items.clone();
                 let mut lower = items;
                 self.knock_out(&mut higher, &mut lower)?;
-                // Once only hashes are left nothing was knocked out but by a bare prefix, so they
-                // still stand side by side.
+                // Only a bare prefix knocks out hashes, and it empties `lower`. Without a bare
+                // prefix the hashes of both lists still stand side by side.
                 let merged = if self.merges_hashes(&higher, &lower) {
                     if lower.is_empty() { higher } else { self.merge_each_with_itself(lower)? }
                 } else {
@@ -170,7 +170,7 @@ impl<'m> DeepMerge<'m> {
             }
             Data::Array(_) if self.options.overwrite_arrays => Ok(None),
             Data::Array(items) if self.keeps_as_it_is(items) => Ok(None),
-            // Joining and splitting makes two lists of the one.
+            // Option `unpack_arrays` joins and splits the list, which makes two lists of it.
             Data::Array(_) if self.options.unpack_arrays.is_some() => {
                 self.merge_with_copy(value.clone()).map(Some)
             }
@@ -230,8 +230,8 @@ impl<'m> DeepMerge<'m> {
         Ok(lower)
     }
 
-    // Ruby makes the higher hash the target at its first entry and goes on: all further entries
-    // meet themselves in it.
+    // Ruby makes the higher hash the target at the first entry of that hash. Thus Ruby merges each
+    // further entry with itself.
     fn replacing_hash(&self, mut higher: Hash) -> Result<Hash, MergeError> {
         for (_, member) in higher.iter_mut().skip(1) {
             self.update_with_itself(&mut member.value)?;
@@ -429,7 +429,7 @@ impl Knockout {
     fn is_match(&self, text: &str) -> bool {
         match self {
             Knockout::Literal(prefix) => text.split('\n').any(|line| line.starts_with(&**prefix)),
-            // One that explodes knocks nothing out.
+            // An expression with which the engine gives up knocks nothing out.
             Knockout::Regex(regex) => regex.is_match(text) == Some(true),
         }
     }

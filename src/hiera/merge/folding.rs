@@ -113,7 +113,8 @@ impl<'s> MergeFold<'s> {
             Memo::One(value) => Ok(Some(value)),
             Memo::List(list, from) => check_size(Value::new_array(list.kept, from)).map(Some),
             Memo::Hashes(hashes, from) => {
-                // As Ruby's `lower.merge(higher)`, again and again: the lowest keys come first.
+                // Ruby calls `lower.merge(higher)` for one hash after the other, so that the keys
+                // of the lowest hash come first.
                 let mut merged = Hash::default();
                 hashes.into_iter().rev().for_each(|hash| {
                     if merged.is_empty() {

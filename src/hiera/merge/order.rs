@@ -223,7 +223,7 @@ fn name_in_message(value: &Value) -> String {
     match value.data() {
         Data::Null => "nil".into(),
         Data::Bool(value) => value.to_string(),
-        // Longer ones are objects of their own in Ruby, and named by class.
+        // Ruby names longer integers by their class, as they are objects of their own.
         Data::Integer(value) if (-(1 << 62)..1 << 62).contains(value) => value.to_string(),
         Data::Float(value) => float_text(*value),
         Data::Symbol(name) => format!(":{name}"),

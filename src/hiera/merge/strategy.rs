@@ -196,7 +196,8 @@ impl fmt::Display for Strategy {
 }
 
 impl DeepOptions {
-    // Only `deep` has its options checked; the gem follows Ruby's notion of true.
+    // Puppet checks only the options of the strategy `deep`. The gem takes every value except nil
+    // and false for true, as Ruby does.
     fn from_hash(given: &Hash) -> DeepOptions {
         let value = |name: &str| given.get(name).map(|member| &member.value);
         let is_set = |name: &str| {

@@ -232,8 +232,8 @@ fn unique_rows() {
         ("[1,1,[1,2]]", "[1,1,[1,2]]"),
         ("[1,1] | [2,2]", "[1,2]"),
     ] {
-        // Whether a lone list is flattened depends on how many places there are, not on how many
-        // have it.
+        // The number of places decides whether a lone list is flattened, and not the number of
+        // places that have a value.
         let expected = if places == "[1,1,[1,2]]" { "[1,[1,2]]" } else { expected };
         check("unique", places, expected);
     }

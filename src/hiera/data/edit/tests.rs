@@ -205,7 +205,7 @@ fn told(data: &DataFile) -> String {
         })
         .collect();
     unused.sort();
-    // Whether an alias stands in a part that cannot be read is not known.
+    // A part that cannot be read may hold an alias, so that the unused anchors are not known.
     if data.refusal().is_none() {
         let _ = writeln!(out, "unused anchors at {unused:?}");
     }
@@ -326,7 +326,7 @@ fn an_edit_of_a_broken_file_leaves_the_other_entries_alone() {
         assert!(data.refusal().is_some());
         let mut text = text;
         for (key, others) in [("key_50", 1), ("key_150", 1), ("key_99", 1), ("key_100", 2)] {
-            // A letter more in a value, as typed.
+            // The edit adds one letter to a value, as typing does.
             let place = start(&text.to_str(), key) + key.len() as u32 + 6;
             let longer = text.replace_range(TextRange::new_empty(place), "z");
             let next = data

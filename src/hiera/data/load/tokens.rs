@@ -74,7 +74,8 @@ impl TokenLoader<'_> {
         let WrittenString { text, node, .. } = self.string;
         let written = self.written.get_or_init(|| SourceMap::from_node(text, node));
         let start = written.source_offset(range.start as usize);
-        // The end is that of the last byte: behind it a line may be folded.
+        // The end is computed from the last byte of the range, because the line may be folded
+        // behind that byte.
         let end = written.source_offset((range.end as usize).saturating_sub(1)) + 1;
         TextRange::new(start, end.max(start))
     }

@@ -481,7 +481,8 @@ impl Environment {
     pub fn literal_matches<'a>(&'a self, path: &'a FilePath) -> Vec<(&'a Reach, PatternMatch)> {
         let mut matches: Vec<_> = self.path_matches(path).collect();
         if matches.is_empty() {
-            // A value with slashes is thought of only where no location names the file without.
+            // A value with slashes is considered only where no location names the file with values
+            // that have no slashes.
             matches.extend(
                 self.reach
                     .iter()

@@ -235,7 +235,7 @@ impl Workspace {
             }
             Change::Configure(config) => {
                 self.config = config;
-                // Rules for nodes may be others now.
+                // The new config may have other rules for nodes.
                 self.sources = Arc::default();
                 self.reconfigured = true;
                 None
@@ -304,7 +304,7 @@ impl Workspace {
             disk.insert(path, file);
         }
         let before = std::mem::replace(&mut self.disk, Arc::new(disk));
-        // The keys are files, too.
+        // The keys for encrypted values are files, too.
         self.current_state().snapshot.eyaml = eyaml_keys(&self.config, &self.folders);
         if is_same_world {
             changed.extend(before.keys().filter(|path| !self.disk.contains_key(*path)).cloned());
@@ -406,7 +406,8 @@ impl Workspace {
 
     /// Discovers the environments, and renews the indexes and keys that depend on them.
     fn lay_out(&self, snapshot: &mut Snapshot) {
-        // Other keys may be named now; those that are not named any more must not stay in memory.
+        // The config may name other keys for encrypted values now. Keys that it no longer names
+        // must not stay in memory.
         snapshot.eyaml = eyaml_keys(&self.config, &self.folders);
         snapshot.lay_out();
     }

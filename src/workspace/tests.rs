@@ -74,7 +74,7 @@ fn a_path_implies_variables_and_rules_derive_more() {
         // The path does not show where the first variable's value ends.
         ("bgo/platform/el8.yaml", r#"location="bgo""#),
         ("bgo/modules/ntp.yaml", r#"location="bgo""#),
-        // Every node sees it.
+        // Every node reads this file.
         ("common/common.yaml", ""),
     ] {
         let path = FilePath::new(&format!("/hieradata/{file}"));
@@ -224,7 +224,7 @@ a: 1
             .map(|node| format!("{} {}", node.name, node.source.name()))
             .collect::<Vec<_>>()
     };
-    // The later source of a part counts.
+    // Where two sources give the same part of a node, the later source counts.
     assert_eq!(known(&fixture), ["a.example.net a.yaml", "b.example.net b.yaml"]);
     fixture.workspace.apply(Change::Folders(vec![
         FilePath::new("/"),
@@ -562,7 +562,7 @@ b: 1
     let off = environment("/environments/b");
     assert!(off.config.is_none() && snapshot.keys().definitions("b").is_empty());
     assert!(off.may_have_unread("k", |_| false), "a function is not called");
-    // OpenVox has no such setting for environments, and still has it for modules.
+    // OpenVox has no `environment_data_provider`, and still has `data_provider` for modules.
     let openvox =
         Fixture::new(&format!("{files}#- /.hiera-ls.yaml\npuppet: {{version: 9}}\n")).snapshot;
     assert!(openvox.keys().definitions("a").is_empty());
@@ -836,7 +836,7 @@ fn before_the_first_entry_there_is_none() {
 
 #[test]
 fn a_tree_that_is_left_off_is_not_taken_for_the_file() {
-    // A file that is one part: its tree is kept.
+    // The file is one part, so that its tree is kept.
     let text: String = (0..2_000).map(|n| format!("  key_{n}: [1, 2]\n")).collect();
     let fixture = Fixture::new(&format!(
         "#- /hiera.yaml\nversion: 5\n#- /data/common.yaml\n{{a: 1,\n{}}}\n",
@@ -924,7 +924,7 @@ fn of_the_folders_above_only_those_within_the_environment_are_read() {
     let fs = MemoryFs::new();
     let all = ["Puppetfile", "environment.conf", "hiera.yaml", "metadata.json"];
     all.iter().for_each(|name| fs.write(&format!("/srv/code/site/env/{name}"), "{}"));
-    // Files of other repositories, or of a mistake.
+    // These files above the environment belong to other repositories, or were created by mistake.
     for path in ["/srv/code/site/hiera.yaml", "/srv/code/site/metadata.json", "/metadata.json"] {
         fs.write(path, "version: 5\n");
     }

@@ -79,7 +79,8 @@ fn find_candidates(
     has_global: bool,
     is_of_module: &dyn Fn(&FilePath) -> bool,
 ) -> Vec<Candidate> {
-    // Includes an unused config at the usual place, as an older setting may have it.
+    // The set includes the config at the usual place even if it is unused: an older setting may
+    // have that effect.
     let used: HashSet<FilePath> = usual
         .iter()
         .flat_map(|environment| environment.all_configs().map(|(_, config)| config.path.clone()))
@@ -97,7 +98,7 @@ fn find_candidates(
             let is_config =
                 FileKind::of_path(&file.path, discovery.settings) == FileKind::HieraConfig;
             let role = match version {
-                // The user has named the one that there is.
+                // The user's settings name the global config, and there is only one.
                 Some(ConfigVersion::V3) if has_global => return None,
                 Some(ConfigVersion::V3) => Layer::Global,
                 Some(_) => Layer::Environment,
@@ -215,7 +216,7 @@ fn files_of(names: &DiskNames, config: &HieraConfig) -> BTreeSet<FilePath> {
 fn among_environments(names: &DiskNames, all: &[Environment]) -> Vec<(usize, OtherConfig)> {
     let mut told = Vec::new();
     let sharing = find_sharing(all);
-    // Nearly all share nothing.
+    // Nearly all environments share no files with others.
     for (number, environment) in all.iter().enumerate().filter(|(number, _)| sharing[*number]) {
         for config in environment.config.iter().chain(&environment.global) {
             let mut shared: BTreeMap<usize, BTreeSet<FilePath>> = BTreeMap::new();

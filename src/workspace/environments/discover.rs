@@ -35,8 +35,8 @@ pub(in crate::workspace) fn discover(
     roots.retain(|root| !apart.contains(root));
     let bare = discovery.bare_roots(&roots);
     roots.extend(bare.iter().cloned());
-    // A hiera.yaml in a folder of another root's module path is that module's. Configs elsewhere
-    // have a root, too.
+    // A hiera.yaml in a folder of another root's module path belongs to a module. Configs under
+    // another name, or apart from their code, have a root, too.
     let module_paths: BTreeMap<FilePath, Vec<FilePath>> = roots
         .iter()
         .cloned()
@@ -69,7 +69,7 @@ pub(in crate::workspace) fn discover(
         candidates::settle(&discovery, usual, global.as_ref(), &|root: &FilePath| {
             is_on_module_path(root, &roots_by_module_folder)
         });
-    // A config elsewhere may turn out to be that of such a folder.
+    // A config under another name, or in another folder, may turn out to govern a bare root.
     for root in bare {
         if environments.all.iter().all(|environment| environment.root != *root) {
             environments.all.push(Arc::new(environment(root)));

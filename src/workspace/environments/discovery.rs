@@ -406,7 +406,8 @@ impl Discovery<'_> {
             Some(conf) => conf
                 .module_folders(root, self.names)
                 .unwrap_or_else(|| vec![below(DEFAULT_MODULE_FOLDER)]),
-            // The server's own settings name the folders, as far as anything does.
+            // Without an environment.conf, only the Puppet server's own settings may name the
+            // folders.
             None => MODULE_FOLDERS.map(below).to_vec(),
         }
     }

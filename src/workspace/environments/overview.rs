@@ -133,7 +133,8 @@ mod tests {
             line("hierarchy: [{name: E, path: '%{environment}.yaml'}]", "/data/staging.yaml"),
             "hiera.yaml governs 1 data file (environment = production); 1 kind of nodes, from data"
         );
-        // A setting that names the environment leaves nothing to assume, nor does the name of a folder.
+        // The status line shows no assumed environment where a setting, or the name of a folder,
+        // gives the environment.
         let staging = "hiera.yaml governs 1 data file; 1 kind of nodes, from data";
         let config = "hierarchy: [{name: E, path: '%{environment}.yaml'}]";
         for name in ["staging", "production"] {

@@ -69,7 +69,8 @@ impl GitRepository {
         })?;
         let top = inner.workdir().and_then(Path::to_str).map(FilePath::new);
         let real = OsFs.real_path(folder);
-        // The folder may have been reached through a link: trees lie where the folder says.
+        // The folder's path may lead through a link: trees are mounted at that path, not at the
+        // real one.
         let mount = match (&top, &real) {
             (Some(top), Some(real)) => {
                 let below = real.relative_to(&OsFs.real_path(top).unwrap_or(top.clone()));
@@ -277,7 +278,7 @@ impl TreeFs {
         let repository = self.repository.get_mut().unwrap_or_else(PoisonError::into_inner);
         let (tree, odb) = (repository.find_tree(tree)?, repository.odb()?);
         tree.walk(TreeWalkMode::PreOrder, |above, entry| {
-            // A name that is no UTF-8 is no name that a level can have.
+            // A level cannot name an entry whose name is not UTF-8.
             let Some(name) = entry.name() else { return TreeWalkResult::Skip };
             let path = self.mount.join(&format!("{above}{name}"));
             match (entry.filemode(), entry.kind()) {

@@ -58,12 +58,12 @@ pub fn on_all_cores_with<S, T: Sync, R: Send>(
         }
     };
     thread::scope(|scope| {
-        // This thread only waits: an allocator gives new threads the heaps that the fewest have;
-        // one that has long had a heap may have the same as one of them, and then both wait for
-        // each other.
+        // This thread only waits. An allocator gives new threads the heaps that the fewest threads
+        // have. A thread that has long had a heap may have the same heap as a new thread, and then
+        // both wait for each other.
         let begun =
             (0..cores).map(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, take));
-        // Threads that cannot be had are done without.
+        // Where a thread cannot be started, this thread takes items, too.
         if begun.filter(Result::is_ok).count() < cores {
             take();
         }

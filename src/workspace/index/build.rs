@@ -117,7 +117,8 @@ fn file_readings(snapshot: &Snapshot, path: &FilePath) -> Readings {
     let governing = environments.iter().filter(|environment| environment.reaches_file(path));
     let mut data: Vec<_> =
         governing.filter_map(|environment| snapshot.view(environment).data_of(path)).collect();
-    // Environments that read the file in the same way share its data: parsed once, counted once.
+    // Environments that read the file in the same way share its data, which is parsed once and
+    // counted once.
     data.dedup_by(|a, b| Arc::ptr_eq(a, b));
     Readings(data.into())
 }

@@ -12,7 +12,8 @@ use crate::workspace::files::names::DiskNames;
 #[derive(Clone, Debug)]
 pub struct DefinedKeys {
     definitions: Arc<()>,
-    // A snapshot that has gone frees them; its addresses are not used again before these go.
+    // A dropped snapshot frees the environments and the names. Their addresses are not used again
+    // before these references are dropped.
     environments: Weak<Environments>,
     names: Weak<DiskNames>,
     is_complete: bool,

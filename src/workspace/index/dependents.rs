@@ -70,7 +70,8 @@ impl KeyIndex {
     /// other file has such a token.
     pub fn files_asking_for(&self, key: &str) -> Vec<&FilePath> {
         let askers = self.asked_by(key);
-        // Members that a merge key brings into the root, and roots that are no strings.
+        // A member that a merge key brings into the root has no definition, and neither has a root
+        // key that is no string.
         if askers.iter().any(|asker| self.definitions(asker).is_empty()) {
             return self.files().collect();
         }

@@ -59,7 +59,7 @@ impl KeyIndex {
             );
             if asks_otherwise(&changes) {
                 all.questions = true;
-                // Whether anything reads the keys that tokens ask for is another matter now.
+                // The keys that tokens ask for may have gained or lost readers.
                 let asked =
                     changes.iter().flat_map(|change| asked_keys(&change.changed_part().data));
                 all.keys.extend(asked.map(|(_, target)| target));

@@ -82,7 +82,7 @@ impl CodeChanges {
                 if twin.is_none_or(|twin| !has_same_header(definition, twin)) {
                     names.insert(definition.name.as_str());
                 }
-                // Puppet may know the other classes of the file by this one.
+                // Puppet may know the other classes of the file through this definition.
                 if twin.is_none() {
                     names.extend(one.definitions.iter().map(|beside| beside.name.as_str()));
                 }

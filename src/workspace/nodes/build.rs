@@ -301,7 +301,7 @@ fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str, puppet
         };
         scope.set_variable("trusted", trusted);
     }
-    // `puppet lookup` of version 7 leaves it empty. Source: semantics 0.1,
+    // `puppet lookup` of version 7 leaves `server_facts` empty. Source: semantics 0.1,
     // `Puppet::Node#add_server_facts`.
     let mut server_facts = Hash::default();
     if puppet.major >= 8 && !matches!(scope.get("server_facts"), Variable::Known(_)) {

@@ -19,7 +19,7 @@ impl Snapshot {
                 read.extend(LookupKey::parse(&rule.from).ok().and_then(|key| names_of(&key)));
             }
             for level in environment.all_configs().flat_map(|(_, config)| config.levels()) {
-                // The variable of mapped paths stands there as it does within a token.
+                // The variable of mapped paths is written in `hiera.yaml` as it is within a token.
                 let (mapped, local) = match &level.locations {
                     Locations::Mapped { variable, local, .. } => {
                         (Some(format!("%{{{}}}", variable.text)), Some(vec![local.to_string()]))

@@ -122,7 +122,7 @@ fn a_file_of_no_known_form_is_an_error_with_a_reason() {
     assert!(error("x.yaml", "just text").contains("no hash of facts"));
     assert!(error("x.jsonl", "{}\n{").starts_with("line 2"));
     assert!(error("x.json", "{").contains("line 1"));
-    // N7
+    // N7: a dotted name names a part of a fact.
     let dotted = r#"{"networking.fqdn": "a.example.net", "os": {}}"#;
     assert!(error("x.json", dotted).contains("'networking.fqdn' is a part of a fact"));
 }
@@ -143,7 +143,7 @@ fn n1_trusted_among_the_facts_of_puppetdb_is_no_fact() {
             {{"certname": "a.example.net", "environment": "staging", "name": "trusted", "value": {trusted}}}]"#
     );
     let found = nodes("pdb.json", &rows);
-    // Of a query for some facts, others are unknown.
+    // A query for some facts leaves the other facts unknown.
     assert_eq!(&*found[0].name, "b.example.net");
     assert_eq!(paths(&found[0], ["facts.kernel", "facts.os"]), ["BSD", "Unknown"]);
     assert_eq!(paths(&found[1], ["facts.os"]), ["Undefined"]);
@@ -165,7 +165,7 @@ fn n1_trusted_among_the_facts_of_puppetdb_is_no_fact() {
         let other = found[0].scope_in("other");
         assert_eq!(other.get_path("environment"), Variable::Known("staging".into()));
     }
-    // A fact of that name that is no certificate stays a fact, and is no variable.
+    // A fact `trusted` that holds no certificate stays a fact, and sets no variable.
     let found = nodes("a.json", r#"{"trusted": "yes"}"#);
     assert_eq!(paths(&found[0], ["facts.trusted", "trusted.certname"]), ["yes", "a"]);
 }

@@ -45,7 +45,7 @@ fn parse_json(text: &str) -> Result<Value, String> {
         let parsed: Result<serde_json::Value, _> = serde_json::from_str(text);
         return parsed.map(|value| from_json(&value)).map_err(|error| error.to_string());
     }
-    // The library makes a float of an integer that 64 bits do not hold.
+    // `serde_json` makes a float of an integer that 64 bits do not hold.
     let tree = yaml::parse_json(text);
     let data = DataFile::read_whole(&tree, text, FileId::new(0), DataFormat::Json);
     match data.refusal() {

@@ -180,7 +180,8 @@ fn file_turn(environment: &Environment, path: &FilePath) -> FileTurn {
     if reach.layer != Layer::Environment || environment.reach.iter().any(|it| it.is_too_large) {
         return FileTurn::default();
     }
-    // A function that the settings describe passes over keys. Puppet refuses a default hierarchy here.
+    // A function that the settings describe passes over keys. Puppet refuses a default hierarchy in
+    // the environment layer.
     let is_of_keys = matches!(reach.level.locations, Locations::ByKey(..));
     let is_asked = environment.config.as_ref().is_some_and(|config| {
         config.hierarchy.iter().any(|level| Arc::ptr_eq(level, &reach.level))
@@ -245,7 +246,7 @@ impl Snapshot {
             let levels = readers.level_memos();
             let classes: Vec<&NodeColumn> =
                 levels.iter().map(|level| self.node_classes(environment, level)).collect();
-            // One node of each class is asked.
+            // The way to the file is computed for one node of each class.
             let mut known: HashMap<Vec<u32>, Option<(Reads, u32)>> = HashMap::default();
             let mut ways = HashMap::default();
             let mut class = Vec::new();

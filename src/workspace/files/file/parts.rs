@@ -77,7 +77,8 @@ impl<'a> PartReader<'a> {
     pub fn part_at(&mut self, offset: u32, cancel: &CancelToken) -> Option<&TextPart<'a>> {
         let is_last = |part: &TextPart<'_>| {
             let TextRange { start, end } = part.range();
-            // At the first byte of text behind the document, the part before is meant.
+            // An offset at the first byte of the text behind the document means the part before
+            // that text.
             start <= offset && offset < end && !(start == offset && part.is_behind_document)
         };
         if !self.last.as_ref().is_some_and(is_last) {

@@ -266,7 +266,7 @@ mod tests {
             write_items(&items, &mut out, None).expect("nothing fails");
             assert_eq!(String::from_utf8(out).expect("it is ASCII"), expected(&items));
         }
-        // One item is longer than all that may wait.
+        // One item is longer than all the bytes that may wait for their turn.
         let items = [100, WAITING * 3, 100];
         let mut out = Vec::new();
         write_items(&items, &mut out, None).expect("nothing fails");

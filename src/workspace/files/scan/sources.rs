@@ -49,8 +49,8 @@ impl FolderScan<'_> {
             .iter()
             .flat_map(|folder| config.nodes.sources.iter().map(|source| folder.join(source)));
         let paths = patterns.flat_map(|pattern| self.files_named(pattern.as_str(), names).to_vec());
-        // The answer of a PuppetDB is there once it was asked. Files that settings name come after
-        // it, and win.
+        // The file with a PuppetDB's answer exists once that PuppetDB was asked. Files that
+        // settings name come after the answer, and win.
         let rows = &self.request.config.puppetdb_rows;
         let answer = rows.iter().filter(|path| self.fs.entry(path).is_some()).cloned();
         for path in answer.chain(paths).collect::<Vec<_>>() {
@@ -130,7 +130,8 @@ impl FolderScan<'_> {
                 shapes::read(kind, path, &text.to_str(), &|path| self.included_file(path))
             }
             Content::NotUtf8(_) => None,
-            // Reported as an unreadable source of nodes: its name alone made it a candidate.
+            // The file is reported as an unreadable source of nodes: its name alone made it a
+            // candidate.
             Content::Unreadable(error) => {
                 Some((InferStep::Facts, Err(format!("it cannot be read: {error}"))))
             }

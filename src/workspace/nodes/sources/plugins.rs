@@ -66,7 +66,8 @@ impl<'a> Plugins<'a> {
                 for item in items.iter() {
                     let resolved = self.resolve(item);
                     let is_reference = item.get("_plugin").is_some();
-                    // Bolt joins the lists of references in a list.
+                    // Bolt puts the items of a referenced list into the list that holds the
+                    // reference.
                     match resolved.as_array().filter(|_| is_reference) {
                         Some(more) => all.extend(more.iter().cloned()),
                         None => all.push(resolved),

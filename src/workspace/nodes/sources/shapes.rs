@@ -157,7 +157,8 @@ pub(in crate::workspace) fn read(
                 found.nodes.retain(|parts| is_certname(&parts.name));
                 found
             });
-            // A refused file of another shape is taken for a file that is not about nodes.
+            // A refused file that has not the shape of a Bolt inventory is taken for a file that is
+            // not about nodes.
             if found.is_err() && shape != NodeFormat::Bolt {
                 return None;
             }

@@ -43,7 +43,8 @@ pub(super) fn apply_ignores<F: Borrow<Finding> + From<Finding>>(
     findings.retain(|finding| {
         let finding = finding.borrow();
         let code = finding.rule.code;
-        // Both count: a comment that accepts the same findings as settings is used.
+        // Comments and settings both accept findings: a comment that accepts the same findings as
+        // the settings is a used comment.
         let is_covered = index.accept(code, snapshot.span_bytes(finding.span).start);
         !is_covered && !is_ignored_path(snapshot, path, config, code)
     });
@@ -114,7 +115,8 @@ impl<'a> IgnoreIndex<'a> {
     /// Returns whether a comment accepts a finding of a rule at a byte, and marks all that do.
     fn accept(&mut self, code: &str, start: u32) -> bool {
         let mut is_accepted = false;
-        // The comments that concern the file are used after the first finding.
+        // The comments that concern the whole file count as used after the first finding of the
+        // rule.
         if let Some(numbers) = self.of_file.get_mut(code) {
             is_accepted = true;
             numbers.drain(..).for_each(|number| self.is_used[number] = true);

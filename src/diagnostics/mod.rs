@@ -511,7 +511,8 @@ impl FileCheck<'_> {
         for (rule, severity) in self.rules.iter().filter(|(rule, _)| rule.needs <= known) {
             let before = findings.len();
             look(rule.check, &mut findings);
-            // A rule may find something less serious than its default; settings decide in the end.
+            // A rule may report a finding with a lower severity than its default; the settings
+            // decide in the end.
             if let Some(severity) = severity {
                 findings[before..].iter_mut().for_each(|finding| finding.severity = *severity);
             }

@@ -133,7 +133,8 @@ impl<'a> RemovalProofs<'a> {
     fn prove_change(&self, change: &SourceChange, removed: &BTreeMap<Arc<str>, RemovalCandidate>) {
         let snapshot = self.file.snapshot;
         let Some(after) = snapshot.after_change(change) else { return };
-        // A file that has lost all its entries is no longer read as the file of each proof is.
+        // A file that has lost all its entries is read in another way than the file of each proof,
+        // which has lost a single entry.
         if !keeps_files_whole(snapshot, &after, change, None) {
             return;
         }
@@ -177,7 +178,7 @@ impl<'a> RemovalProofs<'a> {
         let may_go = if may_merge {
             definitions.iter().any(is_other)
         } else {
-            // The data of files that no reader reads below this one is not compared.
+            // The data of files that no reader reads below this file is not compared.
             definitions
                 .iter()
                 .any(|path| self.may_replace(path) && has_same(path) && is_other(path))
@@ -366,7 +367,7 @@ impl<'a> UpperLocations<'a> {
     /// Whether another file is read before the file at each of its locations, for the values that
     /// name the file.
     fn lead_to(&self, other: &FilePath) -> bool {
-        // The order of files in several folders is another one.
+        // For files in several folders, the order of the paths is not the order of the lookup.
         let is_earlier = other < self.file && other.parent() == self.file.parent();
         self.all.iter().all(|own| {
             let glob = own.glob.iter().filter(|_| is_earlier);

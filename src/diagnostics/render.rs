@@ -196,7 +196,7 @@ fn write_line(span: &LineSpan, (paint, ink): (Paint, Ink), out: &mut dyn Write) 
         1
     };
     let column = span.column as usize - 1;
-    // The part of a long line around the span.
+    // Of a long line, only the part around the span is shown.
     let start = if column > LINE_WIDTH * 3 / 4 { column - LINE_WIDTH / 2 } else { 0 };
     let end = start + LINE_WIDTH;
     let part = |from, to: usize| {

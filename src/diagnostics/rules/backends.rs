@@ -85,7 +85,7 @@ impl CustomLevel<'_> {
             return needs_block.then_some(Refused { message, is_of_options: false });
         }
         let refused = refuse_arguments(&self.name, &signatures, &given)?;
-        // The text of the location is known when a lookup finds it.
+        // The text of a path or URI is only known when a lookup finds the location.
         if ["path", "uri"].iter().any(|it| refused.message.contains(&format!("entry '{it}' "))) {
             return None;
         }

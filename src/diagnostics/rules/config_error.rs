@@ -26,9 +26,9 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
     for problem in &config.problems {
         use ConfigProblemKind::{Deprecated, FunctionInConfig, Library, Unreadable, Version};
         let message = match problem.kind {
-            // Other rules find these.
+            // Other rules report problems of these kinds.
             Deprecated | FunctionInConfig | Library | Unreadable | Version(_) => continue,
-            // The config's levels are those of another version.
+            // The levels of the config have the structure of another version.
             ConfigProblemKind::Structure if is_misplaced => continue,
             _ => problem.message.clone(),
         };

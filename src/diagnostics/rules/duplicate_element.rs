@@ -54,7 +54,7 @@ fn find_duplicates<'v>(value: &'v Value, found: &mut Vec<(&'v str, Span, Option<
             }
         }
         Data::Hash(hash) => {
-            // Lists of one length beside each other may belong together, element by element.
+            // Lists of the same length beside each other may belong together, element by element.
             let lengths: Vec<usize> = hash
                 .values()
                 .filter_map(|member| match member.value.data() {

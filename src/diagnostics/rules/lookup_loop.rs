@@ -105,7 +105,8 @@ fn of_scope<'a>(
         }
         let way = circles.way_round(token, MAX_HOPS);
         let is_short = circles.comes_back(token, &way);
-        // The resolver's own words, as long as it comes round itself.
+        // The finding has the resolver's own words, as long as the resolver itself comes back to
+        // the key of the token.
         findings.push(
             match told
                 .entry(token.root.clone())

@@ -44,7 +44,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let code = file.snapshot.manifests(file.environment);
     for (key, member) in members.filter(|(key, _)| *key != LOOKUP_OPTIONS) {
         // A key that a single file defines is not merged. Most values merge with any other value:
-        // looking each of them up would cost the square of the number of their files.
+        // lookups for all these values would cost the square of the number of their files.
         if index.definitions(key).len() < 2
             || !index.strict_merges(key).any(|strategy| may_refuse(&strategy, &member.value))
                 && !called_strictly(code, key)
@@ -87,7 +87,7 @@ fn is_strict(strategy: &Strategy) -> bool {
 /// lookup fails for the value in this file.
 fn find_conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Option<Finding> {
     let file = &context.file;
-    // Files whose values one lookup merged need no other one.
+    // Files whose values one lookup merged need no other lookup.
     let mut merged: HashSet<FilePath> = HashSet::new();
     let mut tried = 0;
     others.iter().find_map(|other| {

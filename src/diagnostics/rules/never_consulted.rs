@@ -74,8 +74,8 @@ fn giving_declarations<'a>(
     if all.is_empty() {
         return None;
     }
-    // Modules that are installed beside the class's module may declare its classes; they do not
-    // know those of the repository's own modules.
+    // Modules that are installed beside the class's module may declare its classes. They do not
+    // know the classes of the repository's own modules.
     let module = class.split("::").next().unwrap_or(class);
     let is_own =
         index.module_origin(module) == ModuleOrigin::Present && !index.is_installed(module);

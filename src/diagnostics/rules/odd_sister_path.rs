@@ -71,7 +71,7 @@ fn find_sister(reach: &Reach, context: &FileContext<'_>) -> Option<(String, Sist
         }
     }
     let names = beside.keys().copied().filter(|name| !differ_by_digits(name, missing));
-    // Where no location names the other folder, `unreached-file` reports its files.
+    // Where no location names the candidate folder, `unreached-file` reports the folder's files.
     let name = nearest_name(
         missing,
         names.filter(|name| {

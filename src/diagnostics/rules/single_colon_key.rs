@@ -38,7 +38,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 fn with_double_colons(key: &str) -> Option<String> {
     let parts: Vec<&str> = key.split("::").flat_map(|part| part.split(':')).collect();
     let meant = parts.join("::");
-    // `a:b` alone may be intended; with a namespace it is a mistake.
+    // `a:b` alone may be intended; a single colon in a key with a namespace is a mistake.
     (meant != key && key.contains("::") && split_key(&meant).is_some()).then_some(meant)
 }
 

@@ -109,7 +109,8 @@ fn wrong_parts(
         Treatment::Final => final_parts(context, &key, wanted),
         Treatment::Unknown => Vec::new(),
     };
-    // Puppet's words quote values and keys.
+    // Puppet's messages quote values and keys: for a value that may be sensitive, the message names
+    // only the parameter and the type.
     if !found.is_empty() && context.file.snapshot.may_be_sensitive(&key.root_text()) {
         for part in &mut found {
             part.message = format!("parameter '{name}' expects {}", wanted.data_type);
@@ -126,7 +127,8 @@ fn wrong_parts(
             None => break,
         }
     }
-    // A variant that takes the value but for a part of it is blamed for that part.
+    // Where a variant accepts the value except for one part, only the place of this part is
+    // reported.
     let places: Vec<Span> = by_place.iter().map(|(span, _)| *span).collect();
     by_place.retain(|(span, parts)| {
         !(parts.iter().all(|part| part.is_of_variant)
@@ -246,7 +248,7 @@ fn parts_of(
     }
     check_partial(&wanted.parameter.parameter.name, &wanted.data_type, value, &|part: &Value| {
         match part.data() {
-            // It is not recorded in which texts tokens were replaced.
+            // The lookup does not record in which texts it replaced tokens.
             Data::String(text) if has_tokens || is_attempted(text) => Known::Kind,
             Data::Hash(hash)
                 if has_tokens && hash.keys().any(|key| key.to_text().contains("%{")) =>

@@ -79,7 +79,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 fn first_encrypted(value: &Value) -> Option<(bool, Span)> {
     match value.data() {
         Data::String(text) if is_attempted(text) => {
-            // `eyaml` always writes a scheme; text in prose has none.
+            // `eyaml` always writes a scheme; an encrypted part in prose has no scheme.
             let part = encrypted_parts(text)
                 .into_iter()
                 .find(|part: &EncryptedPart<'_>| part.scheme.is_some())?;
@@ -95,7 +95,7 @@ fn value_fate(level: &Level, is_pkcs7: bool) -> DecryptionOutcome {
     match level.backend.data_reader() {
         None => DecryptionOutcome::Decrypted, // It may be anything.
         Some(reader) if !reader.decrypts => DecryptionOutcome::PassedOn,
-        // A plug-in has keys of its own.
+        // The plug-in for another scheme has keys of its own.
         Some(_) if !is_pkcs7 => DecryptionOutcome::Decrypted,
         Some(_) => {
             let none = Hash::default();

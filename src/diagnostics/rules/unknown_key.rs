@@ -32,7 +32,8 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for token in &context.entry.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let Some(finding) = token_finding(context, token, key, &private) else { continue };
-        // A backend that cannot be read may have the key. Asked last, as most keys are defined.
+        // A backend that cannot be read may have the key. This check comes last, as most keys are
+        // defined.
         if !environment
             .may_have_unread(&key.root_text(), |name| context.file.view.has_function(name))
         {
@@ -140,7 +141,7 @@ fn is_secret(key: &str) -> bool {
         ["pass", "pwd", "secret", "token", "credential", "webhook", "private", "username"];
     const ENDINGS: [&str; 4] = ["key", "md5", "hash", "cert"];
     let name = key.rsplit("::").next().unwrap_or(key).to_ascii_lowercase();
-    // `apikey` is one, `keystone` is none.
+    // `apikey` names a secret, `keystone` does not.
     STEMS.iter().any(|stem| name.contains(stem))
         || name.split('_').any(|part| ENDINGS.iter().any(|ending| part.ends_with(ending)))
 }

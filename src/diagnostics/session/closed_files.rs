@@ -159,8 +159,8 @@ impl ClosedFiles {
                 if file.is_clean() {
                     told.push((path.clone(), file.all_findings(snapshot, &path, rules)));
                 }
-                // Keeps only files whose dependencies are recorded; others cannot be invalidated
-                // later.
+                // Only files whose dependencies are recorded are kept: other files cannot be
+                // invalidated later.
                 if file.is_tracked() {
                     self.files.insert(path, file);
                 }

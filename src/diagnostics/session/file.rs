@@ -190,7 +190,7 @@ impl FileFindings {
             self.check_entry(check, part);
             goes_on = !cancel.is_cancelled();
             if !goes_on {
-                // The findings may be incomplete.
+                // The findings of a cancelled check may be incomplete.
                 self.forget(id);
                 self.dirty.push(id);
             }

@@ -108,7 +108,8 @@ fn the_proof_of_an_entry_ends_at_the_first_difference() {
         "#- levels Node Role Common\n{nodes}#- /data/roles/web.yaml\nmotd: [a]\n#- /data/common.yaml\nmotd: [b, \"%{{trusted.certname}}\"]\nlookup_options: {{motd: {{merge: unique}}}}\n"
     );
     let cost = lookups(&["redundant-override"], &text) - lookups(&[], &text);
-    // Two entries, each in two scopes before and after: an unknown node gets another value.
+    // Each of two entries is looked up in two scopes before and after: an unknown node gets another
+    // value.
     assert!(cost <= 8, "{cost}");
     let between = "#- /hiera.yaml\nversion: 5\nhierarchy:\n  - {name: A, path: a.yaml}\n  - {name: B, path: b.yaml}\n  - {name: C, path: c.yaml}\n#- node web01\n#- /data/a.yaml\nk: 1\n#- /data/b.yaml\nk: 2\n#- /data/c.yaml\nk: 1\n";
     let cost = lookups(&["redundant-override"], between) - lookups(&[], between);
@@ -120,8 +121,8 @@ fn the_proof_of_an_entry_ends_at_the_first_difference() {
         "#- levels Node Role Common\n{nodes}#- /data/roles/web.yaml\nmotd: {{a: 1}}\n#- /data/common.yaml\nmotd: {{c: 1}}\nlookup_options: {{motd: {{merge: deep}}}}\n"
     );
     let cost = lookups(&["merge-adds-nothing"], &hashes) - lookups(&[], &hashes);
-    // One lookup for a reader of each file shows that it needs the entry; that of the lowest level is
-    // looked up before and after.
+    // One lookup for a reader of each file shows that the reader needs the entry. The entry of the
+    // lowest level is looked up before and after.
     assert!(cost <= 41 + 5, "{cost}");
 }
 
@@ -249,22 +250,22 @@ fn a_file_is_stale_only_where_stated_nodes_read_most_files_of_its_level() {
     let found = stale(format!("{head}{given_all}{gone}"));
     assert_eq!(found.len(), 1);
     assert!(found[0].starts_with("old.yaml: ") && found[0].contains("4 of the 5 files"));
-    // A sample of nodes is no list of all.
+    // A sample of nodes is not a list of all nodes.
     let two = given(&all[..2]);
     assert_eq!(stale(format!("{head}{two}{gone}")), [""; 0]);
     let many = files(&[&all[..], &["old", "older"]].concat());
     assert_eq!(stale(format!("{head}{given_all}{many}")), [""; 0], "two of six are too many");
-    // Shared data is no node's.
+    // The file `default` has shared data, and belongs to no node.
     let shared = files(&[&all[..], &["default"]].concat());
     assert_eq!(stale(format!("{head}{given_all}{shared}")), [""; 0]);
-    // Blocks of a manifest tell of nodes: by name, by the start of a name, by a pattern; one for all
-    // others does not.
+    // Blocks of a manifest tell of nodes by name, by the start of a name, or by a pattern. A block
+    // for all other nodes tells of no node.
     let block = |blocks: &str| format!("{head}#- /manifests/site.pp\n{blocks}\n{gone}");
     let by_name = "node a01, a02, a03 { }\nnode 'a04' { }\nnode default { }";
     assert_eq!(stale(block(by_name)).len(), 1);
     assert_eq!(stale(block("node a01, a02, a03, a04 { }\nnode /^o/ { }")), [""; 0]);
     assert_eq!(stale(block("node default { }")), [""; 0]);
-    // The role that no node has any more.
+    // No node has the role `gone` any more.
     let roles = ["web", "db", "mail", "dns", "gone"]
         .map(|role| format!("#- /data/roles/{role}.yaml\nmotd: hello\n"));
     let of_roles = |last: &str| {

@@ -136,7 +136,7 @@ fn incremental_results_equal_new_ones() {
                 format!("{}{insert}{}", &text[..range.start as usize], &text[range.end as usize..])
             };
             let change = match (text, random.below(9)) {
-                // Some stay closed for a while.
+                // Some files stay closed for a while.
                 (None, 4..) => continue,
                 (None, 3) => Change::Open(path.clone(), edited(&original[n])),
                 (None, _) => Change::Open(path.clone(), original[n].clone()),
@@ -153,7 +153,7 @@ fn incremental_results_equal_new_ones() {
                     n => Change::Open(config, CONFIGS[n - 1].to_owned()),
                 });
             }
-            // Several changes may be one round.
+            // A round may have several changes.
             if random.below(3) != 0 {
                 let snapshot = fixture.workspace.snapshot();
                 // Some rounds are cancelled before their end.

@@ -177,7 +177,7 @@ impl<'a> CycleGraph<'a> {
         let Some(start) = self.numbers.get(&token.root) else { return Vec::new() };
         let own = self.nodes[*start].hops.iter().find(|hop| hop.span == token.span());
         let Some(own) = own else { return Vec::new() };
-        // Breadth first, from the token on.
+        // The search is breadth-first, and begins at the token.
         let mut came_by: HashMap<usize, (usize, &Hop)> = HashMap::new();
         let mut open = VecDeque::from([(own.to, 1)]);
         let mut last = own.to;

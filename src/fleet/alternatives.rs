@@ -181,7 +181,7 @@ impl AlternativeSearch<'_> {
             let mut assumed = scope.clone();
             assumed.assume_values(&branch.bindings);
             if !branch.read.is_empty() {
-                // Other files of these locations need other values of the same variables.
+                // The files that only other branches have need other values of the same variables.
                 let others = files.iter().filter(|path| !branch.files.contains(path));
                 assumed.assume_unread(others.cloned());
             }
@@ -191,7 +191,8 @@ impl AlternativeSearch<'_> {
             self.explore(assumed, resolution, pinned, when);
         }
         scope.assume_unread(files.iter().cloned());
-        // A token that asks for a key was left as it stands while files may define that key.
+        // The lookup left a token as it stands where these files may define the key that the token
+        // asks for.
         let root = resolution.key.root_text();
         let mut unsettled = resolution.unsettled.iter();
         let resolution = if unsettled.any(|it| *it.key != *root && files.contains(&it.path)) {

@@ -122,7 +122,7 @@ impl AnswerCache {
         let NodeQuestion { snapshot, environment, .. } = *question;
         let asked = Questions::of_lookup(snapshot, environment, &resolution, None);
         let answer = Arc::new(NodeAnswer::from_resolution(resolution));
-        // A cancelled lookup fails.
+        // A cancelled lookup fails: its answer is not kept.
         if !snapshot.cancel_token().is_cancelled() {
             known.reserve_exact(1);
             known.push(SharedAnswer { node, asked, answer: answer.clone() });

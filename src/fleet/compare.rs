@@ -616,7 +616,8 @@ mod tests {
         };
         let (changed, left_out, lookups) = fixture_cost("/data/roles/r1.yaml", "k: 2\n");
         assert_eq!((changed, left_out), (3, 0));
-        // Three nodes before and one group after; the scope of the file, and that of any node.
+        // Three nodes are looked up before and one group after. The scope of the file and the scope
+        // of any node are looked up as well.
         assert!(lookups <= 8, "{lookups}");
     }
 
@@ -637,7 +638,8 @@ mod tests {
         let found = compare_in(&fleet, "/data/roles/web.yaml", "k: 2\n", None);
         assert_eq!((found.changed, found.left_out, found.nodes), (1, 0, 41));
         let lookups = work::take().lookups;
-        // 41 answers before, one after, and those of two scopes for unknown nodes.
+        // The lookups give 41 answers before, one answer after, and the answers of two scopes for
+        // unknown nodes.
         assert!(lookups <= 41 + 1 + 4, "{lookups}");
         let found = compare_in(&fleet, "/data/roles/web.yaml", "x: 1\n", None);
         assert_eq!((found.changed, found.left_out), (1, 0), "the last node loses its value");

@@ -243,7 +243,7 @@ impl Questions {
             return (nodes, Vec::new());
         }
         let mut classes = NodeClasses::with_capacity(nodes.len());
-        // The node itself gives all the same answers.
+        // The class `same` comes first: the node `one` itself gives all the same answers.
         let same = classes.add_class();
         let mut class_of = HashMap::default();
         for node in &nodes {
@@ -307,7 +307,7 @@ impl Questions {
         };
         self.files.iter().for_each(|readers| split_by_file(readers, &[]));
         for search in &self.searches {
-            // Whether the lookup for a node is over.
+            // `is_over` tells for each node whether the lookup for the node is over.
             let mut is_over = vec![false; most];
             for files in search.locations() {
                 files.iter().for_each(|file| split_by_file(&file.readers, &is_over));

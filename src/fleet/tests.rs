@@ -351,7 +351,7 @@ fn options_with_tokens_are_those_of_each_node() {
     let values = snapshot.nodes_of(environment).iter().map(|node| {
         let context = snapshot.lookup_context(environment, &view, &node.scope);
         let resolver = Resolver::new(context);
-        // The options of keys of no module are part of those of a module.
+        // The options of keys of no module are part of the options of a module's keys.
         let look_up = |key| resolver.lookup(&LookupKey::of_root(key), None).value;
         look_up("k").expect("the lookup succeeds");
         let found = look_up("m::x").expect("the lookup succeeds");

@@ -98,7 +98,7 @@ impl ComparedAnswer {
         let view = side.snapshot.view(side.environment);
         let value = resolution.value.clone().map_err(|_| ());
         let unsettled = || resolution.unsettled.iter().filter(|one| !without.contains(&&one.path));
-        // Whichever of the unsettled files a node reads, it finds the same.
+        // Whichever of the unsettled files a node reads, it finds the same value.
         let is_settled = resolution.merge.stops_at_first()
             && unsettled().all(|one| {
                 let data =

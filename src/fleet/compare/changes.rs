@@ -381,14 +381,16 @@ impl ChangeTracing<'_, '_> {
                 });
             }
         }
-        // As many answers as before are expected: no core is left with the longest question.
+        // Each question is expected to have as many answers as before. The question with the most
+        // answers comes first, so that no core is left with the longest question.
         let mut order: Vec<&WayQuestion<'_>> = questions.iter().collect();
         order.sort_by_key(|question| Reverse(question.known_count()));
         let mut answers = self.answer_all(&order);
         answers.sort_by_key(|answer| answer.number);
         let mut changed = Vec::new();
         for (WayQuestion { key, way, .. }, answer) in questions.iter().zip(answers) {
-            // The next keystroke, which has cancelled this search, needs the answers before, too.
+            // The search after the next keystroke, which has cancelled this search, needs the
+            // answers before the change, too.
             if let Some(old) = answer.old {
                 self.comparer.put_answers(self.before, (*key, way), old);
             }
@@ -404,7 +406,7 @@ impl ChangeTracing<'_, '_> {
             let sides = (self.before, self.after);
             return questions.iter().map(|it| it.answer(self.comparer, sides)).collect();
         }
-        // Caches belong to a thread.
+        // Each thread has its own caches.
         let sides = [self.before, self.after].map(|side| (side.snapshot, side.environment));
         let create = || {
             let comparer =

@@ -18,7 +18,7 @@ impl Comparer<'_> {
             return BTreeSet::new();
         }
         let (mut found, mut asked) = (BTreeSet::new(), BTreeSet::new());
-        // A key that many ask for would keep all of them out.
+        // A key that many other keys ask for would keep all these keys out.
         let mut sorted: Vec<&Arc<str>> = keys.iter().collect();
         sorted.sort_by_key(|key| index.asked_by(key).len());
         for key in sorted {

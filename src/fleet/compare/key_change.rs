@@ -54,7 +54,7 @@ pub(super) fn add_changes(
     (old, new): (&NodeAnswers, &NodeAnswers),
     found: &mut Vec<KeyChange>,
 ) -> NodeSet {
-    // The numbers of both answers, and a node that has them.
+    // Each pair has the numbers of both answers, and a node that has these answers.
     let mut pairs: Vec<((usize, usize), usize)> = Vec::new();
     for (node, later) in nodes {
         if let Some(pair) = old.number(node).zip(new.number(later)) {
@@ -97,7 +97,7 @@ pub(super) fn join_changes(found: Vec<KeyChange>, all: &[Arc<Node>]) -> Vec<KeyC
     if found.len() < 2 {
         return found;
     }
-    // The ways are few.
+    // The ways are few, so a linear search finds the way of a change.
     let mut of_ways: Vec<Vec<KeyChange>> = Vec::new();
     for change in found {
         match of_ways.iter_mut().find(|of_way| of_way[0].strategies == change.strategies) {
@@ -106,7 +106,8 @@ pub(super) fn join_changes(found: Vec<KeyChange>, all: &[Arc<Node>]) -> Vec<KeyC
         }
     }
     let mut joined: Vec<KeyChange> = Vec::new();
-    // The numbers of joined changes by their first nodes: in one way, no two have a node in common.
+    // `numbers` has the numbers of joined changes by their first nodes. In one way, no two changes
+    // have a node in common.
     let mut numbers: FastMap<usize, Vec<usize>> = FastMap::default();
     for of_way in of_ways {
         let mut of_way = join_nodes(of_way, all);
@@ -214,7 +215,7 @@ impl PartialEq for ReportedAnswers {
 impl Eq for ReportedAnswers {}
 
 impl Hash for ReportedAnswers {
-    // Nodes often have equal values from files of their own.
+    // Nodes often have equal values from files of their own, so the hash covers the origin.
     fn hash<H: Hasher>(&self, state: &mut H) {
         for side in [&self.before, &self.after] {
             match &side.value {
@@ -319,7 +320,8 @@ mod tests {
         let fleet = format!(
             "{nodes}#- /hiera.yaml\nversion: 5\nhierarchy: [{{name: Common, path: common.yaml}}]\n#- /data/common.yaml\nl: 1\n"
         );
-        // The lookup fails for each node with one message, after another value of a variable.
+        // The lookup finds another value of the variable `role` for each node, and then fails with
+        // the same message for all nodes.
         let edit = ("/data/common.yaml", "l: 1", "l: 1\nk: \"%{role} %{nofunc('a')}\"");
         work::take();
         assert_eq!(changes(&fleet, &[edit]).len(), NODES);

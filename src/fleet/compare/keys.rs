@@ -70,7 +70,7 @@ fn add_dependents(side: ComparedSide<'_>, keys: &mut BTreeSet<Arc<str>>) {
     let index = side.snapshot.keys();
     let view = side.snapshot.view(side.environment);
     add_askers(index, keys, keys.clone(), |asker, key| index.in_one_cycle(asker, key));
-    // A key is defined in many files, and most keys are asked for by none.
+    // Many files may define one key, and most keys are asked for by no other key.
     let hashes = keys
         .iter()
         .filter(|key| {
@@ -138,8 +138,8 @@ fn keys_of_file(
 
 /// Returns the keys whose data differ in two versions of a file, in the order of their bytes.
 pub(super) fn keys_with_other_data(old: &DataFile, new: &DataFile) -> BTreeSet<Arc<str>> {
-    // The versions of a file share the parts that are the same: a file of thousands of keys is
-    // compared for each of its entries.
+    // Both versions of a file share the parts that are the same, and only the other parts are
+    // compared: a file of thousands of keys is compared once for each of its entries.
     let (gone, come) = old.parts().changes_to(new.parts());
     let members = gone.into_iter().chain(come).flat_map(|part| &part.data.members);
     members
@@ -221,7 +221,7 @@ pub(super) fn differs_in_merge_alone(
         let data = side.snapshot.view(side.environment).data_of(path).unwrap_or_default();
         (data.refusal().is_none()).then(|| data.get(key).map(|member| member.value.clone()))
     };
-    // A key that asks for others asks with their options.
+    // A key that asks for other keys asks with the options of these keys.
     let is_simple = |side: ComparedSide<'_>| {
         let index = side.snapshot.keys();
         index.asks_for(key).next().is_none() && !index.has_options_beyond_merge(key)

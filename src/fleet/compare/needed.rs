@@ -52,7 +52,8 @@ impl Comparer<'_> {
             Strategy::First => {
                 found.steps.iter().find_map(shadowed_value).filter(|value| !value.is_live())
             }
-            // A lone list keeps its duplicates or loses them, which places without values decide.
+            // Places without values decide whether a single list keeps its duplicates or loses
+            // them.
             Strategy::Unique if rest.len() < 2 => None,
             Strategy::Deep(options) if *options != DeepOptions::default() => None,
             strategy => {

@@ -54,7 +54,8 @@ impl Witnesses {
     pub(super) fn choose(nodes: Vec<usize>, key: &str, known: Option<&ChangedNodes>) -> Witnesses {
         let Some(known) = known else { return Witnesses { numbers: nodes, groups: None } };
         let changed = known.get(key).into_iter().flatten().enumerate();
-        // A key that is read in several ways has groups for each, which may overlap.
+        // A key that is read in several ways has groups for each way. The groups of several ways
+        // may overlap.
         let mut groups_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (number, group) in changed {
             for node in group.iter().filter(|node| nodes.binary_search(node).is_ok()) {
@@ -114,7 +115,8 @@ impl<'a> ComparedNodes<'a> {
         let mut compared: Vec<usize> =
             all.filter(|number| is_later(&nodes[*number]) && is_chosen(&nodes[*number])).collect();
         if *share != Share::WHOLE {
-            // Nodes with similar names are mostly nodes with the same answers, which cost one lookup.
+            // Nodes with similar names mostly have the same answers. Nodes with the same answers
+            // cost one lookup together.
             compared.sort_by_key(|number| &nodes[*number].name);
             compared = compared[share.range_of(compared.len())].to_vec();
             compared.sort_unstable();

@@ -316,7 +316,7 @@ mod tests {
         let swapped = "version: 5\nhierarchy:\n- {name: Common, path: common.yaml}\n- {name: Role, path: 'roles/%{role}.yaml'}\n";
         let (changed, lookups) = changed_keys("/hiera.yaml", swapped);
         assert_eq!(changed, ["asks 2", "both 2"]);
-        // Two keys on two sides, and the key that one of them asks for.
+        // Two keys are looked up on two sides, and so is the key that one of the two keys asks for.
         assert!(lookups <= 6, "{lookups}");
         let fewer = "version: 5\nhierarchy:\n- {name: Common, path: common.yaml}\n";
         let (changed, _) = changed_keys("/hiera.yaml", fewer);

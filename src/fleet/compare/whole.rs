@@ -88,7 +88,7 @@ pub(super) fn find_one_sided_changes<'a>(
         let (mut found, mut missing) = (NodeAnswers::default(), NodeAnswers::default());
         for group in values.answers((key, &way), &nodes.compared) {
             let context = side.0.lookup_context(side.1, &view, &group.scope);
-            // There are no configs, and so no levels.
+            // The context `nothing` has no configs, and so no levels.
             let nothing = Context { global: None, environment: None, ..context };
             let resolution = way.lookup(&Resolver::new(nothing), &LookupKey::of_root(""));
             missing.add(group.nodes.clone(), compared_answer(resolution, side));

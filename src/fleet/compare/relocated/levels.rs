@@ -119,7 +119,7 @@ impl<'a> LevelTable<'a> {
         all: &mut [NodeLevels],
     ) {
         let view = side.snapshot.view(side.environment);
-        // Scopes with the same locations share them.
+        // Scopes with the same locations share one list of locations.
         let mut known: HashMap<*const Location, (Arc<[Location]>, Option<u32>)> = HashMap::new();
         for (scope, levels) in scopes.iter().zip(all) {
             let Some(found) = levels else { continue };

@@ -212,7 +212,8 @@ fn caller_item(
     let detail = short_path(environment, path);
     match &reader.kind {
         ReaderKind::Token { root } => {
-            // The places are in this file, so that the key is the one that is defined here.
+            // The tokens are in the file at `path`, so the caller is the root key that this file
+            // defines.
             let place = snapshot.view(environment).data_of(path)?.definition_span(root)?;
             Some(CallItem {
                 name: root.to_string(),

@@ -265,7 +265,7 @@ fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, T
     let members = part.data.members.iter();
     let mut keys =
         members.filter_map(|(key, member)| Some((key, data.part_bytes(member.key_origin?)?)));
-    // A key that was merged in is written in another part, or further on.
+    // A key that a merge key (`<<`) adds is written in another part, or further on in this part.
     let (key, range) = keys.find(|(_, range)| range.start <= offset && offset < range.end)?;
     let name = key.as_arc()?;
     let is_first =

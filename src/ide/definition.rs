@@ -129,7 +129,8 @@ pub fn find_implementations(snapshot: &Snapshot, position: FilePosition) -> Opti
         SubjectKind::Parameter(key) => {
             let narrow: Narrow<'_> = &|value, root| Some((root, value.clone()));
             let mut targets = key_targets(snapshot, &subject, key, narrow);
-            // From its header the way leads to data, from elsewhere to the header first.
+            // From the class header, a parameter leads to data. From other places, the parameter
+            // leads to its declaration in the header first.
             let declared =
                 parameter_target(&key.root_text(), snapshot, &subject.environment).into_iter();
             targets.splice(

@@ -76,7 +76,7 @@ fn of_config(
             by_place.entry(range).or_default().push(link);
         }
     }
-    // A glob, or a mapped path, may name several.
+    // A glob, or a mapped path, may name several files: such a location has no link.
     by_place.into_values().filter(|links| links.len() == 1).flatten().collect()
 }
 

@@ -64,7 +64,7 @@ fn edit_config(
     let mut edited = BTreeSet::new();
     for level in config.levels() {
         let Some(datadir) = folder_of(config, level) else { continue };
-        // A datadir that is not written is `data`, and cannot follow.
+        // A datadir that the config does not write is `data`, and cannot follow a rename.
         let moved_datadir =
             renamed_path(renames, &datadir).filter(|_| level.datadir.span.is_some());
         if let Some(new) = &moved_datadir {
@@ -248,7 +248,7 @@ a: 1
     fn nothing_changes_for_files_that_no_path_names() {
         check(&[("/data/nodes", "/data/hosts")], expect![[""]]);
         check(&[("/data/other.yaml", "/data/x.yaml")], expect![[""]]);
-        // Everything moves together.
+        // The config and its data move together.
         check(&[("/", "/srv/")], expect![[""]]);
     }
 }

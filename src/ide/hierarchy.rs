@@ -128,7 +128,7 @@ pub fn hierarchy_of(
             Ok(located) => {
                 levels.extend(located.iter().map(|level| viewer.level_view(&layer, config, level)))
             }
-            // One bad token fails the whole layer; its levels are there all the same.
+            // One bad token fails the whole layer; the layer's levels are listed all the same.
             Err(_) => levels.extend(all.iter().map(|level| bare_level(&layer, config, level))),
         }
     }

@@ -123,7 +123,8 @@ impl InspectionWriter<'_> {
                 (collection_name("mapping", *flow), children.collect())
             }
             NodeKind::Alias { name, target } => {
-                // An asterisk may begin a secret that lacks its quotes.
+                // An asterisk may begin a secret that lacks its quotes: the name of an alias
+                // without an anchor is not shown.
                 let alias = match target {
                     Some(_) => format!("alias *{name}"),
                     None => "alias (no such anchor)".to_owned(),

@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(name_ranges(&["web-1", "web-02", "proxy"], 10), "proxy, web-1, web-02");
         assert_eq!(name_ranges(&["a", "b", "c", "d1", "d2"], 2), "a, b, 3 more");
         assert_eq!(name_ranges(&["é7ö", "é8ö"], 9), "é[7,8]ö");
-        // Numbers with more digits may be too large.
+        // A number with more than 18 digits may be too large.
         for number in ["1234567890123456789", "99999999999999999999999"] {
             assert_eq!(number_in(&format!("n{number}")), None);
         }

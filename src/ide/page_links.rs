@@ -46,7 +46,7 @@ pub(crate) fn find_links(
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         for word in line.split_whitespace() {
-            // Within the line: `split_whitespace` gives parts of it.
+            // The word lies within the line: `split_whitespace` returns parts of the line.
             let at = word.as_ptr() as usize - line.as_ptr() as usize;
             if let Some((name, path, number)) = named_place(word) {
                 let from = start + at + word.find(name).unwrap_or(0);

@@ -89,7 +89,7 @@ impl<'a> Revisions<'a> {
         let mut total = (!unreadable.is_empty()).then(|| UNREADABLE.to_owned());
         let mut is_neutral = unreadable.is_empty();
         if unreadable.len() < files.len() {
-            // The other edits are compared as if these files were not edited.
+            // The edits of the other files are compared as if the unreadable files were not edited.
             let readable = match &unreadable[..] {
                 [] => self.after,
                 paths => &self.after.with_files_of(self.before, paths),

@@ -11,7 +11,7 @@ use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle};
 pub fn selection_ranges(snapshot: &Snapshot, position: FilePosition) -> Option<Vec<TextRange>> {
     let file = snapshot.file_by_id(position.file)?;
     let text = file.text()?;
-    // From the outermost to the innermost.
+    // `ranges` begins with the outermost range and ends with the innermost.
     let mut ranges = vec![TextRange::new(0, text.len())];
     if let Some(part) = file.part_at(position.offset, snapshot.cancel_token()) {
         add_nodes(&part, position.offset, &mut ranges);

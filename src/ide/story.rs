@@ -66,7 +66,8 @@ pub fn explain_key(
         asked = format!("--merge {} ", resolution.merge);
     }
     let mut tree = resolver.explain(&request, Explained::Lookup).tree;
-    // Hundreds of lines in a large hierarchy: the lookup itself comes first.
+    // The search for `lookup_options` takes hundreds of lines in a large hierarchy: the page begins
+    // with the lookup itself.
     let options = tree.take_first_search(LOOKUP_OPTIONS);
     let names = PlaceNames { snapshot, root: &environment.root };
     let shown = ExplainOptions {

@@ -72,7 +72,8 @@ pub(super) fn is_redundant(
     scope: &Scope,
 ) -> bool {
     let Ok(Some(value)) = &resolution.value else { return false };
-    // A conversion may make the same of different values, and different values of the same.
+    // A conversion may turn different values into the same value, and the same value into different
+    // values.
     let is_settled = resolution.unsettled.is_empty() && resolution.unsettled_levels.is_empty();
     let is_secret = resolution.is_secret() || value.holds_secret();
     if resolution.convert_to.is_some() || !is_settled || is_secret {

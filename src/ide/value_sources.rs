@@ -67,7 +67,7 @@ fn source_of(snapshot: &Snapshot, step: &LookupStep, narrow: Narrow<'_>) -> Opti
                 is_function: false,
             })
         }
-        // The place is that of the function's name.
+        // The place of the value is the place of the function's name.
         Outcome::Answered { backend, value } => {
             narrow(value, None)?;
             let path = snapshot.path_of(backend.span?.file)?.clone();

@@ -52,7 +52,7 @@ pub fn workspace_symbols(snapshot: &Snapshot, query: &str) -> Vec<KeySymbol> {
 /// Returns the keys that fit best, the best one first.
 fn best_keys(snapshot: &Snapshot, query: &str) -> Vec<Arc<str>> {
     let query = Query::new(query);
-    // The least of those kept is at the top.
+    // The lowest of the kept candidates is at the top of the heap.
     let mut best = BinaryHeap::with_capacity(MAX_SYMBOLS);
     for (number, key) in snapshot.keys().keys().enumerate() {
         if number % STRIDE == 0 && snapshot.cancel_token().is_cancelled() {

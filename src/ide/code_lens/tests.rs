@@ -513,7 +513,7 @@ class profile($x, $how = 'first') { lookup('b', Array, 'unique') lookup('list', 
             fixture.workspace.apply(Change::Edit(edited.clone(), vec![(range, insert.to_owned())]));
             let snapshot = fixture.workspace.snapshot();
             for path in &paths {
-                // A client need not ask after each edit.
+                // A client need not ask for the code lenses after each edit.
                 if random.one_in(3) {
                     continue;
                 }

@@ -114,7 +114,7 @@ fn find_datadirs(ctx: &CompletionContext<'_>) -> Vec<FilePath> {
     let mut all: Vec<FilePath> = all.collect();
     all.dedup();
     if all.is_empty() {
-        // A list with an element that is being typed is none to Puppet yet.
+        // While an element of a list is being typed, the list is not yet a list to Puppet.
         let base = ctx.file.path.parent().unwrap_or_else(|| ctx.environment.root.clone());
         all.extend(["hieradata", "data"].map(|folder| base.join(folder)));
     }

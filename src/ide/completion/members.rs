@@ -26,7 +26,8 @@ pub(super) fn complete(ctx: &CompletionContext<'_>, root: &str, items: &mut Item
     }
     let definitions: Vec<_> = ctx.root_definitions(root).collect();
     let path = &ctx.place.path[1..];
-    // Members at the same place, then those of the hashes beside this one.
+    // The members at the same place come first, then the members of the hashes beside the hash at
+    // the cursor.
     for path in [Some(path.to_vec()), sibling_path(path)].into_iter().flatten() {
         for (file, member) in &definitions {
             let hashes = match path.as_slice() {
@@ -77,7 +78,7 @@ fn add(
 ) {
     let mut item =
         ctx.key_item(ItemKind::Member, name, &ValueShape::of_value(value)).with_detail(file);
-    // A number as a key is no text.
+    // A key that is a number is not text: it is written without quotes.
     if key.as_str().is_none() && !ctx.is_json && ctx.place.typed_content().is_empty() {
         let plain = print::print_inline(&key.to_value(None), &PrintOptions::default());
         item.edit.text = item.edit.text.replacen(&ctx.plain_scalar(name), &plain, 1);

@@ -193,7 +193,7 @@ impl CursorContext {
         let blanks = text.len() - text.trim_start_matches(' ').len();
         let begun = text[blanks..].chars().next().filter(|c| matches!(c, '\'' | '"'));
         match (own, begun) {
-            // A quote without its partner opens no other scalar.
+            // A quote without a closing quote does not open another scalar.
             (Some(quote), _) => line::string_end_from(text, 0, quote).unwrap_or(text.len()),
             (None, _) if self.spot != Spot::Value => {
                 self.word_behind(|c| c.is_alphanumeric() || "_-./:".contains(c))

@@ -56,7 +56,7 @@ pub(super) fn complete(ctx: &CompletionContext<'_>, items: &mut Items) {
         items,
         &parameter,
     );
-    // Keys that only contain the text come at last.
+    // Keys that contain the typed text, but do not begin with it, come last.
     keys::with_prefix(ctx, prefix, items, &is_lacking, &|key| keys::key_item(ctx, key));
     if !prefix.is_empty() {
         parameters::of_all(

@@ -56,7 +56,7 @@ fn complete_functions(ctx: &CompletionContext<'_>, token: &TypedToken<'_>, items
         let snippet = super::shape::escape_snippet(&text.text);
         let plain = TextEdit::new(text.range, text.text.replace('\u{0}', ""));
         let mut item = Item::new(ItemKind::Function, name, plain);
-        // Users type the name alone.
+        // Users type the name of the function without an argument.
         item.filter = filter.replace(&placed, name);
         item.snippet = Some(snippet.replace('\u{0}', &format!("${{1:{argument}}}")));
         items.push(item.with_detail(meaning));

@@ -51,7 +51,7 @@ pub(super) fn with_end(
         && token.ahead.is_empty()
         && rest[closed..].trim().is_empty();
     if !is_bare {
-        // Behind a dot only the last part is replaced: some clients compare no more than that.
+        // Behind a dot, the edit replaces only the last part: some clients compare only this part.
         let typed = &place.typed[place.typed.len() - before..];
         let kept = typed.rfind('.').map_or(0, |dot| dot + 1);
         let kept = if text.starts_with(&typed[..kept]) { kept } else { 0 };

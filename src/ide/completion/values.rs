@@ -26,7 +26,7 @@ pub(super) fn complete(ctx: &CompletionContext<'_>, root: &str, items: &mut Item
     let path_here = &ctx.place.path[1..];
     let definitions: Vec<_> = ctx.root_definitions(root).collect();
     let own = definitions.iter().filter(|(path, _)| **path == ctx.file.path);
-    // The elements that the list has already.
+    // `own` holds the elements that the list already has.
     let own: Vec<&Value> = own.flat_map(|(_, member)| dig(&member.value, path_here)).collect();
     for (path, member) in definitions.iter().filter(|(path, _)| **path != ctx.file.path) {
         for value in dig(&member.value, path_here) {

@@ -60,7 +60,7 @@ pub(super) fn complete(
         add_name(name, outer, &mut found);
     }
     let mut names: Vec<(&String, &bool)> = found.iter().collect();
-    // Facts as variables of their own are the old way.
+    // A fact as a variable of its own is the old notation, so its name comes last.
     names.sort_by_cached_key(|(name, _)| {
         (outer.is_none() && is_fact(&nodes, name), place_in_order(name))
     });

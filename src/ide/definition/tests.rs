@@ -429,7 +429,7 @@ fn a_class_in_data_leads_to_its_declaration() {
         /modules/web/manifests/params.pp:1:7 web::params
     "#]],
     );
-    // Code includes no classes of this key.
+    // Code does not include the classes that the key `other` names.
     check(
         &in_code("other: [web,", "other: [w$0eb,"),
         expect![[r#"
@@ -444,7 +444,7 @@ fn a_class_in_data_leads_to_its_declaration() {
         /modules/web/manifests/params.pp:1:7 web::params
     "#]],
     );
-    // A key is no value.
+    // The key `web::params` of a hash is not a value.
     check(
         &in_code("web::tls: true", "web::params: {we$0b::params: 1}"),
         expect![[r#"

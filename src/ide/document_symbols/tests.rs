@@ -193,7 +193,8 @@ fn an_edit_reads_the_symbols_of_its_run_alone() {
         document_symbols(&workspace.snapshot(), &path, before).expect("it is data")
     };
     let mut last = now(&workspace, None);
-    // Each text replaces so many bytes, of which the first ones are the key.
+    // Each edit replaces the given number of bytes, from the start of the first text on, with the
+    // second text.
     let edits = [
         ("key_7:", 0, "# a comment\n"),
         ("key_200: ", 9, "other: "),

@@ -44,7 +44,7 @@ fn level_rows(level: &LevelView, names: &PlaceNames<'_>, has_key: bool) -> Vec<R
     }
     let mut rows = Vec::new();
     for location in &level.locations {
-        // The level is named once.
+        // Only the first row of a level has the level's name.
         let level = if rows.is_empty() { title.clone() } else { String::new() };
         let note = state_note(location, has_key).to_owned();
         rows.push(Row { level, place: place_of(&location.name, location.key, names), note });

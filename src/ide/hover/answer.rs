@@ -152,8 +152,8 @@ impl HoverWriter<'_> {
 
     /// Returns a value on one line, cut where it gets long, secrets masked.
     pub(super) fn inline_value(&self, value: &Value) -> String {
-        // Only the beginning of a long value is shown: the text is printed a little further than
-        // that, so that `cut` sees that there is more.
+        // The hover shows only the beginning of a long value. The text is printed a little beyond
+        // this beginning, so that `cut_text` sees that more text follows.
         cut_text(&self.inline_text(value, Some(MAX_INLINE * 4)))
     }
 

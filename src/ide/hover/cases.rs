@@ -51,7 +51,8 @@ impl HoverWriter<'_> {
         asked: &HoverQuestion<'_>,
         group: &'g Group,
     ) -> Vec<Row<'g>> {
-        // Values of variables that are names of known nodes are those of other nodes.
+        // A file is that of another node where the value of a variable in its path is the name of a
+        // known node: such a file does not count.
         let others = |found: &Resolution| {
             found
                 .unsettled
@@ -295,7 +296,8 @@ fn lift_covering(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
         });
         if let Some(lower) = lower {
             let mut lifted = rows.remove(lower);
-            // Rows that it covers never apply now; they have its value.
+            // The rows that the lifted row covers never apply now, and have the value of the lifted
+            // row.
             let below = rows.split_off(number);
             let (covered, others): (Vec<Row<'_>>, Vec<Row<'_>>) =
                 below.into_iter().partition(|row| covers_row(&lifted, row));
@@ -335,7 +337,8 @@ fn merge_rows(rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
         let is_last = row.when.iter().any(Vec::is_empty);
         let between = all.iter().rev().take_while(|above| !are_compatible(above, &row)).count();
         let free = all.len() - between;
-        // The row just above those counts as well: nothing stands between the two.
+        // The first compatible row above counts as well: no compatible row stands between it and
+        // `row`.
         let from = free.saturating_sub(1);
         let same = all[from..].iter().position(|above| {
             is_same_value(above, &row) || above.shown.is_none() && row.shown.is_none()

@@ -155,7 +155,8 @@ impl HoverWriter<'_> {
                 ReaderKind::Token { .. } => {}
             }
         }
-        // A key may have thousands of tokens: those beyond the ones that are named are not sought.
+        // Thousands of tokens may ask for a key: the tokens beyond the named places are not
+        // searched for.
         let tokens = files_with_tokens(snapshot, environment, root)
             .flat_map(|path| tokens_in(snapshot, environment, path, root))
             .map(|token| self.markup.render_place(token.place));

@@ -100,7 +100,7 @@ impl HoverWriter<'_> {
     }
 
     pub(super) fn render_location(&self, config: &HieraConfig, template: &Template) -> String {
-        // In version 3 every backend has all of them.
+        // In a config of version 3, every backend has all locations.
         let levels: Vec<Arc<Level>> = config
             .levels()
             .filter(|level| level.locations.templates().contains(template))

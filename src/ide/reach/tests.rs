@@ -223,7 +223,7 @@ fn the_next_keystroke_looks_up_what_follows_from_its_text_alone() {
     let common = |text: &'static str| [("/data/common.yaml", text)];
     let first = common("asks: \"%{lookup('k')}\"\nk: 4\nother: 1\n");
     let (found, lookups) = reach_with(&before, &first, &mut known);
-    // Two groups of nodes for each of `k` and `asks`, on each side.
+    // On each side, two groups of nodes are looked up for each of `k` and `asks`.
     let (again, fewer) = reach_with(&before, &first, &mut known);
     assert_eq!((found, fewer * 2), (again, lookups));
     let (found, next) =

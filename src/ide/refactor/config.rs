@@ -82,7 +82,7 @@ impl<'a> ConfigFile<'a> {
         if let Some(message) = &self.config.refused {
             return Err(format!("Puppet refuses the file as it is: {message}"));
         }
-        // One file may be that of several layers.
+        // Several layers may have the same config file.
         let environments = self.snapshot.environments().all.iter();
         let layers = environments.flat_map(|one| one.all_configs().map(|(_, config)| &**config));
         let same = layers.filter(|one| one.path == *self.wanted.path).chain([self.config]);

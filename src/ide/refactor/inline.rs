@@ -47,7 +47,7 @@ fn draft_of_yaml(context: &RefactorContext<'_>) -> Option<Draft> {
     let (start, text) = if is_in_flow(document, place.start) {
         (place.start, flow_text(document, *target)?)
     } else {
-        // The members of an element begin on its own line.
+        // The members of a list element begin on the element's own line.
         let indent = indent.count() + if key.is_some() { 2 } else { 0 };
         let text = document.as_value(*target, indent);
         let start = key.map_or(place.start - 1, |key| document.tree.node(key).span.end + 1);

@@ -145,7 +145,8 @@ pub fn find_refactorings(snapshot: &Snapshot, wanted: RefactoringRequest<'_>) ->
     }
     let move_count = moves.len();
     let mut drafts: Vec<(usize, Draft)> = moves.into_iter().chain(others).enumerate().collect();
-    // A change with few readers leaves the rest of its share to changes with many.
+    // A change with few readers leaves the rest of its share of the effort to changes with many
+    // readers.
     drafts.sort_by_key(|(number, draft)| (context.count_readers(draft), *number));
     let mut left = drafts.len();
     let mut offered = BTreeMap::new();

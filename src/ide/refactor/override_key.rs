@@ -15,7 +15,7 @@ pub(super) fn draft_overrides(context: &RefactorContext<'_>, drafts: &mut Vec<Dr
     let siblings = context.sibling_files(&entry.name);
     let mut targets = context.best_targets(entry, &siblings);
     targets.retain(|target| context.is_above(target));
-    // A move states the reason.
+    // The draft of a move states the reason.
     if targets.is_empty() || context.reason_against(entry).is_some() {
         return;
     }

@@ -40,7 +40,8 @@ impl RefactorContext<'_> {
             return Some(Refactoring { title, kind, change, is_neutral, changed: 0, new_key });
         }
         let found = self.comparer.compare(&after, &change, &new_keys)?;
-        // Values are read as far as they go; Puppet finds none of them.
+        // The comparison uses the readable values of a refused file; Puppet finds none of these
+        // values.
         let mut files = change.edits.keys();
         let is_refused = files
             .any(|path| file_data(self.snapshot, path).is_some_and(|it| it.refusal().is_some()));

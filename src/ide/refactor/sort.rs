@@ -106,8 +106,9 @@ impl Document {
             };
             edits.push(edit);
         }
-        // Insertions stand before the removal that begins at the same place. Entries go with the
-        // blank lines above them; those at the start of the file with the ones below them.
+        // Insertions stand before the removal that begins at the same place. Entries are removed
+        // with the blank lines above them, entries at the start of the file with the blank lines
+        // below them.
         let mut is_start = true;
         for (number, is_kept) in is_kept.iter().enumerate() {
             is_start &= !is_kept;
@@ -139,7 +140,8 @@ fn kept_entries(order: &[usize], is_pinned: &[bool]) -> Vec<bool> {
     let count = order.len();
     let mut rank = vec![0; count];
     order.iter().enumerate().for_each(|(place, number)| rank[*number] = place);
-    // The best weight of a sequence that ends at a rank or before, with its last entry.
+    // `best` holds the best weight of a sequence that ends at a rank or before, with the last entry
+    // of the sequence.
     let mut best: Vec<(usize, Option<usize>)> = vec![(0, None); count + 1];
     let mut before: Vec<Option<usize>> = vec![None; count];
     for number in 0..count {

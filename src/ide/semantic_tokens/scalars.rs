@@ -39,7 +39,8 @@ impl Coloring<'_> {
         let written = SourceMap::from_node(&part.text, node);
         let source = |range: TextRange| {
             let start = written.source_offset(range.start as usize);
-            // The end is that of the last byte: behind it a line may be folded.
+            // The end of the range is the end of the last byte: behind this byte a line may be
+            // folded.
             let end = written.source_offset((range.end as usize).saturating_sub(1)) + 1;
             self.in_run(part.file_range(TextRange::new(start, end.max(start))))
         };

@@ -289,7 +289,7 @@ impl Scan {
                     others = keys;
                 }
             }
-            // Behind children of another column nothing can be added here.
+            // Behind children in another column, no key can be added at this column.
             Some(_) if was_deeper => spot = Spot::Text,
             _ => {}
         }

@@ -77,7 +77,7 @@ fn check_items(prefix: &str, found: &Completions, is_json: bool, at: &str) -> us
             let new = TextEdit::apply_all(&[TextEdit::new(edit.range, text)], prefix);
             let Some(before) = &keys_before else { continue };
             let after = keys(&new, is_json);
-            // The last key may be the one that is replaced.
+            // The edit may replace the last key.
             let kept = &before[..before.len().saturating_sub(1)];
             let is_kept = after.is_some_and(|after| kept.iter().all(|key| after.contains(key)));
             assert!(is_kept, "{at}: {item:?} makes\n{new}");

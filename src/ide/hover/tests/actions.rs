@@ -167,7 +167,7 @@ fn a_key_that_functions_decide_about_can_be_evaluated_where_that_is_switched_on(
     assert_ne!(last_line(STORE, None), offered);
     let plain = STORE.replace("lookup_key: t::store", "path: store.yaml");
     assert_ne!(last_line(&plain, Some(&on)), offered);
-    // A published function that its options keep from the key is not asked.
+    // A published function is not asked for a key that the function's options exclude.
     let confined = STORE.replace(
         "lookup_key: t::store",
         "lookup_key: hiera_vault, options: {confine_to_keys: ['^b$']}",

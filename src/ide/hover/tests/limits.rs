@@ -122,7 +122,7 @@ fn values_by_unknown_variables_beyond_those_that_are_shown_are_counted() {
     let text = format!(
         "#- levels Role Common\n{files}#- /data/common.yaml\nas$0ks: \"%{{lookup('k')}}\"\nk: 0\n"
     );
-    // Five values, and then the first four conditions of the others.
+    // The hover shows five values, and then the first four conditions of the other values.
     check_cut(&text, "- 6 other values where role = r05", "v05");
     check_cut(&text, "r08, …", "r09");
 }
@@ -136,7 +136,7 @@ fn one_value_beyond_those_that_are_shown_is_shown() {
         (0..count).map(|n| format!("#- /data/x{n}.yaml\nk: v{n}\n")).collect()
     };
     check_cut(&format!("{nodes}{levels}{}{common}", files(7)), "- v6 in n6", "other value");
-    // Six values by files and the last one.
+    // Six values are from the files of level N, the last value is from level Common.
     check_cut(&format!("{levels}{}{common}", files(6)), "- v5 where n = x5", "other value");
 }
 
@@ -153,7 +153,7 @@ fn cases_beyond_the_lookup_limit_are_marked() {
         "#- /hiera.yaml\nversion: 5\nhierarchy:\n{levels}- {{name: Common, path: common.yaml}}\n\
          {files}#- /data/common.yaml\nas$0ks: \"%{{lookup('k')}}\"\nk: 0\n"
     );
-    // 48 lookups are those of four levels.
+    // The limit of 48 lookups is reached with the files of four levels.
     check_cut(&text, "- '0' otherwise, unless one of 12 files changes it", "tier = x");
 }
 

@@ -109,7 +109,7 @@ port: 80
         - equals Common data/common.yaml:1: deleting it here changes nothing for this node
     "#]],
     );
-    // No level lies between the two.
+    // No level lies between Role and Common.
     check(
         &format!("#- levels Role Common\n{data}"),
         expect![[r#"
@@ -327,7 +327,8 @@ hierarchy: [{first}, {second}]
     assert_eq!(note(&confined("'lookup_.*'"), "", above), [excluded, open]);
     let not_evaluated = "- Vault: the backend hiera_vault asks HashiCorp Vault at https://vault.example, and is not evaluated here";
     assert_eq!(note("", "", above), [not_evaluated]);
-    // An entry for exactly this key above the level is not replaced, a pattern is.
+    // Options of the level do not replace an entry for exactly this key in a level above. They do
+    // replace a pattern.
     let (literal, pattern) =
         ("lookup_options: {users: {merge: hash}}\n", "lookup_options: {'^us': {merge: first}}\n");
     assert_eq!(note("", literal, below), [not_evaluated]);

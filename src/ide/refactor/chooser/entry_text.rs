@@ -39,7 +39,7 @@ impl RefactorContext<'_> {
         let is_same = values.windows(2).all(|two| two[0] == two[1]);
         let own = self.wanted.path;
         let first_place = first_place(&found);
-        // The values of other keys may come from files of secrets.
+        // The values of the keys that a value asks for may come from files of secrets.
         let asks = found.iter().any(|it| it.asked_roots().next().is_some());
         let renders = is_same && !asks;
         let rendered = values.first().copied().flatten().filter(|_| renders).and_then(|value| {

@@ -121,7 +121,8 @@ impl RefactorContext<'_> {
                 None => subjects.governed_by(&path, &readers, answers),
             };
             let shown = if stated.is_some() { &readers } else { &governed };
-            // Nodes beyond the limit mostly read what the first of them reads.
+            // Nodes beyond the limit have no answer, and mostly read the same data as the first of
+            // these nodes.
             let open = readers.iter().find(|node| answers.group_of(**node).is_none());
             let governs_open = |node: &usize| {
                 let own = subjects.answers_of(key, &[*node], 1);
@@ -153,7 +154,7 @@ impl RefactorContext<'_> {
     /// are listed by their names.
     fn level_files(&self, subjects: &Subjects<'_>) -> Vec<(FilePath, MoveTarget)> {
         let of_nodes = self.node_locations();
-        // Without a target where the file cannot take the entry.
+        // A file has no target where it cannot take the entry.
         let mut files: BTreeMap<FilePath, Option<MoveTarget>> = BTreeMap::new();
         for (_, config) in subjects.layers() {
             for level in &config.hierarchy {

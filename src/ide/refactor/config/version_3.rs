@@ -43,7 +43,7 @@ pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
         write_level(level, &mut text)?;
         text.push_str("    paths:\n");
         for (item, template) in level.locations.templates().iter().enumerate() {
-            // The comments stand once.
+            // Each comment is written once, with the first level.
             let (above, beside) = match number {
                 0 => (&*comments.above[item], comments.beside[item]),
                 _ => (&[][..], None),

@@ -122,7 +122,7 @@ fn path_after(
     }
     let line = file.text[..start].rfind('\n').map_or(0, |at| at + 1);
     let indent = " ".repeat(start - line);
-    // Behind the comment of the line.
+    // The path goes behind the comment of the line.
     let end = file.text[end..].find(['\r', '\n']).map_or(file.text.len(), |at| end + at);
     TextEdit::new(TextRange::new_empty(end as u32), format!("\n{indent}path: {path}"))
 }

@@ -96,7 +96,8 @@ fn settings_that_version_5_cannot_express_are_named() {
 
 #[test]
 fn a_conversion_title_counts_nodes_with_other_values() {
-    // A token in the data of the global layer sees the environment's from then on.
+    // After the conversion, a token in the data of the global layer sees the data of the
+    // environment.
     let fixture = Fixture::new(
         "#- node a role=web\n#- /hiera.yaml\n$0:backends: [yaml]\n:hierarchy: [common]\n:yaml:\n  :datadir: /hd\n#- /hd/common.yaml\nk: \"x %{lookup('m::k')}\"\n#- /modules/m/hiera.yaml\nversion: 5\n#- /modules/m/data/common.yaml\nm::k: 1\n",
     );

@@ -137,8 +137,8 @@ fn at_most_four_levels_are_listed_of_eight_that_are_compared() {
             "Move `k` to data/l4.yaml",
         ]
     );
-    // For each of eight changes three scopes before and after: that of any node, and those that
-    // the paths of the two files imply.
+    // Each of eight changes is looked up in three scopes before and after: the scope of any node,
+    // and the scopes that the paths of the two files imply.
     assert_eq!(work::take().lookups, 8 * 3 * 2);
 }
 
@@ -319,13 +319,15 @@ fn titles_are_known_where_each_node_is_looked_up_once_before_and_once_after_each
         work::take();
         let all = found_within(&fixture, &RefactoringKind::ALL, Some(200));
         let lookups = work::take().lookups;
-        // The effort is spent by keys; the lookups for unknown nodes end the last change.
+        // The effort of 200 lookups is spent by keys; the lookups for unknown nodes end the last
+        // change.
         assert!(lookups <= 200 + 8, "{lookups}");
         let mut titles: Vec<String> = all.into_iter().map(|one| one.title).collect();
         titles.retain(|title| title.contains("not known"));
         titles
     };
-    // 40 nodes before, and after each of two changes of options: moves take a few lookups more.
+    // 40 nodes are looked up before the changes, and after each of two changes of options. Moves
+    // take a few lookups more.
     assert_eq!(titles(40), [""; 0]);
     assert_ne!(titles(80), [""; 0], "the bound is met");
 }

@@ -204,7 +204,7 @@ impl Features {
     /// Reads the client's capabilities.
     pub(super) fn from_capabilities(capabilities: Value) -> Features {
         let client = Announced(capabilities);
-        // The extensions of docs/protocol.md.
+        // `experimental.hiera` holds the extensions of docs/protocol.md.
         let own = client.get("experimental.hiera");
         let is_utf8 = client.has("general.positionEncodings", "utf-8");
         let kinds = "textDocument.documentSymbol.symbolKind.valueSet";

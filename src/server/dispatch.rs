@@ -80,8 +80,8 @@ pub(super) fn methods() -> Methods {
     all.add("textDocument/semanticTokens/full/delta", semantic_tokens::delta);
     all.add("textDocument/semanticTokens/range", semantic_tokens::range);
 
-    // The server's own, see `docs/protocol.md`. They are about a file, and about its text only
-    // where they have a place in it.
+    // These methods are the server's own, see `docs/protocol.md`. A request is about a file, and
+    // about the file's text only where the request has a place in it.
     all.add("hiera/nodes", nodes::nodes).is_about_text = has_place;
     all.add_async("hiera/selectNode", nodes::select_node);
     all.add("hiera/hierarchy", views::hierarchy).is_about_text = has_place;

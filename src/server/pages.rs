@@ -166,7 +166,7 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn addresses_may_be_spelt_otherwise() {
-        // As users type it, and as VS Code spells it.
+        // The address is spelt as users type it, and as VS Code spells it.
         let (key, file) = ("app::port".to_owned(), Some(FilePath::new("/a b/c.yaml")));
         let expected = Some(Page::Explanation { key, file });
         assert_eq!(page("hiera:/explain/app::port.txt?file:///a%20b/c.yaml"), expected);

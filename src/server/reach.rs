@@ -33,7 +33,7 @@ pub(in crate::server) async fn run(ServerHandle { client, shared, .. }: ServerHa
             })
             .await
         {
-            // A newer change is on its way.
+            // The search was cancelled: a newer change is on its way.
             Some(Ok(None)) => continue,
             Some(Ok(Some(reach))) => {
                 told = None;

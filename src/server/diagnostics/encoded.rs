@@ -65,7 +65,8 @@ impl DiagnosticEncoder {
             let part = (finding.span.file, finding.span.part);
             let part_line = *lines.entry(part).or_insert_with(|| snapshot.part_line(finding.span));
             let written = match known {
-                // In a part that was not read again nothing moved but the part.
+                // A part that was not read again may have moved as a whole, but nothing moved
+                // within it.
                 Some(known)
                     if Arc::ptr_eq(&known.finding, finding)
                         && part_line.is_some()
@@ -90,7 +91,8 @@ impl DiagnosticEncoder {
                 }
             };
             all.push(written.json.clone());
-            // Seldom two have one key, and a vector that grows by itself starts with room for four.
+            // Two findings seldom have the same key, and a vector that grows by itself starts with
+            // room for four.
             now.entry(place).or_insert_with(|| Vec::with_capacity(1)).push(written);
         }
         if !now.is_empty() {

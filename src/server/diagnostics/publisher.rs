@@ -107,7 +107,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
             false
         };
         if is_idle {
-            // Closed files wait while requests arrive, too.
+            // Closed files are not checked while requests arrive, either.
             let since_request =
                 shared.with(|state| state.last_request).map_or(IDLE_AFTER, |at| at.elapsed());
             idle_after = IDLE_AFTER.saturating_sub(since_request);
@@ -127,7 +127,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
             {
                 Some(done) => done,
                 None => {
-                    // Optional work must not cause a full check with each change.
+                    // A panic in optional work must not cause a full check with each change.
                     may_look_ahead = false;
                     shared.changed.notify_one();
                     (recover(&client, &shared, &mut published).await, Vec::new())
@@ -192,7 +192,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
         let (mut before, mut written) =
             (std::mem::take(&mut findings), std::mem::take(&mut encoder));
         let timed = pace.clone();
-        // Most rounds during typing are like this.
+        // Most rounds during typing are quick, and run in place.
         let Some((mut found, status, after, written)) = shared
             .pool
             .run(is_quick, move || {
@@ -243,7 +243,7 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
         };
         match findings.has_deferred() {
             true => shared.changed.notify_one(),
-            // Findings come first.
+            // The work that depends on a change waits until no file's findings are deferred.
             false => shared.wake_after_findings(),
         }
     }
@@ -294,7 +294,7 @@ fn keep_closed(
     let Some(snapshot) = findings.snapshot() else { return };
     let (features, documents) =
         shared.with(|state| (state.features.clone(), state.documents.clone()));
-    // One that was opened meanwhile belongs to the next round.
+    // A file that was opened meanwhile belongs to the next round.
     let closed = told.into_iter().filter(|(path, _)| !documents.is_open(path));
     let written = closed.map(|(path, findings)| {
         let written = encoder.encode(snapshot, &path, &findings, &features, &documents);
@@ -405,7 +405,7 @@ async fn send(
         let now = shared.with(|state| state.documents.get(&path).map(|document| document.version));
         let is_for_later =
             run == PublishTime::OnSave && document.is_some_and(|document| !document.is_saved);
-        // If its text has moved on, the next round is on its way.
+        // If the document has another version by now, the next round is on its way.
         if now != document.map(|document| document.version) || is_for_later {
             withheld.insert(path, diagnostics);
             continue;
@@ -451,7 +451,8 @@ async fn send(
         let _ = before.await;
     }
     let are_many = messages.len() > FEW;
-    // One by one, each would wait until the one before it is written.
+    // The messages are sent together: sent one by one, each message would wait until the message
+    // before it is written.
     let all = async move { drop(join_all(messages).await) };
     if are_many { *sending = Some(tokio::spawn(all)) } else { all.await }
 }

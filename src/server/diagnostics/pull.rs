@@ -37,7 +37,7 @@ pub(in crate::server) async fn document_diagnostic(
     shared.await_scans().await;
     let revision = shared.with(|state| {
         let document = state.documents.get(&path);
-        // Findings in text that is not saved are those of before, until it is.
+        // Unsaved text keeps its earlier findings until it is saved.
         let is_waited_for = state.settings.run != PublishTime::OnSave
             || document.is_none_or(|document| document.is_saved);
         if is_waited_for { state.workspace.revision() } else { 0 }
@@ -97,7 +97,7 @@ pub(in crate::server) async fn workspace_diagnostic(
         shared.findings.wait_all_checked().await;
         Ok(())
     };
-    // Then the request waits for changes.
+    // After this check the request waits for changes.
     let token = params.work_done_progress_params.work_done_token;
     let checked = with_progress(&output, token, "Checking all files", checked);
     tokio::select! {

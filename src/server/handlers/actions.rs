@@ -84,7 +84,7 @@ fn find_actions(
         creates_files: client.features.creates_files,
         is_by_user,
         lookups: Some(if is_by_user { MAX_COMPARED_LOOKUPS } else { MAX_LOOKUPS_UNASKED }),
-        // The chooser has all levels that the others are some of.
+        // The chooser offers all levels, and the other override actions offer only some of them.
         kinds: &|kind| {
             is_kind_wanted(&action_kind(kind), only)
                 && !(chooses && kind == RefactoringKind::Override)

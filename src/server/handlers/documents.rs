@@ -132,8 +132,8 @@ pub(in crate::server) fn did_change_configuration(
     if server.shared.with(|state| state.features.configuration) {
         tokio::spawn(scanner::pull_settings(server.client.clone(), server.shared.clone(), pushed));
     } else {
-        // The server cannot request settings from this client. Taking them before the first
-        // `await` keeps the order of pushed ones.
+        // The server cannot request settings from this client. Taking pushed settings before the
+        // first `await` keeps their order.
         server.shared.take_settings(pushed.as_ref(), None);
     }
 }

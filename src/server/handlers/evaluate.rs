@@ -143,7 +143,8 @@ async fn try_to_evaluate(
     let mut named: Option<BTreeSet<FilePath>> = None;
     let mut last = None;
     loop {
-        // Files may have changed while the question was open: its answer is about those that it named.
+        // Files may have changed while the question was open: the user's answer is about the files
+        // that the question named.
         let prepared = prepare(shared, &asked, named.as_ref()).await?;
         let Prepared { snapshot, target, config, permit } = prepared;
         let files = named.take().unwrap_or_else(|| evaluator.named_files(&permit.root));
@@ -274,7 +275,7 @@ fn question(
 async fn ask_consent(client: &Client, question: String) -> bool {
     let actions = Some(vec![message_action(RUN), message_action("Cancel")]);
     let client = client.clone();
-    // A task of its own: the client may answer when nothing waits here any more.
+    // The question has a task of its own: the client may answer when this function no longer waits.
     let asking = tokio::spawn(async move {
         client.show_message_request(MessageType::WARNING, question, actions).await
     });

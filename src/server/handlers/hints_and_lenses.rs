@@ -81,7 +81,7 @@ fn reach_lenses(
 ) -> impl Iterator<Item = lsp::CodeLens> {
     let shown = settings.lenses.reach.then(|| {
         let known = shared.reach.known_reach();
-        // Without a refresh, a client would go on to show the one of an older text.
+        // Without a refresh, a client would go on to show the reach of an older text.
         (features.refreshes_lenses || known.revision == snapshot.revision).then_some(known.reach)
     });
     let reach = shown.flatten().unwrap_or_default();

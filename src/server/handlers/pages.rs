@@ -31,7 +31,8 @@ pub(in crate::server) fn text_document_content(
         .ok_or_else(|| Error::invalid_params(format!("there is no page {uri}")))?;
     let shared = &client.shared;
     shared.pages.note_request(uri, snapshot.revision);
-    // A change that came before this page was recorded asked for no other one.
+    // A change that came before this page was recorded did not ask the client to request the page
+    // again.
     if shared.with(|state| state.workspace.revision()) != snapshot.revision {
         shared.pages.due.notify_one();
     }
@@ -89,7 +90,7 @@ fn section(title: &str) -> String {
     let start = FEATURES.find(&format!("\n## {title}\n")).map_or(0, |at| at + 1);
     let text = &FEATURES[start..];
     let end = text[1..].find("\n## ").map_or(text.len(), |at| at + 2);
-    // One level up: the section is a document of its own.
+    // The heading moves one level up: the section is a document of its own.
     text[1..end].trim_end().to_owned() + "\n"
 }
 

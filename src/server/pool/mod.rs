@@ -74,7 +74,7 @@ impl Pool {
         snapshot: Snapshot,
         compute: impl FnOnce(&Snapshot) -> T + Send + 'static,
     ) -> Option<T> {
-        // The client waits for the answer as long as this lives.
+        // The client waits for the answer as long as `waiting` lives.
         let waiting = Arc::new(());
         let observed = Arc::downgrade(&waiting);
         let snapshot =

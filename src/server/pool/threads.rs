@@ -84,7 +84,7 @@ impl Threads {
         let mut queue = self.lock_queue();
         queue.jobs.push_back(job);
         if queue.idle < queue.jobs.len() && queue.threads < self.0.most {
-            // Without a further thread the job waits for one that is there.
+            // If no further thread can be started, the job waits for a thread that exists.
             let _ = self.start_thread(&mut queue);
         }
         drop(queue);

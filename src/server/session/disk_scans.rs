@@ -76,7 +76,7 @@ impl DiskScans {
             return true;
         }
         let mut done = self.done.subscribe();
-        // The sender is a neighbour of this borrow, so it is there.
+        // The channel is open: `self` is borrowed, and owns the sender.
         tokio::time::timeout(patience, done.wait_for(|done| *done >= number)).await.is_ok()
     }
 }
@@ -100,7 +100,8 @@ mod tests {
             scans.await_scans(false, false).await;
             *scans.done.borrow()
         };
-        // Both are polled in this order, so that a machine that is slow changes nothing.
+        // `join` polls `reading` before `settled`, so that a slow machine does not change the
+        // result.
         assert_eq!(join(reading, settled).await.1, 2, "the client watches nothing");
         scans.ask_periodic();
         let (settled, for_long) = (

@@ -84,7 +84,7 @@ impl Folders {
         let mut before = std::mem::take(&mut self.whole);
         let mut folders: Vec<FilePath> = Vec::new();
         for folder in self.listed.iter().take(MAX_FOLDERS) {
-            // Thousands may come one by one, each time with all those before it.
+            // Thousands of folders may come one by one, each in a list with all folders before it.
             let whole = before.remove(folder).unwrap_or_else(|| {
                 scan::environment_above(folder, &OsFs).unwrap_or_else(|| folder.clone())
             });

@@ -107,8 +107,8 @@ impl ReachQuestion {
         without_editors: impl FnOnce() -> Workspace,
     ) -> Result<(BaseRevision, String), String> {
         let Some(name) = &self.base else {
-            // Environments that are laid out anew are others, also where all is as before: data is
-            // compared within one environment.
+            // A new layout creates other environments, even where nothing in them has changed: data
+            // is compared within one environment.
             let may_be_kept = |base: &Snapshot| {
                 base.has_same_environments(&self.after)
                     || !self.after.keeps_environments_as_saved(&self.saved)

@@ -45,12 +45,12 @@ pub(in crate::server) async fn run(client: Client, shared: Arc<Shared>) {
     loop {
         shared.disk.wait_request().await;
         if first {
-            // Settings usually come at once, and then the folders are read once. If not, they come
-            // into force when they come.
+            // The client's settings usually come at once, and then the folders are read once.
+            // Settings that come later come into force when they arrive.
             let asked = tokio::spawn(pull_settings(client.clone(), shared.clone(), None));
             let _ = tokio::time::timeout(MOMENT, asked).await;
         }
-        // A request for a reading from here on may need another one.
+        // This reading may not be enough for a request that arrives from here on.
         let number = shared.disk.asked_count();
         let before = shared.with(|state| (state.workspace.snapshot(), state.settings.clone()));
         configure(&client, &shared).await;
@@ -126,7 +126,7 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
             .await;
     }
     let left_out = shared.with(|state| state.folders.left_out());
-    // Thousands may arrive one by one: one message is enough.
+    // Thousands of folders may arrive one by one: one message is enough.
     if std::mem::replace(&mut told.left_out, left_out) == 0 && left_out > 0 {
         let text = format!(
             "hiera-ls reads {MAX_FOLDERS} folders of a workspace; {left_out} more were not read"
@@ -161,7 +161,7 @@ pub(in crate::server) async fn pull_settings(
 /// not answer in time.
 async fn ask_settings(client: Client, folders: Vec<SettingScope>) -> Option<SettingsAnswer> {
     let items = match &folders[..] {
-        // One folder has the settings of all.
+        // The settings of a single folder are those of the whole workspace.
         [only] => vec![configuration_item(Some(&only.listed))],
         all => [None]
             .into_iter()
@@ -238,7 +238,7 @@ pub(in crate::server) async fn register(client: Client, shared: Arc<Shared>) {
         ));
     }
     if !registrations.is_empty() {
-        // Without it, a save or the next request makes up for missed notifications.
+        // Without the registration, a save or the next request makes up for missed notifications.
         let registering = async move { client.register_capability(registrations).await };
         let _ = wait_answer(registering, PATIENCE).await;
     }

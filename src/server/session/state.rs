@@ -123,8 +123,8 @@ impl Shared {
 
     /// Reads or changes the state. Must not take long: messages wait for it.
     pub(in crate::server) fn with<T>(&self, look: impl FnOnce(&mut ServerState) -> T) -> T {
-        // A panic under the lock leaves the state as it was between two assignments: better than no
-        // server.
+        // A panic under the lock leaves the state as it was between two assignments: such a state
+        // is better than no server.
         look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -20,7 +20,7 @@ impl ToldStatus {
         reach: &ReachStore,
         status: Option<Status>,
     ) {
-        // Held while a message is sent, so that a later status is sent later.
+        // The lock is held while a message is sent, so that a later status is sent later.
         let mut told = self.0.lock().await;
         let Some(status) = status.or_else(|| told.clone()) else { return };
         let status = status.with_reach(&reach.known_reach().reach);

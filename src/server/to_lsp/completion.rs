@@ -93,7 +93,7 @@ fn completion_item(
     let snippet = item.snippet.filter(|_| client.snippets);
     let format = snippet.is_some().then_some(lsp::InsertTextFormat::SNIPPET);
     let new_text = snippet.unwrap_or(item.edit.text);
-    // The lines have their indentation.
+    // The lines of the text already have their indentation.
     let as_is = client.as_is && new_text.contains('\n');
     let mut converted = ListItem {
         filter_text: (item.filter != item.label).then_some(item.filter),
@@ -107,7 +107,8 @@ fn completion_item(
         ..ListItem::default()
     };
     match is_default {
-        // Without it the label is meant, but Neovim 0.10 and 0.11 insert nothing then.
+        // Without `text_edit_text` a client is to insert the label, but Neovim 0.10 and 0.11 insert
+        // nothing then.
         true => converted.text_edit_text = Some(new_text),
         false => converted.text_edit = Some(lsp::TextEdit { range: place, new_text }),
     }

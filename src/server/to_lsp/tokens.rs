@@ -141,7 +141,7 @@ fn run_edits(before: &[EncodedRun], after: &[EncodedRun]) -> Vec<lsp::SemanticTo
         .zip(after.iter().rev())
         .take_while(|(old, new)| new.is_same(old, lines))
         .count();
-    // The first token behind the difference may be counted from another one.
+    // The place of the first token behind the difference may be counted from another token.
     let behind = &after[after.len() - suffix..];
     let suffix =
         suffix - behind.iter().position(|run| !run.tokens.is_empty()).map_or(suffix, |n| n + 1);
@@ -287,7 +287,8 @@ mod tests {
                 .expect("it is data")
         };
         let mut last = now(&workspace, None);
-        // Inserted before the place that a text has, in place of so many bytes.
+        // Each edit has a text that shows its place, the number of bytes to replace from there, and
+        // the text to insert.
         let edits = [
             ("key_7:", 0, "# a comment\n"),
             ("key_200: ", 9, "other: "),
@@ -324,7 +325,7 @@ mod tests {
                 .expect("it is data")
         };
         let edits = answer(1).edits_to(&answer(10));
-        // The length of one variable, and the place of the brace behind it.
+        // The edit changes the length of one variable, and the place of the brace behind it.
         let edit = edits.first().expect("they differ");
         assert_eq!((edits.len(), edit.start, edit.delete_count), (1, 4 * 5, 2 * 5));
     }

@@ -253,7 +253,8 @@ impl Codec {
         self.searched = self.buffer.len();
         memchr_iter(b'\n', &self.buffer[from..]).find_map(|at| {
             let end = from + at + 1;
-            // A line with blanks and digits of no use is longer, and no client writes it.
+            // A line of more than 64 bytes has useless blanks or digits, and no client writes such
+            // a line.
             let line = &self.buffer[self.start.max(end.saturating_sub(64))..end];
             let next = find_length(line)?;
             Some(end - line.len() + next)

@@ -106,7 +106,8 @@ impl Input {
         self.lock_queue().is_decoding = true;
         codec.feed(bytes);
         let mut decoded: VecDeque<_> = std::iter::from_fn(|| codec.next()).collect();
-        // A message that is longer than all bytes came in several reads, which were taken then.
+        // A message that is longer than `bytes` came in several reads, whose bytes were taken as
+        // they came.
         let each = bytes.len().div_ceil(decoded.len().max(1));
         let mut queue = self.lock_queue();
         queue.is_decoding = false;
@@ -151,7 +152,7 @@ impl Input {
 
     /// Waits until no more messages will come.
     pub(in crate::server) async fn wait_end(&self) {
-        // The next line sees work that ended before this one.
+        // The queue shows the end of an input that ended before `ended` was created.
         let ended = self.0.ended.notified();
         if self.lock_queue().end.is_none() {
             ended.await;

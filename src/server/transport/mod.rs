@@ -128,7 +128,7 @@ fn start<S: LanguageServer + Routes>(
             parent: None,
             is_initialized: false,
         };
-        // Of a client that reads no answer the input is not read to its end either.
+        // The input of a client that reads no answer is not read to its end either.
         let ending = input.clone();
         let unread = async {
             tokio::select! {

@@ -19,7 +19,7 @@ pub(super) fn replace_lone(json: &mut [u8]) {
     while let Some(next) = json.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
         let start = at + next;
         at = match escape(&json[start..]) {
-            // A backslash may follow the backslash.
+            // The character behind the backslash may be a backslash, too.
             Escape::Other => start + 2,
             Escape::Unit(0xd800..=0xdbff) => match escape(&json[start + LENGTH..]) {
                 Escape::Unit(0xdc00..=0xdfff) => start + 2 * LENGTH,

@@ -39,7 +39,8 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => error.exit(),
-        // `--help` and `--version`: clap itself does not report a full disk.
+        // The answers to `--help` and `--version` are printed here: clap itself does not report a
+        // full disk.
         Err(answer) => return print(|out| write!(out, "{}", answer.render())).into(),
     };
     std::panic::set_hook(Box::new(report_panic));

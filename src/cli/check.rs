@@ -278,8 +278,8 @@ fn open_standard_input(arguments: &CheckArguments, path: FilePath) -> Result<Che
     let is_governed =
         arguments.root.root.is_some() || scan::environment_above(&path, &OsFs).is_some();
     if !is_governed {
-        // As in an editor: other YAML is none of our business, and the folders around it are not
-        // read.
+        // As in an editor, YAML that no environment governs is not checked, and the folders around
+        // the file are not read.
         let folder = path.parent().unwrap_or_else(|| path.clone());
         let workspace = Workspace::new(WorkspaceConfig::default(), Vec::new());
         let opened = Opened {
@@ -310,7 +310,7 @@ fn look_for_selected(arguments: &CheckArguments, settings: &mut Settings) {
             if has_code(&arguments.select, rule.code) && rule.severity == Severity::Off {
                 severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
             }
-            // Each rule may reach a limit.
+            // Each rule may reach a limit, so `limit-reached` needs all rules.
             if !has_code(&arguments.select, rule.code)
                 && !has_code(&arguments.select, catalogue::LIMIT_REACHED)
             {

@@ -96,11 +96,12 @@ impl Subscriber for Log {
             fields.message,
             fields.others
         );
-        // In one piece: other threads write, too. Without a reader there is no log.
+        // The line is written in one piece, because other threads write, too. Without a reader
+        // there is no log.
         let _ = std::io::stderr().write_all(format!("{}\n", escape_terminal(&line)).as_bytes());
     }
 
-    // The program has events only.
+    // The program logs events only, and no spans.
     fn new_span(&self, _: &Attributes<'_>) -> Id {
         Id::from_u64(1)
     }

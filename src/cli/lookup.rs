@@ -158,7 +158,7 @@ fn read_runnable(
         files.into_iter().map(|file| absolute_path(file)).collect();
     let usual = BackendsConfig::default();
     let ruby = match &arguments.ruby {
-        // Ruby starts in a folder of its own.
+        // Ruby starts in a folder of its own, so the path must be absolute.
         Some(ruby) if ruby.contains(std::path::is_separator) => {
             Some(absolute_path(ruby)?.to_string())
         }
@@ -201,7 +201,7 @@ fn new_context<'a>(
     scope: &'a Scope,
 ) -> Context<'a> {
     let decryptor = keys.map(|keys| keys as &dyn Decryptor);
-    // Puppet fails where an editor goes on; here Puppet's answer is wanted.
+    // Puppet fails where an editor goes on: this command gives Puppet's answer.
     Context {
         tolerant: false,
         decryptor,
@@ -343,7 +343,7 @@ fn merge_argument(arguments: &LookupArguments) -> Result<Option<Strategy>, Failu
         return Err(Failure(DEEP_ONLY.into()));
     }
     if merge == "deep" {
-        // Puppet's command gives both, set or not, and explanations show them.
+        // Puppet's command gives both options, set or not, and explanations show the options.
         given["sort_merged_arrays"] = arguments.sort_merged_arrays.into();
         given["merge_hash_arrays"] = arguments.merge_hash_arrays.into();
         if let Some(prefix) = &arguments.knock_out_prefix {

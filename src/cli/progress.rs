@@ -45,7 +45,8 @@ fn report_while<T>(first: Duration, tell: impl Fn(u64) + Send, work: impl FnOnce
                 pause *= 2;
             }
         });
-        // Dropped after the work, also after a panic in it: the thread ends.
+        // The sender is dropped after the work, also after a panic in the work: then the thread
+        // ends.
         let _done = done;
         work()
     })

@@ -72,7 +72,7 @@ impl Results {
         match (self, other) {
             (Results::Check(all), Results::Check(more)) => extend(all, more),
             (Results::Diff(all), Results::Diff(more)) => extend(all, more),
-            // Parts of different commands are refused before.
+            // Parts of different commands have been refused before they are added.
             (Results::Check(_), _) | (Results::Diff(_), _) => {}
         }
     }

@@ -87,7 +87,7 @@ fn may_read(path: &FilePath, known: Option<&Snapshot>) -> bool {
     let has_name = FileKind::of_path(path, &config) != FileKind::Other
         || kinds::is_puppetfile(path)
         || path.extension() == Some("jsonl");
-    // A folder that is new, or that had files which are gone.
+    // A report may depend on a folder that is new, or that had files which are gone.
     has_name
         || matches!(OsFs.entry(path), Some(DiskEntry::Folder { .. }))
         || known.is_some_and(|known| {

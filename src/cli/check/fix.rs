@@ -43,8 +43,8 @@ pub(super) fn fix_findings(
         if chosen.findings.is_empty() {
             break;
         }
-        // A fix may uncover another finding, however many rounds there were. Fixes that undo each
-        // other would never end.
+        // A fix may uncover another finding, however many rounds there were. Rounds of fixes that
+        // undo each other would never end.
         let hashes = touched.edits.keys().map(|path| {
             let text = after.file_text(path).unwrap_or_default();
             (path.clone(), fnv_hash(text.as_bytes()))

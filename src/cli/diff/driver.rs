@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Stat
     let [path, old, _, _, new, _, _, more @ ..] = &arguments.revisions[..] else {
         return Err(Failure("--git-driver takes what git hands over: a path, and a file, an id and a mode for each side".into()));
     };
-    // Of a renamed file, git adds the new name.
+    // For a renamed file, git adds the new name as a further argument.
     let path = more.first().unwrap_or(path);
     let here = absolute_path(".")?;
     let top = GitRepository::discover(&here)?.mount().clone();

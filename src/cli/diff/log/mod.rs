@@ -112,7 +112,7 @@ impl HistoryWalk<'_> {
     ) -> Result<Status, Failure> {
         let mut after = self.read(from)?;
         let root = self.key.root_text();
-        // A key that a commit removed is found further down.
+        // If a commit removed the key, the walk finds the key further down.
         let unknown = after.keys().definitions(&root).is_empty().then(|| {
             let hint = suggestion(&root, after.keys().keys().map(|key| &**key));
             format!("no file of {} defines '{root}'{hint}", from.name)

@@ -155,7 +155,7 @@ impl Client {
             "workspace": {"didChangeWatchedFiles": {"dynamicRegistration": true}},
             "textDocument": {
                 "completion": {
-                    // As VS Code.
+                    // The capabilities are those of VS Code.
                     "completionItem": {
                         "snippetSupport": true,
                         "resolveSupport": {"properties": ["documentation", "detail", "additionalTextEdits"]},

@@ -87,7 +87,7 @@ impl FleetShape {
 
     fn data_files(&self) -> Vec<(String, String)> {
         let mut random = Random::new(7);
-        // Shares of all lines, in thousandths.
+        // A share is a number of thousandths of all lines.
         let lines = |share: usize, files: usize| self.lines * share / 1000 / files.max(1);
         let mut files =
             vec![("data/common.yaml".to_owned(), self.common(&mut random, lines(73, 1)))];

@@ -435,7 +435,7 @@ fn probed(random: &mut Random, lines: usize) -> Probed {
     while written < lines {
         if written >= lines * probes.len() / PROBES && probes.len() < PROBES {
             let probe = Probe::new(written, probes.len(), false);
-            // Something that asks for the probe, so that its key matters to others.
+            // A second entry asks for the probe, so that the probe's key matters to other keys.
             let _ = write!(
                 text,
                 "{}\nprobe::reader_{}: \"%{{lookup('{}')}}\"\n",
@@ -486,7 +486,7 @@ fn probed_json(random: &mut Random, lines: usize) -> Probed {
 /// Writes an entry whose value has the shape that `number` settles; gives the number of its lines.
 fn entry(random: &mut Random, number: usize, key: &str, text: &mut String) -> usize {
     let before = text.len();
-    // Keys that common.yaml surely has, and no tokens in them that could lead back.
+    // common.yaml surely has these keys, and their values have no tokens that could lead back.
     let known =
         |random: &mut Random| pool_key(random.below(10) * 8 + random.pick(&[0, 1, 2, 4, 5, 6, 7]));
     let n = random.below(1000);

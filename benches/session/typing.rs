@@ -121,7 +121,7 @@ impl Document {
                 self.replace((line, 0), (line, 0), block)
             }
             _ => {
-                // Repairs the line.
+                // The edit restores the original line.
                 let mended = self.original[line.min(self.original.len() - 1)].clone();
                 if line + 1 < self.lines.len() {
                     self.replace((line, 0), (line + 1, 0), &mended)

@@ -99,8 +99,8 @@ fn every_prefix_of_every_file() {
         .filter_map(|file| Some((file.path.clone(), file.text()?.to_str().into_owned())))
         .collect();
     assert!(texts.len() > 15, "the sample is where this test looks for it");
-    // Every prefix of the first lines, then fewer: a debug build has to be done with it soon.
-    // `HIERA_LS_PREFIXES=all` takes all.
+    // The test takes every prefix of the first lines, then fewer prefixes: a debug build has to be
+    // done with the test soon. `HIERA_LS_PREFIXES=all` takes all prefixes.
     let step = if std::env::var("HIERA_LS_PREFIXES").as_deref() == Ok("all") { 1 } else { 23 };
     let mut pieces = Vec::new();
     for (path, text) in &texts {
@@ -183,10 +183,11 @@ fn merge_keys_that_multiply_a_file_read_as_a_whole_or_in_parts() {
         let members: Vec<String> = (0..6_000).map(|n| format!("k{n}: {n}")).collect();
         let head = format!("a0: &a0 {{{}}}\n", members.join(", "));
         let path = FilePath::new("/data/common.yaml");
-        // Read from the disk as a whole.
+        // The file is read from the disk as a whole.
         let fixture = Fixture::new(&format!("{head}{}", lines(0, 6_000)));
         assert_eq!(codes(&fixture.workspace, &path)["limit-reached"], 1);
-        // Read in parts, as an editor has it: each adds little, and all together too much.
+        // The file is read in parts, as an editor has it: each part adds little, and all parts
+        // together add too much.
         let mut workspace = Fixture::new(&format!("{head}{}", lines(0, 100))).workspace;
         let text = format!("{head}{}", lines(0, 100));
         let end = text.len();

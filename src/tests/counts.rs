@@ -40,7 +40,7 @@ impl Session {
         assert_eq!(self.text.matches(old).count(), 1, "{old:?} stands once in the text");
         let start = self.text.find(old).expect("just counted");
         self.text.replace_range(start..start + old.len(), new);
-        // As an editor sends it: without the common beginning and end of both words.
+        // The edit is what an editor sends: it lacks the common beginning and end of both words.
         let head = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
         let (old, new) = (&old[head..], &new[head..]);
         let common = old.bytes().rev().zip(new.bytes().rev()).take_while(|(old, new)| old == new);

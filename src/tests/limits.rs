@@ -46,19 +46,20 @@ fn with_manifest(manifest: &str) -> Vec<&'static str> {
 fn a_manifest_whose_reading_a_limit_ended_tells_of_no_key_that_it_is_unread() {
     let reads = "$late) { lookup('read_late') }";
     assert_eq!(with_manifest(&format!("class m({reads}")), ["unknown-parameter", "unread-key"]);
-    // Strings within the interpolations of strings, as deep as they are read, and deeper.
+    // Strings within the interpolations of strings are nested as deeply as they are read, and more
+    // deeply.
     let nested = |depth: usize| {
         let (open, close) = ("\"${".repeat(depth), "}\"".repeat(depth));
         with_manifest(&format!("class m($first = {open}f('}}', '\"'){close}, {reads}"))
     };
     assert_eq!(nested(24), ["unknown-parameter", "unread-key"]);
     assert_eq!(nested(25), [""; 0]);
-    // Headers that are not closed: each is read once more by lines.
+    // Each header that is not closed is read once more by lines.
     let restarted = |count: usize| {
         with_manifest(&format!("{}class m({reads}", "class m::broken(\n".repeat(count)))
     };
     assert_eq!(restarted(51), [""; 0]);
-    // A value that is nested too deeply is none that is known; the rest is read.
+    // A value that is nested too deeply counts as unknown; the rest of the manifest is read.
     let deep = format!("{}1{}", "[".repeat(50), "]".repeat(50));
     let found = with_manifest(&format!("class m($first = {deep}, {reads}"));
     assert_eq!(found, ["unknown-parameter", "unread-key"]);
@@ -118,7 +119,8 @@ fn a_type_that_is_nested_too_deeply_is_left_to_puppet() {
         answer(&format!("k: 1\nlookup_options: {{k: {{convert_to: '{convert_to}'}}}}\n"), "k")
     };
     assert!(with(&nested(49)).contains("expects"), "{}", with(&nested(49)));
-    // It is noted and not applied. The type may hold Sensitive, so that the value is not shown.
+    // A type that is nested too deeply is noted and not applied. It may hold Sensitive, so that the
+    // value is not shown.
     assert_eq!(with(&nested(50)), "\"Sensitive [value redacted]\"");
     let parameter = |data_type: &str| {
         codes(&format!(
@@ -144,7 +146,7 @@ fn a_type_of_too_many_aliases_is_left_to_puppet() {
     };
     assert_eq!(with(20), ["parameter-type"]);
     assert_eq!(with(60), [""; 0]);
-    // A type whose parts double with every alias.
+    // The parts of the type double with every alias.
     let doubling = |count: usize| {
         let aliases: String = (0..count)
             .map(|n| {
@@ -232,7 +234,7 @@ fn data_that_nests_too_deeply_is_an_error_of_syntax() {
     };
     assert_eq!(in_hocon(&format!("a: {}", nested(150))), [""; 0]);
     assert_eq!(in_hocon(&format!("a: {}", nested(250))), ["syntax-error"]);
-    // Substitutions that each double the value.
+    // Each substitution doubles the value.
     let doubling: String =
         (0..30).map(|n| format!("k{}: [${{k{n}}}, ${{k{n}}}]\n", n + 1)).collect();
     assert_eq!(in_hocon(&format!("k0: [1]\n{doubling}")), ["syntax-error"]);
@@ -348,7 +350,7 @@ fn the_steps_of_patterns_in_lookup_options_are_bounded_and_remembered() {
         "#- levels Role Common\n#- /data/roles/web.yaml\n{key}: 2\n#- /data/common.yaml\n{scalar}"
     );
     assert!(codes(&scalar).contains(&"limit-reached"), "{:?}", codes(&scalar));
-    // Fewer steps: each pattern is paid for.
+    // With this shorter key each pattern takes fewer steps, and the steps of every pattern count.
     let key = format!("limited{}", "a".repeat(16));
     let data = data.replace(&format!("limited{}", "a".repeat(40)), &key);
     let told = answer(&data, &key);

@@ -211,7 +211,7 @@ fn what_fails_comes_first_and_a_broken_file_is_named() {
         first.starts_with("  ! asks  '80' (data/common.yaml:2) -> the lookup fails: "),
         "{out}"
     );
-    // What can be read of a file that Puppet refuses is no value.
+    // The readable entries of a file that Puppet refuses give no values.
     write(&root, "data/roles/web.yaml", "port: 1\nother: [\n");
     write(&root, "data/common.yaml", "port: 2\n");
     let (status, out, _) = at(&root, &["diff"], "");

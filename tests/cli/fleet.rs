@@ -96,7 +96,7 @@ fn compare_with_own(root: &Path, keys: &[String]) -> (usize, usize, usize) {
     assert_eq!(told, own.keys().cloned().collect(), "{}", root.display());
     for line in &records {
         let mine = &own[&of(line)];
-        // A value by cases is one that the node's own lookup leaves open.
+        // A record has cases where the node's own lookup leaves the value open.
         match line.get("cases") {
             None => assert_eq!(answer(line), *mine, "{}: {line}", root.display()),
             Some(_) => assert!(mine.contains('['), "{line} {mine}"),
@@ -116,7 +116,7 @@ fn compare_with_own(root: &Path, keys: &[String]) -> (usize, usize, usize) {
             let cases = line["cases"].as_array().cloned();
             for node in nodes_of(&line) {
                 let mine = own.get(&(node.clone(), key.clone()));
-                // A value by cases is one that the node's own lookup leaves open.
+                // The answer has cases where the node's own lookup leaves the value open.
                 match &cases {
                     None => {
                         assert_eq!(mine.cloned().unwrap_or("  ".into()), answer(&line), "{key}")

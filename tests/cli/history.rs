@@ -199,7 +199,8 @@ fn commits_of_random_histories_equal_all_lookups_in_their_trees() {
         for key in &keys {
             let arguments = ["log", key, "HEAD~20..HEAD", "--format", "json"];
             let done = run(hiera_ls(arguments).current_dir(&root), "");
-            // A key without a change that the last commit does not define is no key.
+            // The command reports a key as unknown where no commit changes the key and the last
+            // commit does not define it.
             let is_unknown =
                 done.stdout.is_empty() && done.stderr.contains("no file of HEAD defines");
             let expected = Some(i32::from(is_unknown));

@@ -305,7 +305,7 @@ fn junit_is_xml_that_fails_as_the_command_does() {
     if !support::require("python3") {
         return;
     }
-    // A reader of XML that this project did not write.
+    // Python's parser of XML, which this project did not write, reads the reports.
     let read = "import sys, xml.etree.ElementTree as x; t = x.fromstring(sys.stdin.buffer.read()); print(len(t.findall('.//testcase')), len(t.findall('.//failure')))";
     for (xml, counts) in [(&out, "4 1\n"), (&strict, "4 3\n"), (&clean, "1 0\n")] {
         assert_eq!(
@@ -386,12 +386,12 @@ fn a_file_that_is_not_saved_is_checked_in_its_workspace() {
         support::json_lines("findings", &out).iter().map(|found| found["code"].clone()).collect();
     assert_eq!(codes, ["alias-not-whole-value", "unknown-key"], "the saved text has the key");
     assert_eq!(fs::read_to_string(root.join("data/common.yaml")).unwrap(), saved);
-    // Of that file only, also one that is not on disk, in a folder that is not, and hiera.yaml
-    // itself.
+    // The command reports findings of the named file only. The named file may be hiera.yaml itself,
+    // or may not be on disk, even in a folder that is not on disk.
     assert_eq!(check("data/new/common.yaml", "a: 1\n").1.matches("unreached-file").count(), 1);
     assert!(check("hiera.yaml", "version: 5\nhierarchy: 7\n").1.contains("config-error"));
     assert_eq!(check("modules/x/data/common.yaml", "x::a: 1\n").0, 0);
-    // From another folder, by an absolute path.
+    // The command runs in another folder, and names the file by an absolute path.
     let path = root.join("data/common.yaml");
     let from_elsewhere = ["check", "--stdin", "--stdin-filename", path.to_str().unwrap()];
     let (status, out, _) = at(&scratch("cli-stdin-elsewhere"), &from_elsewhere, saved);
@@ -444,7 +444,7 @@ fn shells_take_the_completions() {
             status == 0 && script.contains("stdin-filename") && script.contains("hiera-ls"),
             "{shell}"
         );
-        // Where the shell itself is here, it reads the script.
+        // Where the shell is installed, it reads the script.
         let there = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
             .any(|folder| folder.join(shell).is_file());
         if there && !check.is_empty() {
@@ -453,7 +453,7 @@ fn shells_take_the_completions() {
         }
     }
     if support::require("bash") {
-        // The script chooses the name of its function.
+        // The script chooses the name of the completion function, which `complete -p` prints.
         let ask = "source /dev/stdin; set -- $(complete -p hiera-ls); while [ $1 != -F ]; do shift; done; \
                    COMP_WORDS=(hiera-ls check --for); COMP_CWORD=2; $2 hiera-ls --for check; echo ${COMPREPLY[@]}";
         let script = at(&in_package("."), &["completions", "bash"], "").1;
@@ -555,7 +555,7 @@ fn a_batch_goes_on_behind_lines_that_are_none() {
     let deep: String = (0..300).map(|n| format!("k{n}: \"%{{lookup('k{}')}}\"\n", n + 1)).collect();
     let root = repo("cli-batch", &[CONFIG, ("data/common.yaml", &format!("k: v\n{deep}"))]);
     let long = format!("{{\"key\":\"k\",\"default_value\":\"{}\"}}", "x".repeat(3 << 20));
-    // A line of 1 MiB that is no question, its end not counted.
+    // This line of 1 MiB is no question. Its length does not count the line end.
     let longest = "x".repeat(1 << 20);
     let bad: [(&[u8], &str); 6] = [
         (b"{\"key\":\"\xff\"}", "invalid unicode"),
@@ -708,7 +708,7 @@ fn trap_40_the_certname_is_the_fact_clientcert() {
     assert_eq!(at(&root, &[&["lookup"], &args[..]].concat(), "").1, "\"n1.example\"\n");
     if support::require("puppet") {
         assert_eq!(puppet_lookup(&root, &args), (0, "\"n1.example\"\n".into()));
-        // The node's name is not asked.
+        // Puppet does not use the name of the node here.
         assert_eq!(
             puppet_lookup(&root, &[&args[..], &["--node", "other"]].concat()),
             (0, "\"n1.example\"\n".into())

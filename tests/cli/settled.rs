@@ -69,7 +69,7 @@ fn a_value_below_open_levels_is_printed_with_their_names() {
     assert!(err.contains("level Vault, asked for 'nowhere'"), "{err}");
     let (status, _, err) = lookup(&["port", "--explain"]);
     assert!(status == 0 && err.contains("level Vault"), "{err}");
-    // Below the value that answered nothing is asked.
+    // Levels below the value that answered are not asked.
     assert_eq!(lookup(&["above"]).2, "");
 }
 

@@ -20,7 +20,8 @@ const NOBODY: u32 = 65_534;
 fn check(root: &Path) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hiera-ls"));
     if fs::read_dir(root.join("data/nodes")).is_ok() {
-        // Modes do not bind this user, who may run the program as another one.
+        // The modes of files do not bind this user. Such a user may run the program as another
+        // user.
         let program = root.join("hiera-ls");
         fs::copy(env!("CARGO_BIN_EXE_hiera-ls"), &program).expect("a copy of the program");
         support::make_program(&program);

@@ -97,8 +97,8 @@ fn a_level_that_falls_silent_without_the_key_is_no_cause() {
     );
     let (status, out, err) = at(&root, &["diff", "--puppet-version", "7..8"], "");
     assert_eq!((status, err.as_str()), (1, ""));
-    // The first two nodes have one answer before, and all three have one after: the first one has a
-    // file of its own without the key, which says nothing of the second one.
+    // The nodes `a` and `b` have one answer before, and all three nodes have one answer after. Node
+    // `a` has a file of its own without the key, which says nothing about node `b`.
     let expected = "
 hiera.yaml:3  level 'Host': 'facts.hostname' is gone, 'facts.networking.hostname' has its value (code action 'Use structured facts')
   ~ motd    2 nodes: a, c

@@ -82,7 +82,7 @@ fn check_runs_again_after_each_change() {
     fs::write(&beside, "b: 1\n").unwrap();
     fs::rename(&beside, root.join("data/common.yaml")).unwrap();
     assert!(watching.next_report().iter().any(|line| line.contains("nothing found")));
-    // A file in a new folder.
+    // The command also notices a file in a new folder.
     fs::create_dir(root.join("data/nodes")).unwrap();
     watching.wait_for_note("watching for changes");
     fs::write(root.join("data/nodes/a.yaml"), "a: '%{lookup(\"nope\")}'\n").unwrap();
@@ -105,7 +105,7 @@ fn lookup_runs_again_after_each_change_of_data_and_of_facts() {
     assert_eq!(watching.next_report(), ["other"]);
     fs::write(&facts, "{\"role\": \"web\"}").unwrap();
     assert_eq!(watching.next_report(), ["web"]);
-    // A round that fails says so, and the next change starts another.
+    // A round that fails reports the failure, and the next change starts another round.
     fs::write(root.join("hiera.yaml"), "version: 9\n").unwrap();
     watching.wait_for_note("hiera.yaml has changed");
     watching.wait_for_note("watching for changes");

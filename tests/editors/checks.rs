@@ -49,7 +49,7 @@ fn pre_commit_refuses_a_broken_alias() {
     let revision = tools.run(&hooks, &["git", "rev-parse", "HEAD"]).1;
 
     support::copy(&support::in_package("tests/control-repo"), &repo);
-    // git takes the path as it is.
+    // git takes the path of a `file://` address as it is.
     let address = format!("file://{}", hooks.display());
     let config =
         block_with("repos:").replace("REPOSITORY", &address).replace("v0.1.0", revision.trim());
@@ -165,7 +165,7 @@ fn the_commands_of_the_page_run() {
     }
     let shards = ["1", "2", "3", "4"];
     for command in commands {
-        // The jobs of a matrix run one command each.
+        // Each job of a matrix runs the command for one shard.
         let jobs = if command.contains("--shard") { &shards[..] } else { &shards[..1] };
         for job in jobs {
             let mut shell = Command::new("sh");

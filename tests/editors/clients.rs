@@ -162,7 +162,7 @@ fn vim_with_ale() {
         return;
     }
     let temporary = support::scratch("vim");
-    // The lines of docs/checks.md for the vimrc.
+    // The test takes the lines for the vimrc from docs/checks.md.
     let page = std::fs::read_to_string(support::in_package("docs/checks.md"))
         .expect("a file of this package");
     let snippet = page

@@ -19,7 +19,7 @@ const LAYERS: [&str; 18] = [
     "diagnostics",
     "ide",
     "settings",
-    // The fixture language of the tests; compiled for tests only.
+    // This is the fixture language of the tests, which is compiled for tests only.
     "fixture",
     "server",
     "cli",
@@ -79,7 +79,7 @@ const HOMES: [(&str, &[&str]); 25] = [
     ("git2::", &["workspace/files/git.rs", "workspace/files/git/"]),
     ("ropey", &["text/document.rs"]),
     ("serde_yaml", &["yaml/serde.rs", "fixture.rs"]),
-    // The one place that opens connections.
+    // These files are the one place that opens connections.
     ("ureq", &["puppetdb/client.rs", "puppetdb/connector.rs"]),
     ("rustls", &["puppetdb/client.rs", "puppetdb/connector.rs"]),
     ("TcpStream", &["puppetdb/client.rs"]),
@@ -89,7 +89,7 @@ const HOMES: [(&str, &[&str]); 25] = [
     ("rsa::", &["eyaml/"]),
     ("cms::", &["eyaml/"]),
     ("env::var", &["disk.rs"]),
-    // Constructors of values that are not made from other values, so that no mark of decrypted text
+    // These constructors make values that do not come from other values: no mark of decrypted text
     // can be lost.
     ("Provenance::written(", &FRESH_VALUES),
     ("Value::from_argument(", &FRESH_VALUES),

@@ -85,7 +85,7 @@ fn collect(folder: &Path, found: &mut Vec<Citing>) {
         if path.is_dir() {
             collect(&path, found);
         } else if path.ends_with("house/citations.rs") {
-            // Its tests cite sections that do not exist.
+            // The tests in this file cite sections that do not exist.
         } else if matches!(extension, Some("rs" | "yaml" | "md" | "rb" | "py")) {
             read(&path, found);
         }

@@ -118,7 +118,7 @@ fn every_named_file_exists() {
         let text = read(&document);
         let quoted = text.split('`').skip(1).step_by(2);
         let is_path = |quoted: &&str| FOLDERS.iter().any(|folder| quoted.starts_with(folder));
-        // `your_…` is for the reader to choose; a name with a blank has an argument.
+        // The reader chooses a name with `your_…`; a name with a blank has an argument.
         let is_example =
             |path: &&str| path.contains("your_") || path.contains(['*', ' ', '{', '…']);
         for path in quoted.filter(is_path).filter(|path| !is_example(path)) {

@@ -69,7 +69,8 @@ fn the_pictures_are_those_of_the_tests() {
 fn the_finding_is_true() {
     let copy = support::scratch("readme");
     fs::create_dir_all(copy.join("data")).unwrap();
-    // The hierarchy alone would do; levels without any file would turn the warning into a hint.
+    // The hierarchy of the sample would be enough, but levels without any file would turn the
+    // warning into a hint.
     let common =
         read("tests/control-repo/hiera.yaml").split("  - name: Secrets").next().unwrap().to_owned()
             + "  - name: Common\n    path: common.yaml\n";

@@ -16,8 +16,8 @@ const FILE_SCHEMA: &str = "editors/vscode/schemas/hiera-ls.schema.json";
 fn the_extension_has_the_settings_of_the_schema() {
     let text = read(MANIFEST);
     let mut manifest: Value = serde_json::from_str(&text).expect("the manifest is JSON");
-    // One part of the manifest is the extension's own, about finding the server; the others are
-    // made from the schema.
+    // One part of the manifest's settings is the extension's own, and is about finding the server.
+    // The other parts are made from the schema.
     let own = manifest["contributes"]["configuration"][0].clone();
     let title = |setting: &Setting| match setting.name.split('.').next() {
         Some("nodes") => "Nodes",
@@ -85,7 +85,7 @@ fn the_schema_of_the_settings_file_has_the_settings_of_the_schema() {
     }
     let written = serde_json::to_string_pretty(&schema).expect("JSON can be written");
     check_file(FILE_SCHEMA, |_| written + "\n");
-    // The extension's manifest names the schema, and its package contains it.
+    // The extension's manifest names the schema, and the extension's package contains the schema.
     let manifest: Value = serde_json::from_str(&read(MANIFEST)).expect("the manifest is JSON");
     let url = FILE_SCHEMA.strip_prefix("editors/vscode").expect("it is the extension's");
     let validation =

@@ -43,7 +43,7 @@ fn pip_installs_the_wheel() {
     );
     assert_main_job(&mut Command::new(environment.join("bin/hiera-ls")));
     assert_pages(&environment.join("share/man/man1"), ".1");
-    // The metadata is what twine accepts for PyPI.
+    // twine accepts the metadata of the wheel for PyPI.
     let checker = python::with_packages("packages", "twine", "twine==7.0.0\n");
     let checker = checker.expect("HIERA_LS_REQUIRE names packages");
     let said = succeed(

@@ -35,7 +35,7 @@ fn packages() -> Option<&'static Path> {
     let packages = PACKAGES.get_or_init(|| {
         support::may_install("packages")?;
         let folder = support::scratch("packages");
-        // Symbols are most of the program, and compressing them most of the time.
+        // Symbols are most of the program, and the compression of symbols takes most of the time.
         let program = support::scratch("packages-program").join("hiera-ls");
         let mut strip = Command::new("strip");
         strip.arg("-o").arg(&program).arg(env!("CARGO_BIN_EXE_hiera-ls"));

@@ -171,7 +171,8 @@ fn the_action_and_the_component_are_valid(interpreter: &Path) {
     };
     let action = read("action.yml");
     let component = read("editors/registries/gitlab/templates/check.yml");
-    // The inputs are a document of their own, and replaced before GitLab reads the pipeline.
+    // The inputs are a YAML document of their own. GitLab replaces them before it reads the
+    // pipeline.
     let (_, pipeline) = component.split_once("\n---\n").expect("the inputs end");
     let pipeline = pipeline.replace("$[[ inputs.stage ]]", "test");
     let dependabot = read(".github/dependabot.yml");

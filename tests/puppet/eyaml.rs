@@ -77,7 +77,7 @@ fn values_are_decrypted_as_eyaml_does() {
     if !require("eyaml") {
         return;
     }
-    // Each value is a run of `eyaml`, which takes half a second to start.
+    // Each value needs a run of `eyaml`, which takes half a second to start.
     let sizes: &[u32] = if is_required("eyaml") { &[1024, 2048, 4096] } else { &[2048] };
     for &size in sizes {
         let repository = Repository::new(&format!("eyaml-{size}"), size);
@@ -176,7 +176,7 @@ fn what_was_decrypted_is_shown_only_when_asked_for() {
         repository.lookup(&["--decrypt", "--render-as", "json", "db"]).stdout,
         "{\"user\":\"app\",\"password\":\"ENC[decrypted]\"}\n"
     );
-    // Without the switch nothing is decrypted, regardless of the repository's settings.
+    // Without `--decrypt` nothing is decrypted, regardless of the repository's settings.
     repository.write(".hiera-ls.yaml", "eyaml: {decrypt: true, reveal: true, keyFolders: [/]}\n");
     let run = repository.lookup(&["--reveal-sensitive", "--render-as", "json", "db.password"]);
     assert_eq!(run.stdout, format!("{}\n", serde_json::Value::from(secret)));
@@ -334,7 +334,7 @@ fn eyaml_decrypts_what_the_refactoring_encrypts() {
         let run = repository.eyaml(&["decrypt", "--stdin"], &text[start..end]);
         assert_eq!(run.stdout.trim_end_matches('\n'), plain.trim_end_matches('\n'));
         assert!(!text[start..end].contains("hunter2"));
-        // Each ciphertext has a key of its own.
+        // Each ciphertext has a key of its own, so that two ciphertexts of one value differ.
         std::fs::rename(&private, &away).unwrap();
         repository.write_all(&data);
         assert_ne!(encrypted_by_refactoring(&repository, key, "hunter2").1, text);
@@ -394,7 +394,7 @@ fn keys_named_on_the_command_line_take_the_place_of_those_in_hiera_yaml() {
         "k",
     ];
     assert_eq!(repository.lookup(&both).stdout, "hello\n");
-    // A private key in PKCS#8 is one, too.
+    // A private key may also be in PKCS#8.
     let pkcs8 = repository.dir.join("pkcs8.pem");
     let converted =
         run_openssl(&["pkcs8", "-topk8", "-nocrypt", "-in", path(&private), "-out", path(&pkcs8)]);

@@ -62,7 +62,7 @@ fn nodes_of_puppetdb_get_the_values_of_their_facts_files() {
     );
     assert!(told.contains("facts.tenants") && !told.contains("failed"), "{told}");
 
-    // Of the facts the cache has those that the data reads, for the user alone.
+    // The cache holds only the facts that the data reads, in files that only the user can read.
     let folder = cache_of(&root).join("hiera-ls/puppetdb");
     let files: Vec<_> = fs::read_dir(&folder).expect("it is there").flatten().collect();
     assert_eq!(files.len(), 2, "{files:?}");
@@ -137,7 +137,7 @@ fn the_last_answer_serves_while_the_server_is_down_slow_or_breaks_off() {
     for fault in [
         Fault::Down,
         Fault::Stall,
-        // Behind the handshake, within the compressed answer.
+        // These faults begin after the handshake, within the compressed answer.
         Fault::StallAfter(4096),
         Fault::CutAfter(4096),
     ] {
@@ -173,7 +173,7 @@ fn a_condition_narrows_the_active_nodes() {
     let expected: [(&str, Vec<String>); 5] = [
         (r#"certname ~ "^web-00" and facts.os.family = "Debian""#, ten.clone()),
         (r#"["and", ["~", "certname", "^web-00"], ["=", "facts.os.family", "Debian"]]"#, ten),
-        // The condition is one, whatever stands in it.
+        // hiera-ls takes the user's query as one condition, even with an `or` in it.
         (
             "certname = 'gone.example.net' or certname = 'web-001.made.example.net'",
             names(&["web-001.made"]),
@@ -226,7 +226,7 @@ fn nodes_with_old_facts_are_left_out_and_counted() {
         format!("left out as their facts are older than 7 d: 2 nodes ({}, {})\n", old[0], old[1]);
     assert_eq!(told, format!("hiera-ls: setting 'nodes.puppetdb': {sentence}"));
     assert!(page.contains(&format!(" has 201 nodes\n  {sentence}")), "{page}");
-    // The times of facts change with each run of an agent: none is kept.
+    // The times of facts change with each run of an agent: the cache keeps no times.
     let rows = fs::read_dir(cache_of(&root).join("hiera-ls/puppetdb")).expect("it is there");
     for file in
         rows.flatten().filter(|file| file.path().extension().is_some_and(|it| it == "jsonl"))

@@ -118,7 +118,7 @@ fn requests_are_answered_while_puppetdb_is_slow_and_nodes_come_when_it_answers()
     let proxy = Proxy::start(puppetdb.tls);
     let url = format!("https://{HOST}:{}", proxy.port);
     proxy.set(Fault::StallAfter(4096));
-    // Far longer than the test: an answer that waited for PuppetDB would not come.
+    // The timeout is far longer than the test: an answer that waited for PuppetDB would not come.
     let mut session = Session::start(&root, puppetdb, &url, 3600);
     session.open(&root);
     wait_until("PuppetDB is asked", || {
@@ -138,7 +138,7 @@ fn requests_are_answered_while_puppetdb_is_slow_and_nodes_come_when_it_answers()
         assert!(session.progress.iter().any(|message| is_of(message, kind)), "{kind}");
     }
 
-    // A fact that data reads from now on is asked for.
+    // The server asks PuppetDB for a fact that data reads from now on.
     assert!(!rows_of(&root).contains("facts.kernel"));
     let path = root.join("data/common.yaml");
     let text = fs::read_to_string(&path).expect("it is there");

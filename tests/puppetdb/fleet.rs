@@ -49,7 +49,7 @@ fn sample_nodes() -> Vec<(String, Value)> {
         let text = fs::read_to_string(&path).expect("it can be read");
         let facts: Value = serde_json::from_str(&text).expect("it is JSON");
         let name = path.file_stem().and_then(|stem| stem.to_str()).expect("it is UTF-8").to_owned();
-        // Some are as `facter` prints them.
+        // Some files hold the facts as `facter` prints them.
         let mut values = facts.get("values").unwrap_or(&facts).clone();
         values["trusted"] = trusted(&name);
         (name, values)
@@ -78,7 +78,7 @@ pub fn cache_of(root: &Path) -> PathBuf {
 pub fn program(root: &Path, arguments: &[&str]) -> std::process::Command {
     let mut command = hiera_ls(arguments);
     command.current_dir(root).env("XDG_CACHE_HOME", cache_of(root));
-    // A proxy of the environment is not asked.
+    // hiera-ls does not use a proxy that the environment names.
     command.env("https_proxy", "http://127.0.0.1:1").env("http_proxy", "http://127.0.0.1:1");
     command
 }

@@ -55,7 +55,7 @@ fn remove_old(parent: &Path) {
         let name = entry.file_name();
         let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
         if process.is_some_and(|number| !Path::new("/proc").join(number).exists()) {
-            // Of a user who may not remove it, it stays.
+            // The folder stays where this user may not remove it.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -113,7 +113,8 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 
 impl PuppetDb {
     fn start() -> PuppetDb {
-        // The other users must be able to reach it, which they are not everywhere below a home.
+        // The other users must be able to reach the server's folder. They cannot reach every folder
+        // below a home.
         let parent = std::env::temp_dir();
         remove_old(&parent);
         let folder = parent.join(format!("{PREFIX}{}", std::process::id()));
@@ -121,7 +122,8 @@ impl PuppetDb {
         let [database, plain, tls] = free_ports();
         let server = PuppetDb { folder, plain, tls, database };
         make_certificates(&server.folder);
-        // The servers end with the thread that starts them. Those of the tests end before others.
+        // The servers end with the thread that starts them. The thread of one test ends before
+        // other tests do.
         let (sender, started) = std::sync::mpsc::channel();
         let (folder, ports) = (server.folder.clone(), [database, plain, tls]);
         std::thread::spawn(move || {

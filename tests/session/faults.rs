@@ -219,7 +219,7 @@ fn a_write_that_fails_fails_the_command() {
     let mut refused = 0;
     for arguments in commands {
         let written = usize::MAX - run(&arguments, usize::MAX).1.left;
-        // Each of the first writes, and some of the others.
+        // Each of the first writes fails in turn, and some of the others.
         for left in (0..written).filter(|left| *left < 6 || left % (written / 6).max(1) == 0) {
             let (status, out) = run(&arguments, left);
             assert!(out.refused, "{arguments:?} writes {written} times");

@@ -305,7 +305,7 @@ fn forced(before: &Snapshot, after: &Snapshot) -> BTreeSet<Answer> {
             let mut ways: Vec<Option<Strategy>> = strategies(after, later, name);
             ways.push(None);
             for way in ways {
-                // Each lookup is made alone.
+                // Each lookup is made alone, with a resolver of its own.
                 let old = Resolver::new(context()).lookup(&key, way.as_ref());
                 let new = Resolver::new(later_context()).lookup(&key, way.as_ref());
                 if outcome(&old) != outcome(&new) {

@@ -117,7 +117,7 @@ fn check_reach(
     let words = title(&forced);
     let told = place.effect.replace("changes", "change").replace("makes", "make");
     let is_right = words.split('…').all(|part| told.contains(part));
-    // Unknown variables decide: no lookup says so.
+    // Unknown variables decide the answer, and no lookup shows that.
     let is_open = forced.is_empty() && told.contains("may change");
     assert!(is_right || is_open, "{told} is not {words}: {context}");
     tally.neutral += usize::from(forced.is_empty());

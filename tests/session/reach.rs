@@ -132,7 +132,7 @@ fn an_unsaved_edit_has_lenses_and_a_report() {
     client.change_with(&common, json!({"text": "port: 2\nurl: \"http://x:%{lookup('port')}\"\n"}));
     let found = lenses_that(&mut client, &common, |found| !found.is_empty());
     assert_eq!(found, ["0: this edit changes 2 keys on 1 of 3 nodes"]);
-    // The saved text is the one that counts from then on.
+    // From this save on, edits are compared with the saved text.
     write(&root, "data/common.yaml", "port: 2\nurl: \"http://x:%{lookup('port')}\"\n");
     client.notify("textDocument/didSave", &json!({"textDocument": {"uri": common}}));
     lenses_that(&mut client, &common, <[String]>::is_empty);
@@ -282,7 +282,7 @@ fn the_reach_of_random_edits_equals_all_lookups_and_the_report_of_diff() {
             let address = file_uri(root.join(&path));
             client.open(&address, 1, &text);
             lenses_that(&mut client, &address, <[String]>::is_empty);
-            // Later edits of a row are compared with answers that the server keeps.
+            // The later edits of a series are compared with answers that the server keeps.
             let mut later = text.clone();
             for _ in 0..random.below(3) + 1 {
                 later = edited(&later, &mut random);
@@ -308,7 +308,7 @@ fn the_reach_of_random_edits_equals_all_lookups_and_the_report_of_diff() {
                     lenses_that(&mut client, &address, |found| {
                         let told = found.first().map(|told| told.replace("changes", "change"));
                         let told = told.unwrap_or_default();
-                        // Unknown variables decide: no lookup says so.
+                        // Unknown variables decide the answer, and no lookup shows that.
                         let is_open = forced.is_empty() && told.contains("may change");
                         is_open || words.split('…').all(|part| told.contains(part))
                     });

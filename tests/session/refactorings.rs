@@ -174,7 +174,8 @@ fn differing(before: &Snapshot, after: &Snapshot, tally: &mut Tally) -> BTreeSet
     for environment in &before.environments().all {
         let same_root = |one: &&Arc<Environment>| one.root == environment.root;
         let later = after.environments().all.iter().find(same_root).expect("it is still there");
-        // Where no node is known, the combinations of variables that files are named after.
+        // Where no node is known, the combinations of variables that files are named after take the
+        // place of nodes.
         let kinds = &before.kinds_of(environment).all;
         let nodes = before.nodes_of(environment);
         let nodes = if nodes.is_empty() { kinds } else { nodes };

@@ -189,7 +189,7 @@ fn chosen(count: usize, kind: usize) -> Vec<usize> {
 
 #[test]
 fn what_the_system_refuses_is_told_or_changes_nothing() {
-    // Where a process may not be traced, there is nothing to refuse.
+    // Where a process may not be traced, the test cannot make calls fail.
     if !require("strace") || !require("ptrace") {
         return;
     }

@@ -136,7 +136,7 @@ fn value(
 ) -> Result<Option<Value>, String> {
     let view = snapshot.view(environment);
     let resolver = Resolver::new(snapshot.lookup_context(environment, &view, scope));
-    // Errors name the key.
+    // The messages of errors name the key, and so are not compared.
     let resolution = snapshot.lookup_as_called(environment, &resolver, &LookupKey::of_root(key));
     resolution.value.map_err(|_| "an error".to_owned())
 }

@@ -49,8 +49,8 @@ fn more_cancelled_requests_than_are_looked_at_at_a_time_leave_the_server_free() 
         }
         let (_, after) = client.ask("textDocument/hover", &document, line, 2);
         assert_eq!(after, before, "another request is answered as before");
-        // Requests that were finished by then have an answer; all others say that they were
-        // cancelled.
+        // Requests that were finished before their cancellation have an answer. All other requests
+        // say that they were cancelled.
         let cancelled = ids.into_iter().filter(|id| client.cancelled(*id).1).count();
         if method == "hiera/effectiveData" {
             assert!(cancelled > MANY / 2, "only {cancelled} of {MANY} long requests were stopped");
@@ -85,7 +85,7 @@ fn findings_after_rounds_that_were_left_off_are_those_of_a_fresh_workspace() {
                 client.notify("workspace/didChangeConfiguration", &json!({"settings": settings}));
             }
             2 => {
-                // An option comes or goes: every entry may have other findings.
+                // The edit adds or removes an option: every entry may have other findings.
                 let line = common
                     .1
                     .lines()

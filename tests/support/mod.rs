@@ -124,7 +124,7 @@ pub fn file_uri(path: impl AsRef<Path>) -> String {
 pub fn missing(tool: &str, obstacle: &str) -> bool {
     assert!(!is_required(tool), "HIERA_LS_REQUIRE names {tool}, but {obstacle}");
     let thread = std::thread::current();
-    // Not `eprintln!`, which the test harness shows for failing tests only.
+    // `eprintln!` does not fit: the test harness shows its output for failing tests only.
     let line = format!("skipped {}: {obstacle}\n", thread.name().unwrap_or(tool));
     drop(std::io::stderr().write_all(line.as_bytes()));
     false
@@ -179,7 +179,7 @@ pub fn oracle() -> Command {
 
 /// The oracle of the Puppet with this `lib/`; of the installed one without it.
 pub fn oracle_of(lib: Option<String>) -> Command {
-    // Not `ruby()`: recorded messages of Ruby's own have the source lines that Ruby adds.
+    // `ruby()` does not fit: recorded messages of Ruby's own have the source lines that Ruby adds.
     let mut command = ruby_with_puppet_of(lib);
     command.arg(in_package("tests/puppet/oracle/oracle.rb"));
     command
@@ -324,8 +324,8 @@ fn ruby_with_puppet_of(lib: Option<String>) -> Command {
     let mut command = Command::new("ruby");
     command.env("LC_ALL", "C.UTF-8");
     if let Some(folder) = lib {
-        // Some tests run Ruby in another folder. OpenVox 9 expects Ruby 3.2, which needs no `require
-        // 'set'`.
+        // The path is absolute, as some tests run Ruby in another folder. OpenVox 9 expects Ruby
+        // 3.2, which needs no `require 'set'`.
         command.arg("-I").arg(in_package(&folder)).arg("-rset");
     }
     command
@@ -352,8 +352,8 @@ pub fn run(command: &mut Command, stdin: impl AsRef<[u8]>) -> Run {
         .unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
     let mut pipe = child.stdin.take().expect("stdin was asked to be a pipe");
     let output = std::thread::scope(|scope| {
-        // A program may end without reading all of its input: that is for the caller to judge by
-        // its status.
+        // A program may end without reading all of its input: the caller judges such an end by the
+        // program's status.
         scope.spawn(move || drop(pipe.write_all(stdin)));
         child.wait_with_output().expect("a child that was started can be waited for")
     });

@@ -61,7 +61,7 @@ pub fn run(folder: &Path, node: Option<&Path>, arguments: &[&str]) -> Result<(),
         let paths =
             std::env::join_paths([bin.to_owned()].into_iter().chain(std::env::split_paths(&path)));
         command.env("PATH", paths.map_err(|error| error.to_string())?);
-        // Headers would be downloaded otherwise.
+        // npm would otherwise download the headers of Node.
         command
             .env("npm_config_nodedir", bin.parent().unwrap_or(bin))
             .env("npm_config_build_from_source", "true");

@@ -80,7 +80,7 @@ pub fn code(bench: &Bench) -> Vec<Figure> {
     figures.push(Figure::new(name, ours).beside(floor).at_most_floor(4.0));
     let mut times = [Vec::new(), Vec::new()];
     for n in 0..bench.either(500, 40) {
-        // The keys of parameters are in the even lines, the others between them.
+        // The even lines have the keys of parameters, and the odd lines have the other keys.
         for (offset, times) in times.iter_mut().enumerate() {
             let line = n % KEYS * 2 + offset;
             let (time, answer) = clients[0].ask("textDocument/hover", &data, line, 2);

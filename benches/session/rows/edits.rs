@@ -29,7 +29,7 @@ impl Editing {
             let uri = file_uri(&file.path);
             client.open(&uri, 1, &file.text);
             client.diagnostics(&uri, 1);
-            // The open file's findings, and those of the whole repository.
+            // The client waits for the open file's findings, and for those of the whole repository.
             client.quiet(Duration::from_millis(300));
             Editing { client, uri, file: file.clone() }
         })
@@ -202,7 +202,7 @@ pub fn open_file(bench: &Bench) -> Vec<Figure> {
     let uri = file_uri(&file.path);
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..bench.either(30, 5) {
-        // Never the same text twice, so that nothing can be remembered.
+        // The text differs from round to round, so that the server can remember nothing.
         let text = file.text.replacen("---", &format!("--- # {round}"), 1);
         for (client, times) in clients.iter_mut().zip(&mut times) {
             let sent = client.open(&uri, 1, &text);

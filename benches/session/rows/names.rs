@@ -69,7 +69,7 @@ fn rename(bench: &Bench) -> Figure {
             times.push(time);
         }
     }
-    // The files are those of other rows, too.
+    // Other rows use the same files, without the key.
     for (path, text) in &files {
         std::fs::write(path, text).expect("a file can be written");
     }

@@ -35,7 +35,7 @@ pub fn requests(bench: &Bench) -> Vec<Figure> {
     let name = subject.name;
     let mut figures =
         measured(bench, &subject.root, &subject.options, name, &keys(&subject.files, |_| true));
-    // Of these, every one is merged deep over some levels.
+    // Every key of this choice is merged deep over some levels.
     let repo = bench.repo(1_000, 60);
     let deep = keys(&repo.files, |line| line.contains("::settings_"));
     figures.extend(measured(bench, &repo.root, &json!({}), "synthetic, merged deep", &deep));

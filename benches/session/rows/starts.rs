@@ -194,8 +194,8 @@ pub fn rescan(bench: &Bench) -> Vec<Figure> {
         first.push(at - client.started);
         client.quiet(Duration::from_millis(500));
         for round in 0..bench.either(4, 2) {
-            // One of the swapped files defines the key that the open file asks for in vain, and
-            // then it does so no more.
+            // In one round, a swapped file defines the key that the open file asks for in vain. In
+            // the next round, the swapped file no longer defines the key.
             let token = &file.probes[0].token;
             let defines = round % 2 == 0;
             let swapped = repo

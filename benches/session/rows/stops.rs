@@ -54,7 +54,7 @@ fn cancelled(
     };
     let whole: Vec<Duration> = (0..bench.either(5, 2)).map(|_| whole(client)).collect();
     let (mut answered, mut free) = (Vec::new(), Vec::new());
-    // As many as are worked on at a time.
+    // The client sends as many requests as the server works on at a time.
     let slots = std::thread::available_parallelism().map_or(2, usize::from).max(2);
     for round in 0..bench.either(40, 6) {
         let ids: Vec<i64> = (0..slots).map(|_| client.request(method, params)).collect();

@@ -32,7 +32,7 @@ fn documents(bench: &Bench) -> Vec<Figure> {
     let mut figures = Vec::new();
     let questions = [
         (1_000, "symbols", "textDocument/documentSymbol", Some(5.0)),
-        // Their answer is five times as long as the file.
+        // The answer about symbols is five times as long as the file.
         (long, "symbols", "textDocument/documentSymbol", None),
         (long, "semantic tokens", "textDocument/semanticTokens/full", Some(5.0)),
         (long, "changed semantic tokens", "textDocument/semanticTokens/full/delta", Some(1.0)),

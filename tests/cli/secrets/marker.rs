@@ -24,7 +24,7 @@ pub fn told_in(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => told_plainly(text),
         Value::Array(items) => {
-            // Characters of a text that was taken apart.
+            // The items may be the characters of a text that was taken apart.
             let all: String = items.iter().filter_map(Value::as_str).collect();
             told_plainly(&all).or_else(|| items.iter().find_map(told_in))
         }
@@ -45,7 +45,7 @@ fn told_plainly(text: &str) -> Option<String> {
 fn forms() -> Vec<String> {
     let number =
         [NUMBER.to_string(), format!("{NUMBER:x}"), format!("{NUMBER:o}"), format!("{NUMBER:b}")];
-    // `Zqxmarkvwj` in Base64, where it begins a text.
+    // This is the Base64 form of `Zqxmarkvwj` at the beginning of a text.
     let base64 = "wnf4bwfya3z3a".to_owned();
     let hex: String = TEXT.bytes().map(|byte| format!("{byte:02x}")).collect();
     number.into_iter().chain([TEXT.to_lowercase(), base64, hex]).collect()

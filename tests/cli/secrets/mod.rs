@@ -168,7 +168,8 @@ fn no_output_tells_a_secret() {
     while asked.questions < questions || !asked.has_shown_some() && n < MOST_REPOSITORIES {
         let root = folder.join(format!("r{n}/repository"));
         let repository = Repository::write(root, &pool, &mut random);
-        // A copy, as levels whose functions do not run would leave the other questions open.
+        // The functions run in a copy of the repository: levels whose functions do not run would
+        // leave the other questions open.
         let copy = folder.join(format!("r{n}-functions/repository"));
         let with_functions = has_puppet.then(|| repository.copy_with_functions(copy, &mut random));
         let mut own_random = Random::new(seed.wrapping_add(n as u64 + 1));
@@ -182,7 +183,8 @@ fn no_output_tells_a_secret() {
                     asked
                 })
             });
-            // Processes cost most; a batch and a server answer many questions.
+            // The starts of processes cost most: a batch and a server answer many questions with
+            // one start.
             asked.batches(&repository, &mut random);
             asked.server(&repository, &mut random);
             asked.commands(&repository, &mut random);
@@ -585,8 +587,9 @@ impl Asked {
                 server.ask("workspace/textDocumentContent", &page(path));
                 self.questions += 1;
             }
-            // An edit that loses all values of the file, and is taken back. Without the options that mark
-            // them, the values of other files would be no secrets.
+            // The first edit removes all values of the file, and the second edit takes the first
+            // one back. The options stay, because without them the values of other files would be
+            // no secrets.
             let options = text.lines().find(|line| line.starts_with("lookup_options:"));
             for later in [options.unwrap_or_default(), &text] {
                 let change = json!({
@@ -601,7 +604,7 @@ impl Asked {
             let all = json!({"start": {"line": 0, "character": 0}, "end": end});
             server.ask("textDocument/inlayHint", &json!({"textDocument": document, "range": all}));
             let lenses = server.ask("textDocument/codeLens", &json!({"textDocument": document}));
-            // Each text costs a lookup; some of them are enough.
+            // The text of each lens costs a lookup: some of the lenses are enough.
             for lens in lenses["result"].as_array().into_iter().flatten().step_by(3) {
                 server.ask("codeLens/resolve", lens);
                 self.questions += 1;

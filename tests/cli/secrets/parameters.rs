@@ -57,7 +57,7 @@ fn write(folder: std::path::PathBuf, random: &mut Random) -> Repository {
                 5 => format!("\"%{{alias('app::p{}')}} {TEXT}6\"", random.below(KEYS)),
                 _ => random.pick(&BROKEN).replace("TEXT", TEXT),
             };
-            // A broken entry hides all below it, and makes Puppet refuse the file.
+            // A broken entry hides all entries below it, and makes Puppet refuse the file.
             let value = if value.ends_with('7') && !random.one_in(6) { "plain" } else { &value };
             text.push_str(&format!("app::p{n}: {value}\n"));
         }

@@ -18,7 +18,8 @@ const YAML: &str = "@codingame/monaco-vscode-yaml-default-extension@36.2.7";
 #[test]
 fn the_grammars_colour_what_they_should() {
     let Some(folder) = packages() else { return };
-    // The runner takes paths of grammars relative to this file, so they are put beside it.
+    // The runner takes paths of grammars relative to `injection.json`, so the grammars are copied
+    // into the folder of that file.
     let injected = files(&support::in_package("syntaxes"), ".tmLanguage.json").into_iter().map(|grammar| {
         let text = std::fs::read_to_string(&grammar).expect("the grammar can be read");
         let name = grammar.file_name().expect("a file has a name").to_string_lossy().into_owned();
@@ -85,7 +86,7 @@ fn the_corpus_has_no_stray_scope() {
         regions += coloured.len();
     }
     assert!(regions > 5, "there is nothing to look at");
-    // Of all files together: that no scope of YAML's own differs is the script's verdict.
+    // All files are coloured together: the script fails where a scope of YAML's own differs.
     let coloured = tokens(&folder, &all);
     eprintln!("{} files, {} tokens with scopes of ours", all.len(), coloured.lines().count());
 }

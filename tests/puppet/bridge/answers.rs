@@ -160,7 +160,7 @@ fn asked_of_hiera_ls(tree: &Written<'_>, scenario: &Scenario, ready: &Ready) -> 
     let functions = Functions::new(ready.config(), permit(tree, puppet), puppet);
     tree.resolved(puppet, |context| {
         let asked = scenario.questions.iter().map(|question| {
-            // The oracle forgets between questions, too.
+            // Each question has a session of its own, as the oracle forgets between questions, too.
             let session = functions.open_session("production", context.scope);
             let backends = Some(&session as &dyn Backends);
             let resolver = Resolver::new(Context { backends, ..context.clone() });

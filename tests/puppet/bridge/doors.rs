@@ -118,7 +118,7 @@ fn a_session_of_an_editor_runs_nothing() {
     for path in ["hiera.yaml", "data/common.yaml", ".hiera-ls.yaml"] {
         messages.push(json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": {"uri": uri(path), "languageId": "yaml", "version": 1, "text": text(path)}}}));
     }
-    // Everything that a repository's settings may reach is pushed.
+    // The client pushes every setting that the settings of a repository may reach.
     let settings = json!({"hiera": {"backends": {"run": "always", "command": ["./ruby"], "roots": ["/"]}, "runBackends": true}});
     messages.push(json!({"jsonrpc": "2.0", "method": "workspace/didChangeConfiguration", "params": {"settings": settings}}));
     let mut id = 1;

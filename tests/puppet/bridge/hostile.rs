@@ -30,7 +30,7 @@ fn processes(path: &Path) -> Vec<String> {
 
 fn runs(process: &str) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/stat"));
-    // One that is gone but was not waited for is a zombie.
+    // A process that has ended but was not waited for is a zombie.
     status.is_ok_and(|status| !status.contains(") Z"))
 }
 
@@ -56,7 +56,7 @@ fn a_function_that_sleeps_is_ended() {
     let run = lookup(&root, &["--backend-timeout", "1", "k"]);
     assert_eq!(run.status, Some(2), "{}", run.stdout);
     assert!(run.stderr.contains("'t::fn' gave no answer in 1 s"), "{}", run.stderr);
-    // The next one has a new process.
+    // The next question has a new process.
     let batch = ["lookup", "--run-backends", "--backend-timeout", "1", "--batch"];
     let run = support::run(
         support::hiera_ls(batch).current_dir(&root),
@@ -272,7 +272,7 @@ fn a_function_that_kills_the_group_of_its_parent_ends_with_it() {
     for _ in 0..TIMES {
         let _ = std::fs::remove_file(&named);
         let mut command = support::hiera_ls(arguments);
-        // The group is the command's own: the test is in another.
+        // The command has a process group of its own, and the test is in another group.
         let mut command = command.current_dir(&root).process_group(0).spawn().unwrap();
         let status = command.wait().unwrap();
         assert_eq!(status.signal(), Some(9), "{status}");
@@ -335,7 +335,8 @@ fn a_function_that_forks_without_end_meets_a_bound() {
     if !require("puppet") {
         return;
     }
-    // Ruby itself tries again and again, until the time of its call is over.
+    // A shell starts the processes: Ruby itself would try to fork again and again, until the time
+    // of its call is over.
     let script = "while :; do sleep 1000 > /dev/null 2>&1 & echo $!; done";
     let body = format!(
         "    started = IO.popen(['sh', '-c', '{script}'], err: [:child, :out]).read\n    File.write(File.join(__dir__, 'children'), started[/(\\d+\\n)+/])\n    \"#{{started[/cannot fork/i]}} #{{(101..256).include?(started.lines.size)}}\""
@@ -345,7 +346,7 @@ fn a_function_that_forks_without_end_meets_a_bound() {
     let mut command = support::hiera_ls(arguments);
     std::fs::create_dir(root.join("home")).unwrap();
     if rustix::process::getuid().is_root() {
-        // Nobody is no other test's user.
+        // No other test of functions runs as the user `nobody` (65534).
         let mut other = std::process::Command::new("setpriv");
         other.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
         other.arg(command.get_program()).args(command.get_args());
@@ -362,7 +363,7 @@ fn a_function_that_forks_without_end_meets_a_bound() {
         return;
     }
     assert_eq!(run.stdout.to_lowercase(), "cannot fork true\n", "{}", run.stderr);
-    // Nor does Puppet make folders of its own in the user's, as it does for users other than root.
+    // Puppet makes folders of its own in the home of users other than root: here it makes none.
     assert_eq!(std::fs::read_dir(root.join("home")).unwrap().count(), 0);
     let children = processes(&root.join("modules/t/lib/puppet/functions/t/children"));
     assert!(children.len() > 100);

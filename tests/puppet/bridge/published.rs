@@ -98,12 +98,13 @@ fn a_store_of_secrets_answers_over_the_network() {
         command.envs(token.map(|token| ("VAULT_TOKEN", token)));
         support::run(&mut command, "")
     };
-    // Without its variable the function fails; no request was made.
+    // The function fails without its variable, `VAULT_TOKEN`, and makes no request.
     let run = ask(&["vault_db"], Some("t0ken"));
     assert_eq!((run.status, requests.load(Ordering::SeqCst)), (Some(2), 0));
     assert!(run.stderr.contains("key not found: \"VAULT_TOKEN\""), "{}", run.stderr);
     let pass = ["--pass-env", "VAULT_TOKEN"];
-    // A secret is not printed unless it is to be revealed, also as a part of another value.
+    // The command prints a secret only with `--reveal-sensitive`, also where the secret is a part
+    // of another value.
     for key in ["vault_db", "vault_db.password", "url"] {
         let run = ask(&[&pass[..], &[key]].concat(), Some("t0ken"));
         assert_eq!(run.status, Some(0), "{}", run.stderr);

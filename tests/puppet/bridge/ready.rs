@@ -27,7 +27,8 @@ impl Ready {
         let name = format!("hiera-ls-ready-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir(&folder).expect("a temporary folder can be made");
-        // Not `support::ruby()`: messages have the source lines that Ruby adds for users.
+        // `support::ruby()` does not fit: the messages must have the source lines that Ruby adds
+        // for users.
         let mut process = support::ruby_with_puppet()
             .arg(support::in_package("tests/puppet/bridge/ready.rb"))
             .arg(folder.join("socket"))

@@ -229,7 +229,7 @@ fn a_backend_of_hiera_3_answers_arrays_and_hashes() {
         let arguments = ["--scope", "scope.json", "--global-hiera-config", "global.yaml"];
         let found = values(&root, &arguments, &keys);
         assert_eq!(found, expected, "{name}");
-        // With other names only, the level stays open, as without the flag.
+        // Where the flag names other backends only, the level stays open, as without the flag.
         for flags in [&["--run-backends=other"][..], &[]] {
             let last = ["--puppet-version", "7", "motd"];
             let all = ["lookup"].iter().chain(flags).chain(&arguments).chain(&last);
@@ -284,11 +284,11 @@ fn the_library_of_hiera_3_is_that_of_the_machine() {
     let arguments = ["--scope", "scope.json", "--global-hiera-config", "global.yaml"];
     let for_8 = [&arguments[..], &["--puppet-version", "8"]].concat();
     assert_eq!(values(&root, &for_8, &["motd", "plain"]), ["\"all\"", "1"]);
-    // Without running anything, Puppet 8 is taken to be without it.
+    // Where nothing runs, hiera-ls assumes that Puppet 8 has no library of Hiera 3.
     let all = ["lookup"].iter().chain(&for_8).chain(&["plain"]);
     let run = support::run(hiera_ls(all).current_dir(&root), "");
     assert!(run.stderr.contains("Hiera 3 is not installed"), "{}", run.stderr);
-    // A Ruby that does not find the library.
+    // This Ruby does not find the library of Hiera 3.
     let ruby = root.join("ruby");
     let hidden = "#!/bin/sh\nexec ruby -I \"$(dirname \"$0\")/hidden\" \"$@\"\n";
     write(
@@ -303,7 +303,7 @@ fn the_library_of_hiera_3_is_that_of_the_machine() {
     let without = [&arguments[..], &["--ruby", ruby.to_str().unwrap()]].concat();
     for key in ["motd", "plain", "below", "nosuch"] {
         let found = values(&root, &without, &[key]);
-        // Puppet 8 words Ruby's error itself.
+        // Puppet 8 has its own words for Ruby's error.
         let words = ["cannot load such file -- hiera", "Hiera 3 is not installed"];
         assert!(words.iter().any(|words| found[0].contains(words)), "{key}: {found:?}");
     }

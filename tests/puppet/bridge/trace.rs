@@ -30,7 +30,8 @@ pub(super) fn traced(root: &Path, arguments: &[&str]) -> (Command, PathBuf) {
     command.args(TRACE_OPTIONS).args(["-y", "-s", "4096", "-e", CALLS, "-o"]);
     command.arg(&trace).arg(env!("CARGO_BIN_EXE_hiera-ls")).args(arguments);
     command.current_dir(root).env("HOME", root.with_extension("home"));
-    // Cargo's libraries, and configurations of git that the home has not.
+    // The program must read neither Cargo's libraries nor configurations of git that its home does
+    // not have.
     for name in ["LD_LIBRARY_PATH", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"] {
         command.env_remove(name);
     }
@@ -68,7 +69,7 @@ fn calls(text: &str) -> Vec<(String, String)> {
 /// Reads the trace of a program that ran in a folder: the programs in the order of their start.
 pub(super) fn read(trace: &Path, folder: &Path) -> Vec<Traced> {
     let calls = calls(&std::fs::read_to_string(trace).expect("strace wrote it"));
-    // A new thread or process may be seen before the call that makes it returns.
+    // The trace may show a new thread or process before the call that makes it returns.
     let makes = ["clone", "fork", "vfork"];
     let parents: BTreeMap<&str, &str> = calls
         .iter()

@@ -129,7 +129,7 @@ fn planted(name: &str) -> PathBuf {
     ] {
         std::os::unix::fs::symlink(outside.join(target), root.join(link)).expect("it is new");
     }
-    // Names by which a repository, its settings and its nodes are found.
+    // A repository, its settings and its nodes are found by files of these names.
     let around = root.parent().expect("it has one");
     for name in ["hiera.yaml", ".hiera-ls.yaml", "metadata.json", "inventory.yaml", "facts.json"] {
         write(around, &[(name, "version: 5\n")]);
@@ -223,7 +223,8 @@ fn nothing_is_started_and_nothing_opened_that_no_config_names() {
             watch_a_change(&mut command, &trace, &root);
         } else {
             let run = support::run(&mut command, "{\"key\":\"k\"}\n");
-            // A lookup of an encrypted value without a key is not settled, and a level is opaque.
+            // All statuses below 4 are right: a lookup of an encrypted value without a key is not
+            // settled, and one level is opaque.
             assert!(run.status.is_some_and(|it| it < 4), "{arguments:?}: {}", run.stderr);
             if arguments.contains(&"--shard") {
                 write(&root, &[(PART, &run.stdout)]);
@@ -241,7 +242,7 @@ fn nothing_is_started_and_nothing_opened_that_no_config_names() {
         let reads = !["rules", "completions", "man"].contains(&arguments[0]);
         let config = root.join("hiera.yaml").display().to_string();
         assert_eq!(opened.contains(&config), reads, "{arguments:?}: {opened:?}");
-        // The user of this flag lets hiera.yaml name keys anywhere.
+        // With `--decrypt` the user lets hiera.yaml name keys anywhere.
         let key = arguments.contains(&"--decrypt").then(|| key.clone());
         let known: Vec<PathBuf> = known.iter().cloned().chain(key).collect();
         assert_eq!(elsewhere(reached, &known), [""; 0], "{arguments:?}");
@@ -327,7 +328,8 @@ fn session(root: &Path, server: &mut Server, agrees: bool) {
     }
     let unanswered: Vec<String> =
         request_methods().into_iter().filter(|it| !requests.answered.contains(it)).collect();
-    // Of commands, which no place has, there is one.
+    // Only the request for commands is left, as a command belongs to no place. The server has one
+    // command.
     assert_eq!(unanswered, ["workspace/executeCommand"], "these requests have never had a result");
     let argument = json!({"uri": uri("data/common.yaml"), "key": "k"});
     let params = json!({"command": "hiera.runBackends", "arguments": [argument]});
@@ -370,7 +372,7 @@ impl Requests {
     /// each member of that.
     fn ask_all(&mut self, server: &mut Server, params: &Value) {
         let mut results: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
-        // Requests about an item, and the request that returns items.
+        // Each pair is a request about an item, and the request that returns such items.
         const OF_ITEMS: [(&str, &str); 4] = [
             ("callHierarchy/incomingCalls", "textDocument/prepareCallHierarchy"),
             ("callHierarchy/outgoingCalls", "textDocument/prepareCallHierarchy"),
@@ -434,13 +436,14 @@ fn ruby_opens_the_files_of_the_named_function_alone() {
             programs.iter().filter(|one| one.program.contains("ruby")).collect();
         let names: Vec<&str> = programs.iter().map(|one| &*one.program).collect();
         let [ruby] = rubies[..] else { panic!("one Ruby: {names:?}") };
-        // Facter, which Puppet asks for the name of the machine, starts some of the system's.
+        // Facter, which Puppet asks for the name of the machine, starts some programs of the
+        // system.
         let is_of_system =
             |name: &&&str| ["/bin/", "/usr/"].iter().any(|folder| name.starts_with(folder));
         assert_eq!(names[1..].iter().find(|name| !is_of_system(name)), None, "{names:?}");
         let expected = FILES.map(str::to_owned);
         assert_eq!(below(&ruby.opened, &root), BTreeSet::from(expected), "{arguments:?}");
-        // Gems of the user are those of the Ruby that the user has chosen.
+        // The gems in the user's home are those of the Ruby that the user has chosen.
         let home = root.with_extension("home");
         let known = [root.clone(), home.join(".local/share/gem"), home.join(".gem")];
         let around = root.parent().expect("it has one");

@@ -187,7 +187,7 @@ fn puppets_verdict(message: &Value) -> Verdict {
     let Some(message) = message.as_str() else {
         return Verdict { messages: Vec::new(), line: None };
     };
-    // The global layer names the key that was looked up when it failed.
+    // A message about the global layer names the key of the lookup that failed.
     let message =
         message.strip_prefix("Lookup of key 'lookup_options' failed: ").unwrap_or(message);
     if message.trim_start().starts_with("The Lookup Configuration at ")
@@ -202,13 +202,13 @@ fn puppets_verdict(message: &Value) -> Verdict {
         messages.sort();
         return Verdict { messages, line: None };
     }
-    // Ruby shows the line of code that failed.
+    // Below its message, Ruby shows the line of code that failed.
     let message = message.lines().next().unwrap_or(message);
     let (words, place) = message.rsplit_once(" (file: ").unwrap_or((message, ""));
     let line =
         place.split_once("line: ").and_then(|(_, line)| line.trim_end_matches(')').parse().ok());
     let words = words.strip_prefix("(<root>/hiera.yaml): ").unwrap_or(words);
-    // An editor wants the place of the mistake, not that where the reader gave up.
+    // An editor needs the place of the mistake, not the place where the reader gave up.
     let words = words.split(" at line ").next().unwrap_or(words);
     let words = words.split(" First defined at ").next().unwrap_or(words).trim_end_matches('.');
     Verdict { messages: vec![words.to_owned()], line }

@@ -97,7 +97,7 @@ fn the_recordings_are_what_puppet_says() {
                 .chain(lines)
                 .map(|line| format!("{line}\n"))
                 .collect();
-            // In one step: the other test may be reading the recording.
+            // The recording is replaced in one step: the other test may be reading it.
             let new = topic.path("new");
             std::fs::write(&new, text).expect("the recording can be written");
             std::fs::rename(&new, topic.path("jsonl")).expect("the recording can be replaced");

@@ -102,7 +102,7 @@ fn recorded_answers_are_puppets() {
     if support::topic_to_record().is_some() {
         let text: String =
             std::iter::once(&header).chain(&lines).map(|line| format!("{line}\n")).collect();
-        // In one step: other tests may be reading the recording.
+        // The recording is replaced in one step: other tests may be reading it.
         let new = in_package(RECORDING).with_extension("new");
         std::fs::write(&new, text).expect("the recording can be written");
         std::fs::rename(&new, in_package(RECORDING)).expect("the recording can be replaced");
@@ -157,7 +157,8 @@ fn corpus_agrees() {
     let root = path("HIERA_LS_CORPUS_ROOT");
     let scopes = read_scopes(&path("HIERA_LS_CORPUS_SCOPES"));
     let (scopes, merges) = match variable("HIERA_LS_CORPUS_NODES").as_deref() {
-        // The whole fleet as it is configured; the merges have been asked of the sample.
+        // The whole fleet is asked with the configured merges only: the sample of nodes has been
+        // asked with every merge.
         Some("all") => (scopes, &questions::EVERY_MERGE[..1]),
         count => {
             let count = count.map_or(20, |count| {

@@ -88,7 +88,7 @@ pub fn of_root_keys(root: &Path, merges: &[Option<&str>]) -> (Vec<Question>, Vec
     let (mut keys, mut unread) = (Vec::new(), Vec::new());
     for file in data_files(root) {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
-        // Like Puppet, only the first document of a file.
+        // Like Puppet, this function reads only the first document of a file.
         match serde_yaml::Deserializer::from_str(&text).next().map(Option::<RootKeys>::deserialize)
         {
             Some(Ok(found)) => keys.extend(found.map(|RootKeys(keys)| keys).unwrap_or_default()),

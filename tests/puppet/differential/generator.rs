@@ -228,8 +228,8 @@ impl Making {
                 values.iter().all(|value| matches!(value, Node::Hash(_) | Node::List(_)));
             let quoted = if *key == "x.y" { "\"x.y\"" } else { key };
             questions.push(Question::new(quoted, None));
-            // A hash merge of a value that is no hash is an error, and one case of that is as good
-            // as many.
+            // A hash merge of a value that is no hash is an error, and few cases of this error are
+            // enough.
             let usual = if all_hashes || self.random.one_in(10) { "hash" } else { "unique" };
             for merge in [usual, "deep"] {
                 questions.push(Question::new(quoted, Some(merge.into())));

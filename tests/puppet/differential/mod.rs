@@ -50,8 +50,8 @@ fn random_repositories_give_puppets_answers() {
         let expected = puppet.ask_all_in_time(&trees);
         for ((scenario, tree), expected) in scenarios.iter().zip(&trees).zip(&expected) {
             let answers = tree.ask_hiera_ls(oracle_puppet());
-            // Puppet looks each key up as often as it is asked for: a few keys that name each other
-            // can keep it busy for hours.
+            // Puppet looks up a key again for each token that asks for the key: a few keys that
+            // name each other can keep Puppet busy for hours.
             let Ok(expected) = expected else {
                 tally.unanswered += 1;
                 continue;
@@ -62,15 +62,16 @@ fn random_repositories_give_puppets_answers() {
             {
                 let mut agreement = compare(expected, answer);
                 if agreement == Agreement::Different {
-                    // A knockout of Puppet's empties strings and lists in place, those of the file
-                    // that it keeps in memory, too. The answer that counts is that of a Puppet that
-                    // is asked nothing else.
+                    // A knockout in Puppet empties strings and lists in place, also those of a file
+                    // that Puppet keeps in memory. Only the answer of a Puppet that is asked
+                    // nothing else counts.
                     let alone = Scenario { questions: vec![question.clone()], ..scenario.clone() };
                     let (expected, answer) = both(&alone, &dir.join("alone"), &mut puppet);
                     agreement = compare(&expected, &answer);
                     tally.after_effects += usize::from(agreement != Agreement::Different);
-                    // The documented difference on a file that two locations name: both have the
-                    // same strings, so that one sees what the knockout of the other has emptied.
+                    // A documented difference concerns a file that two locations name. Puppet
+                    // shares the strings of both locations: a knockout in one location empties the
+                    // strings of the other.
                     if agreement == Agreement::Different {
                         let mut copies = Puppet::start_with(&["--copies"]);
                         let (expected, answer) = both(&alone, &dir.join("alone"), &mut copies);
@@ -145,7 +146,7 @@ fn scenarios_are_shrunk() {
         let scenario = generator::scenario(seed);
         drop(std::fs::remove_dir_all(&dir));
         let all = scenario.write(&dir).ask_hiera_ls(PuppetVersion::of_major(7));
-        // A long text may show all that there is.
+        // A long text may show everything that the scenario has, so that nothing could be removed.
         let short = |answer: &Value| answer["value"].as_str().is_some_and(|text| text.len() < 12);
         let mut answered = all.iter().zip(&scenario.questions).filter(|(answer, _)| short(answer));
         let Some((expected, question)) = answered.next_back() else { continue };
@@ -196,8 +197,7 @@ impl Tally {
 
     fn words(&mut self, expected: &Value, answer: &Value, name: &str) {
         self.other_words += 1;
-        // Similar messages are counted together: those that differ only in quoted names and
-        // numbers.
+        // Messages that differ only in quoted names and numbers are counted together.
         let kind: String = expected["error"]
             .as_str()
             .unwrap_or_default()

@@ -88,7 +88,8 @@ fn entry(making: &mut Making, module: Option<&str>) -> Value {
     if making.random.one_in(8) {
         let name = if making.random.one_in(2) { "Sensitive" } else { making.random.pick(TYPES) };
         let given = match name {
-            // Only for a module: see the documented difference on a type in a list.
+            // Only the options of a module get a type in a list: see the documented difference on a
+            // type in a list.
             "Array" if module.is_some() => json!(["Array", true]),
             name if module.is_some() && making.random.one_in(3) => json!([name]),
             name => json!(name),

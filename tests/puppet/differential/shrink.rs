@@ -46,7 +46,7 @@ fn candidate(scenario: &Scenario, n: usize) -> Option<Scenario> {
     for (index, (_, content)) in scenario.files.iter().enumerate() {
         let lines: Vec<&str> = content.lines().collect();
         for (line, text) in lines.iter().enumerate() {
-            // Without these a config means something else altogether.
+            // Without these lines a config means something else altogether.
             if text.starts_with("version") || text.starts_with("hierarchy") {
                 continue;
             }

@@ -120,7 +120,7 @@ fn puppet_explains_as_recorded_and_so_does_hiera_ls_live() {
         let text: String =
             std::iter::once(header).chain(recorded).map(|line| format!("{line}\n")).collect();
         let path = in_package(OWN).join("recorded.jsonl");
-        // In one step: the other test may be reading the recording.
+        // The recording is replaced in one step: the other test may be reading it.
         std::fs::write(path.with_extension("new"), text).expect("the recording can be written");
         std::fs::rename(path.with_extension("new"), path).expect("the recording can be replaced");
     } else {
@@ -217,7 +217,7 @@ fn hiera_ls(tree: &Written<'_>, asked: &[&Question], puppet: PuppetVersion) -> V
 pub fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question) -> Explained {
     let mut request = LookupRequest { names: keys(question), ..LookupRequest::default() };
     match question.merge.as_ref().and_then(Value::as_str) {
-        // The command turns its flags into these.
+        // The command `puppet lookup` turns its flags into these options.
         Some("deep") => {
             let deep = json!({"strategy": "deep", "sort_merged_arrays": false, "merge_hash_arrays": false});
             request.set_merge(&from_json(&deep));
@@ -230,7 +230,7 @@ pub fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question)
     request.default_value = more("default").map(HieraValue::from_argument);
     let subject =
         if question.more.contains_key("options") { Subject::Options } else { Subject::Lookup };
-    // A new resolver explains the assembly of its options.
+    // The resolver is new, so that it explains the assembly of its options.
     let explanation = Resolver::new(context.clone()).explain(&request, subject);
     match explanation.answer {
         Err(error) if !error.is_lookup_error() => Explained {
@@ -286,7 +286,7 @@ fn from_puppet(tree: &Written<'_>, as_json: &Value, as_text: &Value) -> Explaine
     let text = |answer: &Value, name: &str| {
         tree.without_real_paths(answer[name].as_str().unwrap_or_default())
     };
-    // The command adds a line end to its output where there is none.
+    // The command `puppet lookup` adds a line end to output that has none.
     let mut json = text(as_json, "out").trim_end_matches('\n').to_owned();
     if as_json["exit"] != as_text["exit"] {
         json = text(as_json, "error"); // of values that JSON has no words for

@@ -65,7 +65,7 @@ fn random_globs_are_rubys() {
     let hits = answers.iter().filter(|found| !found.is_empty()).count();
     println!("{} patterns, {hits} with results, {differences} different", patterns.len());
     assert_eq!(differences, 0, "seed {seed}");
-    // A share of them, as in a plain run, may have fewer.
+    // A plain run asks about a share of the patterns, of which fewer may have results.
     let is_whole = patterns.len() >= 1_000;
     assert!(!is_whole || hits > patterns.len() / 5, "the patterns test too little");
 }
@@ -177,7 +177,7 @@ fn random_pattern(random: &mut Random) -> String {
 }
 
 fn random_piece(random: &mut Random, depth: usize) -> String {
-    // No lone dot: two of them would be `..`, which callers fold and this test does not.
+    // The list has no lone dot: two dots would be `..`, which callers fold and this test does not.
     let fixed = [
         "*", "*", "*", "**", "?", "a", "b", ".yaml", ".*", "[ab]", "[^a]", "[!b]", "[a-z]",
         "[z-a]", "[]", "[!]", "[a", "]", "[]a]", "[a/b]", "[\\]a]", "[-a]", "[a-]", "[a-b-]",

@@ -247,8 +247,8 @@ fn own_reader(one: &ReaderCall, manifest: &Manifest, text: &str) -> String {
     let squeezed = |excerpt: &Option<hiera_ls::manifest::model::Excerpt>| {
         excerpt.as_ref().map_or("-".to_owned(), |excerpt| squeeze(&excerpt.text))
     };
-    // The strategy of `hiera_array` and its like is no argument; an argument that may be options is
-    // a type for Puppet's tree.
+    // The strategy of functions such as `hiera_array` is no argument. In Puppet's tree, an argument
+    // that may be options is a type.
     let merge = one.merge.as_ref().filter(|merge| {
         one.function.own_strategy().is_none()
             && !(merge.strategy == AskedStrategy::Unknown

@@ -226,8 +226,8 @@ fn odd_merge(random: &mut Random) -> Value {
             "overwrite_arrays",
         ]);
         let kind = Kind { prefixes: &["--"], random_size: 2, sensitive: false };
-        // Only `deep` refuses a prefix that is no string; the others do odd things with it that are
-        // not followed here.
+        // Only `deep` refuses a prefix that is no string. The other strategies do odd things with
+        // such a prefix, which are not followed here.
         let value = if option == "knockout_prefix" && name != "deep" {
             "--".into()
         } else {

@@ -96,7 +96,7 @@ fn recorded_parameters_bear_findings_out() {
             let error = answer["error"].as_str().unwrap();
             error.contains("Could not find class") || error.contains("Unacceptable location")
         } else if finds.contains(" info") {
-            // Another value is taken.
+            // Puppet takes another value than the one that the finding is about.
             answer.get("error").is_none()
         } else if finds.contains("parameter-type") || finds.contains("unwrapped-secret") {
             answer["error"].as_str().unwrap().contains("parameter 'x' ")

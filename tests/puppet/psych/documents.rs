@@ -65,7 +65,8 @@ fn sound(text: &str, tree: &Tree) {
     }
     for node in tree.nodes.iter().filter(|_| tree.problems.is_empty()) {
         let NodeKind::Scalar { text: decoded, .. } = &node.kind else { continue };
-        // A letter is written as itself or as an escape, and found again from there.
+        // The text has each letter as the letter itself or as an escape, and the source map leads
+        // from the letter to that place.
         let written = scalar::SourceMap::from_node(text, node);
         for (at, c) in decoded.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
             let offset = written.source_offset(at);
@@ -600,7 +601,8 @@ fn named_cases() {
             ]);
         }
     }
-    // A control character counts when libyaml reads the piece of input that holds it.
+    // libyaml refuses a control character when it reads the piece of input that holds the
+    // character.
     for length in [16_360, 16_378, 16_379, 16_380, 16_384, 16_390, 40_000] {
         for start in ["k: [\n", "k: 1\n---\n", "k: %\n"] {
             texts.push(format!("{start}#{}\n\u{1}", "x".repeat(length)));

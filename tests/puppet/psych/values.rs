@@ -51,12 +51,12 @@ pub fn check(texts: &[String]) {
 /// write.
 fn is_known(text: &str, theirs: &Value) -> bool {
     let error = theirs["error"].as_str().unwrap_or_default();
-    // An anchor on a mapping that a tag makes a string: Psych forgets the anchor. In hiera-ls the
-    // alias has the mapping's value.
+    // Psych forgets the anchor of a mapping that a tag makes a string. In hiera-ls the alias has
+    // the mapping's value.
     let forgotten =
         error.starts_with("Unknown alias") && text.contains("str") && text.contains('&');
-    // A merge key that names a hash around it: Psych merges the entries of that hash that it has
-    // read so far. In hiera-ls that is a cycle.
+    // For a merge key that names a hash around it, Psych merges the entries of that hash that it
+    // has read so far. In hiera-ls such a merge key is a cycle.
     let around = text.contains("<<") && text.contains('*') && theirs.get("value").is_some();
     forgotten || around
 }
@@ -65,7 +65,7 @@ fn is_known(text: &str, theirs: &Value) -> bool {
 fn meaning(text: &str) -> Value {
     let data = DataFile::read_whole(&yaml::parse(text), text, FileId::new(0), DataFormat::Yaml);
     match data.refusal() {
-        // Errors about the text itself are compared with the events.
+        // The comparison of events checks the errors about the text itself.
         Some(_) if yaml::refusal_error(text).is_some() => json!({"error": "syntax"}),
         Some(message) => json!({"error": message.to_string()}),
         None => json!({"value": data.root_value().as_ref().map_or(Value::Null, encode)}),

@@ -71,7 +71,8 @@ fn forced(before: &Path, after: &Path, versions: [u8; 2]) -> BTreeSet<Answer> {
             open(vec![root], &settings(major), Vec::new(), &OsFs).workspace.snapshot()
         })
         .collect();
-    // A version may pass a module over, and its keys: they are asked for all the same.
+    // A version may pass over a module and the keys of the module: these keys are looked up all the
+    // same.
     let keys: BTreeSet<&Arc<str>> = snapshots.iter().flat_map(|it| it.keys().keys()).collect();
     let answers: Vec<BTreeMap<Answer, Result<Option<PuppetValue>, ()>>> =
         snapshots.iter().map(|snapshot| all_answers(snapshot, &keys)).collect();

@@ -192,7 +192,8 @@ impl Written<'_> {
     /// The tree as hiera-ls reads it.
     pub fn workspace(&self, puppet: PuppetVersion) -> Workspace {
         let root = FilePath::new(&self.environment().to_string_lossy());
-        // As the oracle's: without a config of the scenario, Puppet's defaults are the global layer's.
+        // The path is the oracle's: without a config of the scenario, the global layer has Puppet's
+        // defaults.
         let without = || format!("{}/no-global-layer/hiera.yaml", root.as_str());
         let global = self.global_config().unwrap_or_else(without);
         let config = WorkspaceConfig {

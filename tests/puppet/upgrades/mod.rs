@@ -189,7 +189,7 @@ fn converted_configs_answer_as_the_puppet_of_another_version() {
         let asked = one.after.questions.iter().zip(before).zip(after).zip(given);
         for (((question, before), after), given) in asked {
             answers += 1;
-            // A config that a version refuses has no value before.
+            // A config that a version refuses gives no value before the change.
             let is_same =
                 before["error"].is_string() || compare(&before, &after) != Agreement::Different;
             let is_puppets = compare(&after, &given) != Agreement::Different;

@@ -26,7 +26,7 @@ const LEVELS: [(&str, &str); 11] = [
     ("Os", "path: 'os/%{facts.os.family}.yaml'"),
     ("Tiers", "mapped_paths: [tiers, tier, 'tiers/%{tier}.yaml']"),
     ("Environment", "path: 'environments/%{environment}.yaml'"),
-    // The nodes of the other site read one of these files twice.
+    // The nodes of each site may read one of these files twice.
     ("Sites", "paths: [east/common.yaml, west/common.yaml]"),
     ("Modules", "glob: 'common/modules/*.yaml'"),
     ("Again", "path: common/common.yaml"),
@@ -40,7 +40,8 @@ pub(super) fn random_repository(random: &mut Random) -> Vec<(String, String)> {
     let is_old = random.one_in(8);
     add("hiera.yaml", if is_old { old_config(random) } else { config(random) });
     add("manifests/site.pp", calls(random));
-    // Some repositories have the scopes of their nodes, in others names tell what is known.
+    // Some repositories hold the scopes of their nodes. In the others, names tell what is known of
+    // the nodes.
     if random.one_in(3) {
         add(".hiera-ls.yaml", "nodes: {sources: [scopes/*.json]}\n".into());
         for site in SITES {

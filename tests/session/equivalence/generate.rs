@@ -14,7 +14,8 @@ const CONFIGS: &[&str] = &[
     "version: 5\nhierarchy:\n- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}\n- {name: Role, path: 'roles/%{role}.yaml'}\n- {name: Common, path: common.yaml}\n",
     "---\nversion: 5\ndefaults:\n  datadir: data\n  data_hash: yaml_data\nhierarchy:\n  - name: Node\n    path: nodes/%{trusted.certname}.yaml\n  - name: Exported\n    data_hash: json_data\n    path: export.json\n  - name: Rest\n    glob: '*.yaml'\n",
     "version: 5\nhierarchy:\n- name: All\n  paths: [common.yaml, roles/web.yaml, roles/db.yaml, nodes/n1.yaml]\n",
-    // One file in two formats, and formats that the names of files do not tell.
+    // The next configs read one file in two formats, and in formats that the names of files do not
+    // tell.
     "version: 5\nhierarchy:\n- {name: Export as YAML, path: export.json}\n- {name: Export, path: export.json, data_hash: json_data}\n- {name: Role as JSON, path: roles/web.yaml, data_hash: json_data}\n- {name: Role, path: roles/web.yaml}\n- {name: Common, path: common.yaml}\n",
     "version: 5\nhierarchy:\n- {name: Settings, path: settings.conf, data_hash: hocon_data}\n- {name: Settings as YAML, path: settings.conf}\n- {name: Common as HOCON, path: common.yaml, data_hash: hocon_data}\n- {name: Common, path: common.yaml}\n",
 ];
@@ -272,14 +273,14 @@ fn json(random: &mut Random) -> String {
 fn text(random: &mut Random) -> String {
     let mut text = String::from(random.pick(&["---\n", "", "---\n", "", "%YAML 1.1\n---\n"]));
     for _ in 0..random.below(9) {
-        // Most entries are good ones: in a file that is broken throughout nothing can go wrong.
+        // Most entries are good ones: a file that is broken throughout can show no fault.
         let entry =
             if random.one_in(3) { random.pick(ENTRIES) } else { random.pick(&ENTRIES[..GOOD]) };
         text.push_str(&filled(random, entry));
     }
     if random.one_in(5) {
-        // So long that the version on disk is read in parts, and the opened text counts as an edit
-        // of it.
+        // The text is so long that the version on disk is read in parts, and that the opened text
+        // counts as an edit of that version.
         let _ = writeln!(text, "# {}", "long ".repeat(2_000));
         let entry = random.pick(&ENTRIES[..GOOD]);
         text.push_str(&filled(random, entry));
@@ -293,7 +294,7 @@ fn text(random: &mut Random) -> String {
 fn filled(random: &mut Random, entry: &str) -> String {
     let (key, other) = (random.pick(KEYS), random.pick(KEYS));
     let plain = |key: &str| key.trim_matches('\'').to_owned();
-    // In a token there is no room for quotes.
+    // A token has no room for the quotes of a key.
     let other = if entry.contains("('L") || entry.contains("(\"L") {
         plain(other)
     } else {
@@ -326,7 +327,7 @@ pub fn step(random: &mut Random, session: &Session) -> Step {
     let path = match (open.keys().last(), random.below(8)) {
         (Some(_), 0..=5) => random.pick(&open.keys().collect::<Vec<_>>()).to_string(),
         _ => {
-            // The facts of nodes count as they are on disk.
+            // The facts of nodes count as they are on disk: no step edits their files.
             let is_edited = |path: &&&str| {
                 let is_read = |ending: &&str| path.ends_with(ending);
                 ["yaml", ".json", ".conf", ".pp"].iter().any(is_read) && !path.contains("facts/")
@@ -422,7 +423,7 @@ fn edits(random: &mut Random, path: &str, text: &str) -> Vec<Edit> {
         2 if target > start => vec![insert(target, line), delete],
         2 => vec![delete, insert(target, line)],
         3 => {
-            // A whole block of lines goes, or comes twice.
+            // The edit removes a whole block of lines, or repeats the block.
             let (from, to) = (start.min(target), start.max(target));
             let again = if random.one_in(2) { text[from..to].repeat(2) } else { String::new() };
             vec![Edit { start: from, end: to, insert: again }]
@@ -440,7 +441,7 @@ fn edits(random: &mut Random, path: &str, text: &str) -> Vec<Edit> {
             insert: "\r\n".into(),
         }],
         8 => {
-            // The key is another.
+            // The line gets another key.
             let end = line.find(':').unwrap_or(0);
             vec![Edit { start, end: start + end, insert: (random.pick(KEYS)).to_owned() }]
         }

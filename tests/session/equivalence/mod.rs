@@ -123,8 +123,8 @@ fn the_index_knows_what_looking_into_files_tells() {
     let owned = |files: &[(&str, &str)]| {
         files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
     };
-    // Some keys are in a file only as one of two levels reads it, or in one that no pattern stands
-    // for.
+    // Some of these keys are in a file only as one of two levels reads the file. Others are in a
+    // file that no pattern stands for.
     repos.push(owned(&[
         (
             "hiera.yaml",

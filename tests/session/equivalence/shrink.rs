@@ -17,8 +17,8 @@ pub fn shrunk(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
         }
         better
     };
-    // Whole steps first, then files, then lines and the text that is inserted; until nothing more
-    // can go.
+    // The loop removes whole steps first, then files, then lines and inserted text, until nothing
+    // more can be removed.
     loop {
         let mut smaller = false;
         let mut at = 0;

@@ -93,8 +93,8 @@ pub fn compare(snapshot: &Snapshot) -> (usize, Option<String>) {
         let unindexed = Unindexed(view);
         let mut scopes: Vec<Arc<Scope>> =
             snapshot.files().map(|file| snapshot.scope_for(environment, &file.path)).collect();
-        // A node that lacks all variables, which stand for nothing in a path, and one that leads
-        // elsewhere.
+        // One node lacks all variables, which then stand for nothing in a path. The variable `x` of
+        // the other nodes leads elsewhere.
         for value in [None, Some(".."), Some("/repo/data")] {
             scopes.push(Arc::new(Scope::new_closed(
                 "bare",

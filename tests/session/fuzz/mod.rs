@@ -32,7 +32,8 @@ fn seeds(target: &Target) -> Vec<String> {
         }
     }
     texts.retain(|text| text.len() <= mutate::MAX_TEXT);
-    // Folders are listed in any order; a seed means the same run everywhere.
+    // The system lists folders in any order: with sorted texts, a seed means the same run
+    // everywhere.
     texts.sort();
     texts
 }

@@ -110,7 +110,7 @@ fn edits(text: &str) {
 fn messages(text: &str) {
     let mut server = Server::initialized(None);
     if let Some(stdin) = server.stdin.as_mut() {
-        // It may have ended already.
+        // The server may have ended already.
         let _ = std::io::Write::write_all(stdin, &[text.as_bytes(), &ping("p")].concat());
     }
     drop(server.stdin.take());

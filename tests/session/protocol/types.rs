@@ -128,7 +128,7 @@ fn calls_of(recording: &str) -> Vec<String> {
             }
         }
         let asked = id.and_then(|id| methods.get(&(!is_servers, id)));
-        // A test may ask for nonsense; the server's messages are those of the protocol.
+        // A test may send nonsense: only the messages of the server must follow the protocol.
         match (method, asked) {
             (Some("$/progress"), _) if is_servers => {
                 let params = &message["params"];
@@ -166,7 +166,7 @@ fn call(function: &str, method: &str, value: Option<&Value>) -> String {
 fn refused_by(folder: &Path, version: &str, calls: &BTreeSet<String>) -> String {
     let mut source = PRELUDE.replace("VERSION", version);
     for call in REFUSED {
-        // The compiler reports the line where the next one has no error.
+        // The compiler reports this directive where the line after it has no error.
         let _ = writeln!(source, "// @ts-expect-error\n{call};");
     }
     for call in calls {

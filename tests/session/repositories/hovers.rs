@@ -39,7 +39,8 @@ struct Alternative {
 /// Returns the lists of alternatives of a hover.
 fn alternatives(text: &str) -> Vec<Vec<Alternative>> {
     let mut lists: Vec<Vec<Alternative>> = Vec::new();
-    // The number of the list that lines of each indentation continue.
+    // The map has, for each indentation, the number of the list that lines of this indentation
+    // continue.
     let mut open: BTreeMap<usize, usize> = BTreeMap::new();
     for line in text.lines() {
         let depth = line.len() - line.trim_start().len();

@@ -208,7 +208,7 @@ fn variables(case: &Case) -> Vec<String> {
             let value = print::print_inline(&value, &PrintOptions::default());
             Some(format!("{variable} = {value}, {source}"))
         };
-        // Of one whose facts are all known, the variables are those of its scope.
+        // For a node whose facts are all known, the variables are those of the node's scope.
         let mut names: Vec<&str> = node.told.iter().map(|(name, _)| &**name).collect();
         if !node.scope.open {
             names = node.scope.known_variables().map(|(name, _)| name).collect();

@@ -101,7 +101,7 @@ fn all_hosts_of_specs_have_their_role_site_and_variant() {
     let mut expected = Vec::new();
     for (number, site) in SITES.iter().cycle().take(40).enumerate() {
         let (role, variant) = (ROLES[number / 8], VARIANTS[number / 4 % 2]);
-        // The name says nothing about them.
+        // The name of the host says nothing about role, site and variant.
         let name = format!("host{number:02}.example.net");
         fs.write(
             &format!("/repo/spec/hosts/{name}_spec.rb"),

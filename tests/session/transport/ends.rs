@@ -113,7 +113,8 @@ fn write_accepted(mut pipe: impl std::io::Write + std::os::fd::AsFd, mut bytes: 
 #[cfg(unix)]
 #[test]
 fn a_client_that_ends_its_input_and_reads_no_answer_ends_the_server() {
-    // Few answers wait for the output; or so many that the input is not read to its end.
+    // With few requests, answers wait for the output. With many requests, the server does not read
+    // the input to its end.
     let end = |requests: usize| {
         let mut server = running();
         let pings: Vec<u8> = (0..requests).flat_map(|n| ping(&format!("{n:05}"))).collect();
@@ -164,7 +165,7 @@ fn no_room_for_threads_is_a_failure_with_a_word() {
             limited.args(["-c", &script, env!("CARGO_BIN_EXE_hiera-ls")]);
             limited.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/control-repo"));
             let mut server = Server::spawn(limited.stdin(Stdio::piped()));
-            // The server reads this where it could start after all, and ends.
+            // A server that could start after all reads this message, and ends.
             let stdin = server.stdin.as_mut().expect("it is a pipe");
             let _ = std::io::Write::write_all(stdin, &method("exit"));
             drop(server.stdin.take());

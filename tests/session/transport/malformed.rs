@@ -230,7 +230,7 @@ fn requests() -> Vec<Row> {
             &["-32600 1"],
         ),
         (r#"{"jsonrpc":"2.0","id":1,"method":"textDocument/didOpen","params":{}}"#, &["-32600 1"]),
-        // Requests that a server need not know.
+        // A server need not know these requests.
         (r#"{"jsonrpc":"2.0","id":1,"method":"$/foo"}"#, &["-32601 1"]),
         (r#"{"jsonrpc":"2.0","id":"a","method":"$/foo","params":{}}"#, &["-32601 \"a\""]),
         (r#"{"jsonrpc":"2.0","id":1,"method":"$/cancelRequest","params":{"id":1}}"#, &["-32601 1"]),
@@ -247,7 +247,7 @@ fn requests() -> Vec<Row> {
         (r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{}}"#, &[]),
         (r#"{"jsonrpc":"2.0","method":"textDocument/didChange","params":null}"#, &[]),
         (r#"{"jsonrpc":"2.0","method":"textDocument/didClose"}"#, &[]),
-        // Nor have responses, even to requests that were never made.
+        // Responses have no answer either, not even responses to requests that were never made.
         (r#"{"jsonrpc":"2.0","id":99,"result":null}"#, &[]),
         (r#"{"jsonrpc":"2.0","id":99,"result":1,"error":{"code":1,"message":"x"}}"#, &[]),
         (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#, &[]),

@@ -78,7 +78,7 @@ fn end_orphans(running: &BTreeSet<i32>) {
         if orphans.is_empty() {
             return;
         }
-        // Children of these become orphans when these are gone.
+        // The children of these orphans become orphans when their parents are gone.
         for orphan in orphans.into_iter().filter_map(Pid::from_raw) {
             let _ = kill_process(orphan, Signal::KILL);
             let _ = waitpid(Some(orphan), WaitOptions::empty());

@@ -279,7 +279,7 @@ impl Session<'_> {
 
     /// Makes backends of Hiera 3 known. Errors: Puppet's, inside those of the process.
     fn try_prepare(&self, hiera3: &Hiera3) -> Result<Result<(), LookupError>, String> {
-        // Otherwise `open` would send the previous backends to a new process.
+        // The previous backends are forgotten: otherwise `open` would send them to a new process.
         *self.hiera3.borrow_mut() = None;
         self.open()?;
         let params = wire::encode_hiera3(hiera3);

@@ -264,7 +264,7 @@ fn give_up_limits() {
         CapabilitySet, capabilities, remove_capability_from_bounding_set, set_capabilities,
     };
     let right = CapabilitySet::SYS_RESOURCE;
-    // Where the thread may not change this, it does not have the right either.
+    // A thread that may not change the bounding set does not have the right either.
     let _ = remove_capability_from_bounding_set(right);
     if let Ok(mut sets) = capabilities(None) {
         sets.inheritable.remove(right);

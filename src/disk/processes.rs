@@ -30,7 +30,8 @@ pub fn processes() -> Vec<ProcessEntry> {
     numbers
         .filter_map(|number| {
             let status = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-            // The program's name stands in brackets and may hold some; the state is behind it.
+            // The program's name stands in brackets and may hold brackets itself; the state is
+            // behind the name.
             let parent = status.rsplit_once(')')?.1.split(' ').nth(2)?.parse().ok()?;
             Some(ProcessEntry { number, parent })
         })

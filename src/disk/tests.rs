@@ -34,8 +34,9 @@ fn a_walk_goes_as_deep_as_it_may() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_longer_than_its_metadata_is_read_up_to_the_limit() {
-    // Their length is 0 to the system. The second one's content is as long as the address
-    // space, is read in steps of eight bytes only, and not every system lets a process read it.
+    // The system gives these files a length of 0. The content of `pagemap` is as long as the
+    // address space, is read in steps of eight bytes only, and not every system lets a process read
+    // it.
     for (name, limit) in [("status", 63), ("pagemap", 4095)] {
         let path = FilePath::new(&format!("/proc/self/{name}"));
         if name == "pagemap" && std::fs::File::open(path.as_str()).is_err() {

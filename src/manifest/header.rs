@@ -135,7 +135,7 @@ fn is_expression(view: &View<'_>, tokens: Tokens) -> bool {
             Kind::Name if matches!(view.word_text(at), "and" | "or" | "in") => {
                 after_operand = false
             }
-            // A statement, with blocks of others.
+            // The tokens are a statement with blocks of other statements.
             Kind::Name if matches!(view.word_text(at), "if" | "unless" | "case") => return true,
             Kind::Name
             | Kind::Reference

@@ -384,7 +384,8 @@ impl<'t> Lexer<'t> {
         self.at = start + tag.length;
         let first_line =
             self.behind_heredocs.unwrap_or_else(|| (self.line_end() + 1).min(self.end));
-        // Also behind a heredoc without an end, so that no other one of the line seeks the line end.
+        // The line end is recorded also for a heredoc without an end, so that no other heredoc of
+        // the line searches for it.
         self.behind_heredocs = Some(first_line);
         let ends =
             self.heredoc_ends.get_or_insert_with(|| Rc::new(HeredocEnds::new(self.text))).clone();

@@ -90,7 +90,7 @@ fn required(statement: &[Token]) -> Option<Load> {
         return (!texts.is_empty()).then(|| Load::Relative(texts.join("/")));
     }
     if is_from_file {
-        // The file itself stands for a folder there.
+        // In a path from `__FILE__` the file itself stands for a folder.
         return Some(Load::Relative(texts.first()?.strip_prefix("../")?.to_owned()));
     }
     let name = texts.last()?;

@@ -80,7 +80,7 @@ fn parse_name(view: &View<'_>, tokens: Tokens) -> Option<NodeName> {
             }
         }
     }
-    // `a.example.net` without quotes.
+    // The name may be written without quotes: `a.example.net`.
     let dotted = tokens
         .clone()
         .all(|at| matches!(view.kind(at), Some(Kind::Name | Kind::Number | Kind::Dot)));

@@ -98,7 +98,7 @@ impl Walker<'_> {
         reader.keys = self.parse_keys(view, first);
         match arguments.get(1).map(|second| (second, view.parse_pairs(second))) {
             Some((_, Some(options))) => return self.read_options(view, &options, reader),
-            // Either a type or options: only its value decides.
+            // The second argument is either a type or options: only its value decides.
             Some((second, None)) if arguments.len() == 2 && !begins_type(view, second) => {
                 reader.merge = view
                     .argument_range(second)

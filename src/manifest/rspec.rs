@@ -231,7 +231,7 @@ fn read_let(body: &[Token], at: usize) -> Option<(&str, &[Token], usize)> {
 
 fn set_variable(variant: &mut Variant, name: &str, value: &[Token]) {
     match name {
-        // A computed name is none.
+        // A computed name counts as no name.
         "node" => variant.name = literal_text(value).unwrap_or_default(),
         "environment" => variant.environment = literal_text(value),
         _ => {

@@ -94,7 +94,7 @@ impl AgeFilter {
         let mut members = read.map_err(|error| error.to_string())?;
         let time = members.remove(TIME);
         let time = time.and_then(|time| text_in(&time));
-        // Both are in UTC and of one form, so that their texts have the order of their times.
+        // Both times are in UTC and of one form, so that their texts have the order of the times.
         if time.is_some_and(|time| time.get(..SECONDS_LENGTH).is_some_and(|it| it < &*self.oldest))
         {
             self.old.count += 1;

@@ -278,7 +278,7 @@ impl Connection<'_> {
             }
             400 if self.config.query.is_some() => {
                 let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                // Before the condition there is a line of the query's own.
+                // The query has a line of its own before the condition.
                 let place = if text.starts_with("PQL") { ", whose first line is 2" } else { "" };
                 format!("{url} refuses the condition of `nodes.puppetdb.query`{place}: {text}")
             }
@@ -324,7 +324,7 @@ impl Connection<'_> {
                 let hint = if url.starts_with("http:") { "; perhaps it is https" } else { "" };
                 format!("{url} does not speak HTTP{hint}")
             }
-            // The rest of the text is gone.
+            // The rest of the compressed text is missing.
             ureq::Error::Decompress(_, error) => self.failure(ureq::Error::from(error), count),
             other => format!("{url} cannot be asked: {other}"),
         }
@@ -356,7 +356,7 @@ impl Connection<'_> {
                 }),
                 _,
             ) => {
-                // They are written as rustls names their kinds: `DnsName("localhost")`.
+                // rustls writes each name with its kind: `DnsName("localhost")`.
                 let names: Vec<String> = presented
                     .iter()
                     .map(|text| text.split('"').nth(1).unwrap_or(text).to_owned())

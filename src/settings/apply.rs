@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn defaults_of_the_schema_are_those_of_the_program() {
-        // A default of these is put in place where the setting is used.
+        // The defaults of these settings are put in place where the settings are used.
         const LATER: [&str; 3] = ["environment", "nodes.puppetdb.timeout", "runBackends.timeout"];
         let usual = Settings::default();
         let mut applied = 0;

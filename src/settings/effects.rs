@@ -233,7 +233,7 @@ nodes: {sources: ['facts/*.json'], default: web03}
         fs.write("/repo/.hiera-ls.yaml", "pathMappings: {/srv/data: hieradata}\n");
         fs.write("/repo/environments/production/hiera.yaml", config);
         fs.write("/repo/environments/test/hiera.yaml", config);
-        // The file of an environment may lead anywhere in the workspace.
+        // The settings file of an environment may map paths to any place in the workspace.
         let own = "pathMappings: {/srv/data: ../../test_data}\n";
         fs.write("/repo/environments/test/.hiera-ls.yaml", own);
         fs.write("/repo/hieradata/common.yaml", "a: 1\n");

@@ -520,7 +520,7 @@ mod tests {
             &[
                 ("/code/environments/production/modules/ntp/hiera.yaml", "version: 5\n"),
                 ("/code/environments/production/modules/ntp/.hiera-ls.yaml", wrong),
-                // A module by the settings of its environment, which are read first.
+                // `parts/web` is a module by the settings of its environment, which are read first.
                 ("/code/environments/test/.hiera-ls.yaml", "modulePath: [parts]\n"),
                 ("/code/environments/test/parts/web/hiera.yaml", "version: 5\n"),
                 ("/code/environments/test/parts/web/.hiera-ls.yaml", wrong),

@@ -178,8 +178,8 @@ impl Text {
             return finder.find_iter(self.to_str().as_bytes()).map(|at| at as u32).collect();
         };
         let mut found = Vec::new();
-        // The end of the text before a piece: too short for a word, so that one begins in it and ends
-        // in the piece.
+        // The seam begins with the end of the text before a piece. That end is too short for a
+        // word, so that a word that begins in it ends in the piece.
         let (mut end, mut seam) = (0, Vec::new());
         let kept = word.len().saturating_sub(1);
         for piece in rope.chunks().map(str::as_bytes) {
@@ -216,7 +216,7 @@ impl Text {
         }
         let (start, end) =
             (self.start_of_line(line as usize), self.start_of_line(line as usize + 1));
-        // A line may be long, its end is not.
+        // A line may be long, but its line end is short.
         let tail = self.slice(TextRange::from_usize(end.saturating_sub(2).max(start)..end));
         let line_end = tail.len() - tail.trim_end_matches(['\n', '\r']).len();
         Some(TextRange::from_usize(start..end - line_end))

@@ -70,7 +70,7 @@ pub fn escape_markdown(text: &str) -> String {
     let mut in_word = false;
     while let Some((at, c)) = chars.next() {
         let is_markup = match c {
-            // Within a word it is a letter.
+            // Within a word an underscore is a letter.
             '_' => !(in_word && chars.peek().is_some_and(|(_, next)| next.is_alphanumeric())),
             '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '#' | '~' | '&' | '@' => true,
             ':' => text[at..].starts_with("://"),
@@ -111,7 +111,7 @@ pub fn markdown_code(text: &str) -> String {
 /// Returns lines of code as a block of Markdown. `code` is empty or ends with a line feed.
 pub fn markdown_block(language: &str, code: &str) -> String {
     let code = terminal_lines(code);
-    // A fence longer than any in the code.
+    // The fence is longer than any fence in the code.
     let fence = "`".repeat(longest_run(&code).max(2) + 1);
     format!("{fence}{language}\n{code}{fence}\n")
 }

@@ -74,7 +74,7 @@ pub(super) fn read_hash(tokens: &[Token], outer: &ReadHash) -> ReadHash {
             reader.skip_brackets();
             outer.clone()
         }
-        // A name, or a call: `os_facts`, `on_supported_os['debian-12-x86_64']`.
+        // The word is a name, or begins a call: `os_facts`, `on_supported_os['debian-12-x86_64']`.
         Some(Token::Word(_)) => {
             reader.skip_call();
             ReadHash::default()

@@ -28,7 +28,7 @@ fn is_block_start(number: usize, tokens: &[Token]) -> bool {
 /// Returns the index of the token that closes the block or bracket that the token at `open` opens.
 pub(in crate::manifest) fn end_of(tokens: &[Token], open: usize) -> Option<usize> {
     let mut closers: Vec<Token> = Vec::new();
-    // A loop may have a `do` of its own in its first line, which its `end` closes as well.
+    // The first line of a loop may have a `do` of its own, which the loop's `end` closes as well.
     let mut in_loop_head = false;
     for at in open..tokens.len() {
         let token = &tokens[at];

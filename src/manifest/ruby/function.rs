@@ -86,7 +86,7 @@ fn read_statement(block: &[Token], at: usize, body: &mut Body) -> Option<usize> 
             Some(end + 1)
         }
         Token::Word(word) if word == "local_types" => Some(block_of(block, at + 1)?.end + 1),
-        // A library that is missing here, or an error for it.
+        // The block deals with a library that is missing here, or with an error for it.
         Token::Word(word) if matches!(word.as_str(), "begin" | "if" | "unless") => {
             let end = end_of(block, at)?;
             (!is_opaque(&block[at..end])).then_some(end + 1)
@@ -95,7 +95,7 @@ fn read_statement(block: &[Token], at: usize, body: &mut Body) -> Option<usize> 
             let end = line_end(block, at);
             (!is_opaque(&block[at..end])).then_some(end)
         }
-        // A constant.
+        // The word is a constant.
         Token::Word(word) if word.starts_with(char::is_uppercase) => {
             let is_assigned = block.get(at + 1) == Some(&Token::Mark('='));
             let end = statement_end(block, at)?;
@@ -147,7 +147,8 @@ fn dispatch(block: &[Token]) -> Option<FunctionSignature> {
                 signature.repeats = true;
             }
             "block_param" | "required_block_param" => signature.needs_block = true,
-            // A block that need not be given, and arguments that Puppet adds itself.
+            // A block that need not be given is no part of the signature, and neither are arguments
+            // that Puppet adds itself.
             "optional_block_param" | "scope_param" | "cache_param" | "compiler_param" => {}
             "return_type" => signature.return_type = Some((*texts.first()?).into()),
             _ => return None,
@@ -196,7 +197,7 @@ fn read_method(code: &[Token]) -> Option<(String, FunctionSignature)> {
         };
         let parameter = FunctionParameter { name: word.clone(), data_type: None };
         match argument.first() {
-            // `*rest`; `&block` is read as the same token, and stands last.
+            // `*rest` begins with this token. `&block` is read as the same token, and stands last.
             Some(Token::Other) if is_splat > 0 => signature.repeats = true,
             _ if argument.contains(&Token::Mark('=')) => signature.parameters.push(parameter),
             _ => {

@@ -28,9 +28,14 @@ fn write(root: &Path, files: &[(&str, &str)]) {
     }
 }
 
-/// The outcome of `hiera-ls lookup --run-backends` with these arguments in a folder.
+/// Returns the outcome of `hiera-ls lookup --run-backends` with these arguments in a folder. Calls of
+/// functions may take long, as on a busy machine, unless the arguments bound their time.
 fn lookup(root: &Path, arguments: &[&str]) -> support::Run {
-    let all = ["lookup", "--run-backends"].into_iter().chain(arguments.iter().copied());
+    let timeout: &[_] = match arguments.contains(&"--backend-timeout") {
+        true => &[],
+        false => &["--backend-timeout", "1000"],
+    };
+    let all = ["lookup", "--run-backends"].iter().chain(timeout).chain(arguments).copied();
     support::run(support::hiera_ls(all).current_dir(root), "")
 }
 

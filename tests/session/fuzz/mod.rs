@@ -46,15 +46,15 @@ fn cases(target: &Target) -> Vec<String> {
     texts.collect()
 }
 
-/// Why a text fails; `None` where it does not.
-fn failure(target: &Target, text: &str) -> Option<String> {
-    let panic = catch_unwind(AssertUnwindSafe(|| (target.run)(text))).err()?;
+/// Why a text fails at a place; `None` where it does not.
+fn failure(target: &Target, text: &str, place: usize) -> Option<String> {
+    let panic = catch_unwind(AssertUnwindSafe(|| (target.run)(text, place))).err()?;
     let words = panic.downcast_ref::<String>().map(String::as_str);
     Some(words.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no words").to_owned())
 }
 
 /// A shorter text that fails as well.
-fn shrunk(target: &Target, text: &str) -> String {
+fn shrunk(target: &Target, text: &str, place: usize) -> String {
     let mut text: Vec<char> = text.chars().collect();
     let mut size = text.len() / 2;
     while size > 0 {
@@ -62,7 +62,7 @@ fn shrunk(target: &Target, text: &str) -> String {
         while at < text.len() {
             let end = (at + size).min(text.len());
             let shorter: String = text[..at].iter().chain(&text[end..]).collect();
-            match failure(target, &shorter) {
+            match failure(target, &shorter, place) {
                 Some(_) => drop(text.drain(at..end)),
                 None => at = end,
             }
@@ -74,13 +74,18 @@ fn shrunk(target: &Target, text: &str) -> String {
 
 /// Runs the cases of a target, and then made texts for so long. Panics with the first that fails.
 fn fuzz(target: &Target, time: Duration, folder: &Path) {
-    let check = |text: &str| {
-        let Some(words) = failure(target, text) else { return };
-        let short = shrunk(target, text);
+    let check = |text: &str, place| {
+        let Some(words) = failure(target, text, place) else { return };
+        let short = shrunk(target, text, place);
         let words = shortened(&words, 2_000);
-        panic!("{}: {words}\nfor tests/session/fuzz/cases/{0}:\n{short}\n= {short:?}", target.name);
+        panic!(
+            "{}, place {place}: {words}\nfor tests/session/fuzz/cases/{0}:\n{short}\n= {short:?}",
+            target.name
+        );
     };
-    cases(target).iter().for_each(|text| check(text));
+    for text in cases(target) {
+        (0..target.places).for_each(|place| check(&text, place));
+    }
     let mut random = Random::new(random::seed(target.name));
     let under_way = folder.join(target.name);
     println!("{}: the text under way is in {}", target.name, under_way.display());
@@ -89,8 +94,9 @@ fn fuzz(target: &Target, time: Duration, folder: &Path) {
     while start.elapsed() < time {
         let text = mutate::text(&mut random, &seeds);
         std::fs::write(&under_way, &text).expect("a scratch file can be written");
+        let place = random.below(target.places);
         let begun = Instant::now();
-        check(&text);
+        check(&text, place);
         count += 1;
         if begun.elapsed() > slowest {
             slowest = begun.elapsed();
@@ -136,13 +142,13 @@ fn made_texts_break_no_message() {
 /// The search finds a text that fails, and shortens it.
 #[test]
 fn a_text_that_fails_is_found_and_made_short() {
-    fn refuses_tabs(text: &str) {
+    fn refuses_tabs(text: &str, _: usize) {
         assert!(!text.contains('\t'), "a tab");
     }
-    let target = Target { name: "parsers", run: refuses_tabs };
+    let target = Target { name: "parsers", places: 1, run: refuses_tabs };
     let seeds = seeds(&target);
     let mut random = Random::new(1);
     let made = std::iter::repeat_with(|| mutate::text(&mut random, &seeds)).take(5_000);
-    let found = made.into_iter().find(|text| failure(&target, text).is_some()).expect("a tab");
-    assert_eq!(shrunk(&target, &found), "\t");
+    let found = made.into_iter().find(|text| failure(&target, text, 0).is_some()).expect("a tab");
+    assert_eq!(shrunk(&target, &found, 0), "\t");
 }

@@ -3,14 +3,19 @@
 
 use std::collections::BTreeMap;
 
+use hiera_ls::hiera::explain::{ExplainOptions, Subject, render_json, render_text};
 use hiera_ls::hiera::interpolation;
+use hiera_ls::hiera::lookup::Resolver;
+use hiera_ls::hiera::merge::{DeepOptions, Strategy};
+use hiera_ls::hiera::request::LookupRequest;
 use hiera_ls::puppet::convert::{ConvertTo, convert};
 use hiera_ls::puppet::ruby::regex::RubyRegex;
 use hiera_ls::puppet::value::{Data, Provenance, Value};
 use hiera_ls::puppet::{ruby, types};
 use hiera_ls::settings::Settings;
 use hiera_ls::text::FilePath;
-use hiera_ls::yaml;
+use hiera_ls::workspace::Snapshot;
+use hiera_ls::yaml::{self, Resolved};
 
 use crate::equivalence::steps::{Edit, Session, Step};
 use crate::equivalence::told::Width;
@@ -73,18 +78,29 @@ fn parsers(text: &str, _: usize) {
     }
 }
 
-/// Converts a line to each type, and a number to a string with the line as its format.
+/// Formats of strings, as `convert_to` takes them.
+const FORMATS: [&str; 8] = ["%s", "%p", "%#x", "%+08.3f", "%-9c", "%e", "%b", "%.2u"];
+
+/// Converts a line to each type, and the line and a number to strings, with formats and with the line
+/// as a format.
 fn convert_line(line: &str) {
-    let value = |text: &str| Value::new_string(text, Provenance::from_source(None));
+    let written = || Provenance::from_source(None);
+    let value = |text: &str| Value::new_string(text, written());
     for name in CONVERSIONS {
         let target = ConvertTo::from_option(&value(name)).expect("it names a type");
         let _ = convert(value(line), &target, |_| false);
     }
-    let format =
-        Value::new_array(vec![value("String"), value(line)], Provenance::from_source(None));
-    let target = ConvertTo::from_option(&format).expect("it names a type");
-    for number in [Data::Integer(17), Data::Float(-0.5)] {
-        let _ = convert(Value::new(number, Provenance::from_source(None)), &target, |_| false);
+    let number = match yaml::resolve_plain(line) {
+        Resolved::Integer(number) => Data::Integer(number),
+        Resolved::Float(number) => Data::Float(number),
+        _ => Data::Float(-17.5),
+    };
+    for format in FORMATS.into_iter().chain([line]) {
+        let format = Value::new_array(vec![value("String"), value(format)], written());
+        let target = ConvertTo::from_option(&format).expect("it names a type");
+        for value in [value(line), Value::new(number.clone(), written())] {
+            let _ = convert(value, &target, |_| false);
+        }
     }
 }
 
@@ -147,8 +163,30 @@ fn files(text: &str, place: usize) -> BTreeMap<String, String> {
 
 /// Computes all results for a small repository with the text as one of its files.
 fn repositories(text: &str, place: usize) {
-    let told = Session::new(&files(text, place)).look(Width::Everything);
-    assert!(!told.is_empty());
+    let mut session = Session::new(&files(text, place));
+    assert!(!session.look(Width::Everything).is_empty());
+    explain_keys(&session.snapshot());
+}
+
+/// Explains some keys for some nodes, as text and as JSON: merged as the data merge them, and deeply.
+fn explain_keys(snapshot: &Snapshot) {
+    for environment in &snapshot.environments().all {
+        let view = snapshot.view(environment);
+        for node in snapshot.nodes_of(environment).iter().take(3) {
+            for name in snapshot.keys().keys().take(10) {
+                let context = snapshot.lookup_context(environment, &view, &node.scope);
+                let resolver = Resolver::new(context);
+                let mut request = LookupRequest::for_name(name);
+                for merge in [None, Some(Ok(Strategy::Deep(DeepOptions::default())))] {
+                    request.merge = merge;
+                    let tree = resolver.explain(&request, Subject::Lookup).tree;
+                    for render in [render_text, render_json] {
+                        assert_ne!(render(&tree, ExplainOptions::default()), "");
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Types the text into an open data file, piece by piece; the results then equal those of a new

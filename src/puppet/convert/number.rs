@@ -241,11 +241,11 @@ pub(super) fn convert_numeric(arguments: &[Value]) -> ConversionResult {
             // pattern does not take.
             let unsigned = text.trim_start_matches(['+', '-']).trim_start_matches([' ', '\t']);
             let digits = unsigned.bytes().all(|byte| byte.is_ascii_digit());
-            let hex = unsigned.len() > 1 && unsigned[1..].starts_with(['x', 'X']);
+            let hex = unsigned.get(1..).is_some_and(|rest| rest.starts_with(['x', 'X']));
             match (digits || hex, unsigned.contains(['\n', '\r', '\u{b}', '\u{c}'])) {
                 (_, true) => Ok(Data::Null),
                 (true, _) => ruby_integer(&text, None),
-                _ if unsigned[..usize::min(2, unsigned.len())].eq_ignore_ascii_case("0b") => {
+                _ if unsigned.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0b")) => {
                     Ok(Data::Null)
                 }
                 _ => ruby_float(&text),

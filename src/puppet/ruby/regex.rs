@@ -80,11 +80,11 @@ impl RubyRegex {
             return Ok(known.clone());
         }
         let compiled = compile_onig(pattern)
-            // Ruby takes a quantifier behind an anchor, Oniguruma only behind a group.
-            .or_else(|error| {
-                rewrite::with_grouped_anchors(pattern)
-                    .and_then(|again| compile_onig(&again).ok())
-                    .ok_or(error)
+            // The written pattern decides whether Ruby refuses it: a bracket expression may stand
+            // where an escape may not.
+            .map(|regex| match rewrite::with_ascii_classes(pattern) {
+                Some(again) => compile_onig(&again).unwrap_or(regex),
+                None => regex,
             })
             .map(|regex| RubyRegex(Arc::new(Compiled { regex, pattern: pattern.into() })))
             .map_err(|error| RegexError::new(error.description(), pattern))?;
@@ -186,7 +186,15 @@ impl RubyRegex {
     }
 }
 
+/// Compiles a pattern. Ruby takes a quantifier behind an anchor, Oniguruma only behind a group.
 fn compile_onig(pattern: &str) -> Result<onig::Regex, onig::Error> {
+    compile_as_written(pattern).or_else(|error| {
+        let again = rewrite::with_grouped_anchors(pattern);
+        again.and_then(|again| compile_as_written(&again).ok()).ok_or(error)
+    })
+}
+
+fn compile_as_written(pattern: &str) -> Result<onig::Regex, onig::Error> {
     onig::Regex::with_options(pattern, RegexOptions::REGEX_OPTION_NONE, Syntax::ruby())
 }
 

@@ -1,4 +1,37 @@
-//! Patterns that Ruby takes and Oniguruma does not, in a form that means the same to both.
+//! Patterns that Ruby and Oniguruma read differently, in a form that means the same to both.
+
+/// Returns the pattern with each class escape (`\d`, `\s`, `\w`, and their complements) written as a
+/// bracket expression of ASCII: in Ruby these escapes match ASCII only, and in Oniguruma all of
+/// Unicode. `\b`, `[[:alpha:]]` and `\p{…}` match Unicode in both. `None` where there is no such
+/// escape.
+pub(super) fn with_ascii_classes(pattern: &str) -> Option<String> {
+    let mut changed = false;
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        let escaped = chars.next();
+        let class = match escaped {
+            Some('d') => "[0-9]",
+            Some('D') => "[^0-9]",
+            Some('s') => r"[ \t\r\n\f\v]",
+            Some('S') => r"[^ \t\r\n\f\v]",
+            Some('w') => "[a-zA-Z0-9_]",
+            Some('W') => "[^a-zA-Z0-9_]",
+            _ => {
+                out.push(c);
+                out.extend(escaped);
+                continue;
+            }
+        };
+        out.push_str(class);
+        changed = true;
+    }
+    changed.then_some(out)
+}
 
 /// Returns the pattern with each anchor, look-around included, that a quantifier follows put into
 /// an atomic group: `^*` is `(?>^)*`. An anchor has nothing to step back to, so the group changes

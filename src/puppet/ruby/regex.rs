@@ -81,8 +81,9 @@ impl RubyRegex {
         }
         let compiled = compile_onig(pattern)
             // The written pattern decides whether Ruby refuses it: a bracket expression may stand
-            // where an escape may not.
-            .map(|regex| match rewrite::with_ascii_classes(pattern) {
+            // where an escape may not. If Oniguruma refuses the second form alone, the first one is
+            // kept, which matches more than Ruby: a false error would be worse.
+            .map(|regex| match rewrite::restrict_classes_to_ascii(pattern) {
                 Some(again) => compile_onig(&again).unwrap_or(regex),
                 None => regex,
             })
@@ -189,7 +190,7 @@ impl RubyRegex {
 /// Compiles a pattern. Ruby takes a quantifier behind an anchor, Oniguruma only behind a group.
 fn compile_onig(pattern: &str) -> Result<onig::Regex, onig::Error> {
     compile_as_written(pattern).or_else(|error| {
-        let again = rewrite::with_grouped_anchors(pattern);
+        let again = rewrite::group_anchors(pattern);
         again.and_then(|again| compile_as_written(&again).ok()).ok_or(error)
     })
 }

@@ -1,5 +1,5 @@
-//! The targets: each passes a made text through one part of hiera-ls. Coverage has shown the code that
-//! no target reached; CONTRIBUTING.md states the figures and how to measure them again.
+//! The targets: each passes a made text through one part of hiera-ls. CONTRIBUTING.md states the share
+//! of the code that the texts reach, and how to measure it.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 /// bracket expression of ASCII: in Ruby these escapes match ASCII only, and in Oniguruma all of
 /// Unicode. `\b`, `[[:alpha:]]` and `\p{…}` match Unicode in both. `None` where there is no such
 /// escape.
-pub(super) fn with_ascii_classes(pattern: &str) -> Option<String> {
+pub(super) fn restrict_classes_to_ascii(pattern: &str) -> Option<String> {
     let mut changed = false;
     let mut out = String::with_capacity(pattern.len());
     let mut chars = pattern.chars();
@@ -36,7 +36,7 @@ pub(super) fn with_ascii_classes(pattern: &str) -> Option<String> {
 /// Returns the pattern with each anchor, look-around included, that a quantifier follows put into
 /// an atomic group: `^*` is `(?>^)*`. An anchor has nothing to step back to, so the group changes
 /// nothing. `None` where there is none.
-pub(super) fn with_grouped_anchors(pattern: &str) -> Option<String> {
+pub(super) fn group_anchors(pattern: &str) -> Option<String> {
     let pieces = split_pieces(pattern);
     let mut out = String::new();
     // Each element tells where in `out` an open group began, whether the group looks around, and

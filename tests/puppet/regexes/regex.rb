@@ -1,8 +1,10 @@
 # frozen_string_literal: true
 
-# Asks real Ruby: JSON lines [pattern, subject] in, true or false or {"error": "message"} out.
+# Asks real Ruby: JSON lines [pattern, subject] in, [true], [false], [{"error": "message"}] out; [null] where Ruby needs more than
+# two seconds.
 
 require 'json'
+require 'timeout'
 
 $VERBOSE = nil
 $stdout.set_encoding('UTF-8')
@@ -10,9 +12,11 @@ $stdin.each_line do |line|
   pattern, subject = JSON.parse(line)
   answer =
     begin
-      Regexp.new(pattern).match?(subject)
+      Timeout.timeout(2) { Regexp.new(pattern).match?(subject) }
     rescue RegexpError => e
       { 'error' => e.message }
+    rescue Timeout::Error
+      nil
     end
   puts JSON.generate([answer])
 end

@@ -2,6 +2,7 @@
 //! them.
 
 use super::key::LookupKey;
+use crate::puppet::ruby::strings::strip;
 use crate::text::TextRange;
 
 /// A token in a string.
@@ -96,8 +97,7 @@ pub fn unclosed_token(text: &str) -> Option<TextRange> {
 
 fn parse_kind(text: &str, start: usize, end: usize) -> TokenKind {
     let inner = &text[start..end];
-    let trimmed =
-        inner.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\u{b}' || c == '\0');
+    let trimmed = strip(inner);
     let offset = start + (trimmed.as_ptr() as usize - inner.as_ptr() as usize);
     if matches!(trimmed, "" | "::" | "\"\"" | "''" | "\"::\"" | "'::'") {
         return TokenKind::Empty;

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::puppet::ruby::strings::is_stripped;
 use crate::text::TextRange;
 
 /// A key as it is looked up: `profile::web::vhosts.main.port`, `list.0`, `"dotted.key"`.
@@ -74,8 +75,8 @@ impl LookupKey {
         while let Ok((_, tail)) = parse_segment(rest) {
             let start = self.text.len() - rest.len();
             let written = &rest[..rest.len() - tail.len()];
-            let trimmed = written.trim_matches(is_space);
-            let start = start + (written.len() - written.trim_start_matches(is_space).len());
+            let trimmed = written.trim_matches(is_stripped);
+            let start = start + (written.len() - written.trim_start_matches(is_stripped).len());
             let quote = usize::from(trimmed.starts_with(['\'', '"']));
             ranges.push(TextRange::from_usize(start + quote..start + trimmed.len() - quote));
             match tail.strip_prefix('.') {
@@ -153,27 +154,22 @@ fn split(text: &str) -> Result<Vec<KeySegment>, KeySyntaxError> {
 }
 
 fn parse_segment(text: &str) -> Result<(KeySegment, &str), KeySyntaxError> {
-    let start = text.trim_start_matches(is_space);
+    let start = text.trim_start_matches(is_stripped);
     if let Some(quote) = start.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let inner = &start[1..];
         let end = inner.find(quote).filter(|end| *end > 0).ok_or(KeySyntaxError)?;
-        let tail = inner[end + 1..].trim_start_matches(is_space);
+        let tail = inner[end + 1..].trim_start_matches(is_stripped);
         return Ok((KeySegment::Name(inner[..end].into()), tail));
     }
     let end = text.find(['\'', '"', '.']).unwrap_or(text.len());
     if end == 0 {
         return Err(KeySyntaxError);
     }
-    let name = text[..end].trim_matches(is_space);
+    let name = text[..end].trim_matches(is_stripped);
     Ok((
         parse_integer(name).map_or_else(|| KeySegment::Name(name.into()), KeySegment::Index),
         &text[end..],
     ))
-}
-
-// Ruby's `\s` and `strip` take these characters for white space.
-fn is_space(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\0')
 }
 
 /// Reads `:?[+-]?\d+` as Ruby's `to_i` does: a leading colon makes it 0.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::print::PrintOptions;
 use super::rich::{RegexPattern, Rich};
+use super::ruby::strings::downcase;
 use super::types::{self, DataType, Range, Signature, TypeSyntaxError, describe_signatures};
 use super::value::{Data, Provenance, Secrecy, Value};
 use crate::text::Span;
@@ -357,7 +358,7 @@ fn convert_boolean(arguments: &[Value]) -> ConversionResult {
                 Data::Float(number) => *number != 0.0,
                 Data::Integer(number) => *number != 0,
                 Data::Bool(truth) => *truth,
-                Data::String(text) => !matches!(text.to_lowercase().as_str(), "false" | "no" | "n"),
+                Data::String(text) => !matches!(downcase(text).as_str(), "false" | "no" | "n"),
                 _ => true,
             };
             Ok(Value::new(Data::Bool(truth), made_of(arguments)))

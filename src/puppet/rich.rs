@@ -88,7 +88,7 @@ impl fmt::Display for Rich {
             Rich::Timespan(nanos) => f.write_str(&timespan_text(*nanos)),
             Rich::SemVer(version) => version.fmt(f),
             Rich::SemVerRange(range) => range.fmt(f),
-            Rich::Regexp(pattern) => write!(f, "(?-mix:{})", pattern.escaped_source()),
+            Rich::Regexp(pattern) => f.write_str(&pattern.with_options()),
             Rich::Uri(text) => f.write_str(text),
             Rich::Binary(bytes) => f.write_str(&base64::encode(bytes)),
             Rich::Type(data_type) => data_type.fmt(f),

@@ -277,12 +277,24 @@ impl DataType {
         for one in types {
             let parts = if let DataType::Variant(parts) = one { parts } else { vec![one] };
             parts.into_iter().for_each(|part| {
-                if !flat.contains(&part) {
+                if !flat.iter().any(|known| known.is_equal(&part)) {
                     flat.push(part);
                 }
             });
         }
         if flat.len() == 1 { flat.remove(0) } else { DataType::Variant(flat) }
+    }
+
+    /// Whether Puppet finds two types equal: `Array[Any]` and `Array` are.
+    fn is_equal(&self, other: &DataType) -> bool {
+        self == other || self.is_any_array() && other.is_any_array()
+    }
+
+    fn is_any_array(&self) -> bool {
+        match self {
+            DataType::Array(element, None | Some(UNSTATED)) => **element == DataType::Any,
+            _ => false,
+        }
     }
 
     /// Returns `undef` or `inner`.

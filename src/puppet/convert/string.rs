@@ -8,6 +8,7 @@ use super::{
 use crate::puppet::rich::{RegexPattern, Rich};
 use crate::puppet::ruby::inspect::float_text;
 use crate::puppet::ruby::sprintf::Directive;
+use crate::puppet::ruby::strings::{capitalize, downcase, rstrip, strip, upcase};
 use crate::puppet::types::DataType;
 use crate::puppet::value::{Data, Hash, Value};
 
@@ -296,14 +297,14 @@ impl Formats {
                     format.is_alternative() && is_collection(&items[n - 1]) && !is_collection(item);
                 if too_wide && !is_collection(item) || behind_collection {
                     if !out.ends_with('\n') {
-                        out.truncate(out.trim_end().len());
+                        out.truncate(rstrip(&out).len());
                     }
                     out.push('\n');
                     out.push_str(&children.padding_text());
                 }
             }
             if out.ends_with(' ') && text.starts_with('\n') {
-                out.truncate(out.trim_end().len());
+                out.truncate(rstrip(&out).len());
             }
             out.push_str(text);
         }
@@ -479,9 +480,9 @@ fn string_text(text: &str, format: &StringFormat) -> TextResult {
             }
             parts.into_iter().map(capitalize).collect::<Vec<_>>().join("::")
         }
-        'u' => text.to_uppercase(),
-        'd' => text.to_lowercase(),
-        't' => strip_blanks(text).to_owned(),
+        'u' => upcase(text),
+        'd' => downcase(text),
+        't' => strip(text).to_owned(),
         _ => return format.refuse_letter("String", "cCudspt"),
     };
     if format.is_alternative() {
@@ -489,18 +490,6 @@ fn string_text(text: &str, format: &StringFormat) -> TextResult {
     } else {
         format.format_text(&changed)
     }
-}
-
-/// Ruby's `capitalize`.
-fn capitalize(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().collect::<String>()).unwrap_or_default();
-    first + &chars.as_str().to_lowercase()
-}
-
-/// Ruby's `strip`: blanks of ASCII, and null at both ends.
-fn strip_blanks(text: &str) -> &str {
-    text.trim_matches(|c: char| matches!(c, '\0' | '\t'..='\r' | ' '))
 }
 
 fn rich_text(rich: &Rich, format: &StringFormat) -> TextResult {

@@ -38,7 +38,10 @@ pub(super) fn convert_uri(arguments: &[Value]) -> ConversionResult {
             return Err(Failure::Unknown); // these schemes have rules of their own
         }
         match normalize_uri(&text) {
-            Some(text) => Ok(rich_value(Rich::Uri(text), arguments)),
+            Some(Ok(text)) => Ok(rich_value(Rich::Uri(text), arguments)),
+            Some(Err(BadEscape(escape))) => {
+                conversion_error(format!("invalid percent escape: {escape}"))
+            }
             None => conversion_error(format!("bad URI(is not URI?): {}", inspect_text(&text))),
         }
     })
@@ -75,12 +78,12 @@ fn is_made_of(text: &str, also: &str) -> bool {
 
 /// Returns the text as `to_s` gives it back: the scheme in lower case, the default port left out.
 /// `None` for no URI.
-fn normalize_uri(text: &str) -> Option<String> {
+fn normalize_uri(text: &str) -> Option<Result<String, BadEscape>> {
     let (rest, fragment) =
         text.split_once('#').map_or((text, None), |(rest, fragment)| (rest, Some(fragment)));
     let (rest, query) =
         rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
-    if [fragment, query].into_iter().flatten().any(|text| !is_made_of(text, ":@/?")) {
+    if fragment.is_some_and(|text| !is_made_of(text, ":@/?")) {
         return None;
     }
     let scheme = rest.split_once(':').filter(|(scheme, _)| {
@@ -133,11 +136,41 @@ fn normalize_uri(text: &str) -> Option<String> {
         return None;
     }
     out.push_str(path);
-    for (mark, part) in [('?', query), ('#', fragment)] {
-        if let Some(part) = part {
-            out.push(mark);
-            out.push_str(part);
+    if let Some(query) = query {
+        // A scheme with a path that does not begin with a slash makes the URI opaque.
+        let is_opaque = scheme.is_some() && !hierarchy.starts_with('/') && !hierarchy.is_empty();
+        out.push('?');
+        match escape_query(query) {
+            _ if is_opaque => out.push_str(query),
+            Ok(query) => out.push_str(&query),
+            Err(error) => return Some(Err(error)),
         }
     }
-    Some(out)
+    if let Some(fragment) = fragment {
+        out.push('#');
+        out.push_str(fragment);
+    }
+    Some(Ok(out))
+}
+
+/// A percent sign with two letters behind it that are no hexadecimal digits.
+struct BadEscape(String);
+
+/// Returns a query as `URI::Generic#query=` stores it: any text is one, but for a bad escape.
+fn escape_query(query: &str) -> Result<String, BadEscape> {
+    let chars: Vec<char> = query.chars().filter(|c| !matches!(c, '\t' | '\r' | '\n')).collect();
+    let bad = chars.windows(3).find(|three| {
+        three[0] == '%' && !three[1].is_ascii_hexdigit() && !three[2].is_ascii_hexdigit()
+    });
+    if let Some(bad) = bad {
+        return Err(BadEscape(bad.iter().collect()));
+    }
+    let mut out = String::with_capacity(query.len());
+    for c in chars {
+        match c {
+            '!' | '$'..='&' | '('..=';' | '=' | '?'..='_' | 'a'..='~' => out.push(c),
+            c => out.push_str(&format!("%{:02X}", u32::from(c))),
+        }
+    }
+    Ok(out)
 }

@@ -31,32 +31,75 @@ impl RegexPattern {
         &self.source
     }
 
-    /// The pattern's text as Ruby writes it between slashes.
-    pub fn escaped_source(&self) -> String {
-        let mut out = String::new();
-        let mut chars = self.source.chars();
-        while let Some(c) = chars.next() {
-            match c {
-                '\\' => out.extend([Some('\\'), chars.next()].into_iter().flatten()),
-                '/' => out.push_str("\\/"),
-                c if c.is_ascii_control() && !c.is_ascii_whitespace() => {
-                    out.push_str(&format!("\\x{:02X}", u32::from(c)))
-                }
-                c => out.push(c),
-            }
-        }
-        out
-    }
-
     pub(super) fn has_encoding(&self) -> bool {
         !self.source.is_ascii() || self.source.contains("\\u")
     }
 
     /// The pattern's text between slashes.
     pub fn with_delimiters(&self) -> String {
-        if self.has_encoding() {
-            return format!("/(?-mix:{})/", self.escaped_source());
+        match self.has_encoding() {
+            true => format!("/{}/", self.with_options()),
+            false => format!("/{}/", escape(&self.source)),
         }
-        format!("/{}/", self.escaped_source())
     }
+
+    /// The pattern's text in a group with its options, as Ruby's `to_s` writes it: options at the
+    /// start of the pattern become those of the group. Source: `rb_reg_str_with_opt`.
+    pub fn with_options(&self) -> String {
+        let mut options = [false; 3];
+        let mut rest = self.source.as_str();
+        while let Some(group) = rest.strip_prefix("(?").filter(|_| rest.len() >= 4) {
+            let letters = group.trim_start_matches(OPTIONS);
+            let mut switched = options;
+            switch(&mut switched, &group[..group.len() - letters.len()], true);
+            let off = letters.strip_prefix('-').unwrap_or(letters);
+            let end = off.trim_start_matches(OPTIONS);
+            let (off, end) = if off.len() < letters.len() { (off, end) } else { (off, off) };
+            switch(&mut switched, &off[..off.len() - end.len()], false);
+            let inner = end.strip_prefix(':').and_then(|rest| rest.strip_suffix(')'));
+            if let Some(behind) = end.strip_prefix(')') {
+                (options, rest) = (switched, behind);
+            } else if let Some(inner) = inner.filter(|inner| RubyRegex::new(inner).is_ok()) {
+                (options, rest) = (switched, inner);
+                break;
+            } else {
+                (options, rest) = ([false; 3], &self.source);
+                break;
+            }
+        }
+        let (mut on, mut off) = (String::new(), String::new());
+        for (letter, is_on) in OPTIONS.into_iter().zip(options) {
+            if is_on { &mut on } else { &mut off }.push(letter);
+        }
+        let dash = if off.is_empty() { "" } else { "-" };
+        format!("(?{on}{dash}{off}:{})", escape(rest))
+    }
+}
+
+/// The options of a pattern, in Ruby's order.
+const OPTIONS: [char; 3] = ['m', 'i', 'x'];
+
+fn switch(options: &mut [bool; 3], letters: &str, is_on: bool) {
+    for (option, letter) in options.iter_mut().zip(OPTIONS) {
+        if letters.contains(letter) {
+            *option = is_on;
+        }
+    }
+}
+
+/// The text of a pattern as Ruby writes it between slashes.
+fn escape(source: &str) -> String {
+    let mut out = String::new();
+    let mut chars = source.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => out.extend([Some('\\'), chars.next()].into_iter().flatten()),
+            '/' => out.push_str("\\/"),
+            c if c.is_ascii_control() && !c.is_ascii_whitespace() => {
+                out.push_str(&format!("\\x{:02X}", u32::from(c)))
+            }
+            c => out.push(c),
+        }
+    }
+    out
 }

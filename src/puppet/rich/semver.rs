@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use crate::puppet::ruby::strings::is_space;
+
 /// A version: three numbers, perhaps a pre-release and a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SemanticVersion {
@@ -189,11 +191,14 @@ impl VersionRange {
     pub fn parse(text: &str) -> Result<VersionRange, String> {
         let set = without_gaps(text);
         let mut alternatives = Vec::new();
-        // Blanks around a bar do not count; blanks before the whole text do.
+        // Blanks around a bar do not count; those at the ends of the whole text do.
+        let last = set.matches("||").count();
         let mut pieces: Vec<&str> = set
             .split("||")
             .enumerate()
-            .map(|(n, piece)| if n > 0 { piece.trim() } else { piece.trim_end() })
+            .map(|(n, piece)| if n > 0 { piece.trim_start_matches(is_space) } else { piece })
+            .enumerate()
+            .map(|(n, piece)| if n < last { piece.trim_end_matches(is_space) } else { piece })
             .collect();
         while pieces.last().is_some_and(|piece| piece.is_empty()) {
             pieces.pop();
@@ -205,8 +210,9 @@ impl VersionRange {
             });
         }
         for piece in pieces {
-            let mut words: Vec<&str> = piece.split_whitespace().collect();
-            if piece.starts_with(char::is_whitespace) {
+            let mut words: Vec<&str> =
+                piece.split(is_space).filter(|word| !word.is_empty()).collect();
+            if piece.starts_with(is_space) && !words.is_empty() {
                 words.insert(0, "");
             }
             let bounds = match words.as_slice() {
@@ -307,7 +313,7 @@ fn without_gaps(text: &str) -> String {
         out.push(c);
         rest = &rest[c.len_utf8()..];
         if matches!(c, '<' | '>' | '=' | '~' | '^') {
-            let trimmed = rest.trim_start();
+            let trimmed = rest.trim_start_matches(is_space);
             rest = if trimmed.len() < rest.len() { trimmed } else { rest };
             rest =
                 trimmed.strip_prefix('v').filter(|_| rest.len() == trimmed.len()).unwrap_or(rest);

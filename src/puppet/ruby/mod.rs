@@ -5,3 +5,4 @@ pub mod glob;
 pub mod inspect;
 pub mod regex;
 pub(crate) mod sprintf;
+pub mod strings;

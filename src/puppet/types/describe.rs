@@ -247,6 +247,9 @@ fn describe_as(
         T::Local(_, resolved) => describe_as(&resolved.normalize()?, simplest, actual, path),
         // The table of names holds the simplest form of the target type.
         T::Named(alias) => describe_as(&alias.target_type(), simplest, actual, path),
+        // Puppet asks for a callable before it asks whether the type can be assigned, and no value of
+        // data is callable.
+        T::Foreign { name: "Callable", .. } => type_mismatch(path, original, actual),
         _ if expected.is_assignable(actual) => Ok(Vec::new()),
         _ => type_mismatch(path, original, actual),
     }

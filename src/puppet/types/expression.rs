@@ -17,16 +17,31 @@ impl std::error::Error for TypeSyntaxError {}
 
 /// Parses the text as an expression, before its names are given a meaning.
 pub(super) fn expression(text: &str) -> Result<Expression, TypeSyntaxError> {
-    if text.trim().is_empty() {
+    if text.trim_matches(is_blank).is_empty() {
         return Err(invalid_syntax(""));
     }
     let mut reader = TypeReader { text, at: 0, is_too_deep: false };
     let expression = reader.read_expression(0)?;
-    reader.skip_blanks();
-    if reader.at < text.len() {
-        return Err(reader.syntax_error());
+    let mut is_only = true;
+    loop {
+        reader.skip_blanks();
+        if reader.at == text.len() {
+            break;
+        }
+        // Puppet reads statements, and refuses all but a type afterwards.
+        reader.read_expression(0)?;
+        is_only = false;
     }
-    Ok(expression)
+    if is_only { Ok(expression) } else { Err(invalid_syntax(text.trim_matches(is_blank))) }
+}
+
+/// Whether Puppet's lexer skips the letter: a blank of Unicode, or a line break.
+fn is_blank(c: char) -> bool {
+    matches!(
+        c,
+        '\t' | '\n' | '\r' | ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'
+            ..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+    )
 }
 
 /// Whether a text nests deeper than is read, so that it may be a type in spite of an error.
@@ -127,7 +142,7 @@ impl TypeReader<'_> {
     /// Skips blanks and comments.
     fn skip_blanks(&mut self) {
         loop {
-            self.at += self.rest().len() - self.rest().trim_start().len();
+            self.at += self.rest().len() - self.rest().trim_start_matches(is_blank).len();
             let end = match self.rest() {
                 rest if rest.starts_with('#') => rest.find('\n').unwrap_or(rest.len()),
                 rest if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |at| at + 2),
@@ -140,15 +155,16 @@ impl TypeReader<'_> {
     fn syntax_error(&self) -> TypeSyntaxError {
         let word = self
             .rest()
-            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
             .unwrap_or(self.rest().len());
-        let token = self
-            .rest()
-            .get(..word.max(self.rest().chars().next().map_or(0, char::len_utf8)))
-            .unwrap_or_default();
-        if token.is_empty() {
+        let Some(first) = self.rest().chars().next() else {
             return TypeSyntaxError("Syntax error at end of input".into());
-        }
+        };
+        // Puppet shows nothing of a letter that begins no token.
+        let begins_none = !first.is_ascii()
+            || first.is_ascii_control()
+            || matches!(first, '^' | '&' | '`' | '\\');
+        let token = if begins_none { "" } else { &self.rest()[..word.max(1)] };
         let before = &self.text[..self.at];
         let (line, start) =
             (before.matches('\n').count() + 1, before.rfind('\n').map_or(0, |at| at + 1));
@@ -216,7 +232,10 @@ impl TypeReader<'_> {
                 let start = self.at;
                 let name = self.read_bytes(type_name_len(self.rest()));
                 let end = self.at;
-                let parameters = if self.take("[") {
+                self.skip_blanks();
+                let is_apart = self.text[..self.at].ends_with(is_blank);
+                // Behind a blank, a bracket begins a list.
+                let parameters = if !is_apart && self.take("[") {
                     self.skip_blanks();
                     if self.rest().starts_with(']') {
                         return Err(self.syntax_error());

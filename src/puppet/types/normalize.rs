@@ -3,6 +3,7 @@
 
 use super::infer::enum_type;
 use super::{DataType, Range, StringType, StructMember};
+use crate::puppet::ruby::strings::downcase;
 
 use DataType as T;
 
@@ -179,7 +180,7 @@ fn simplify_variant(given: &[DataType], stage: Stage) -> Result<Simplified, Cras
             let mut values: Vec<String> = Vec::new();
             for one in found {
                 if let T::Enum { values: more, .. } = one {
-                    values.extend(more.iter().map(|value| value.to_lowercase()));
+                    values.extend(more.iter().map(|value| downcase(value)));
                 }
             }
             values.sort();

@@ -25,6 +25,7 @@ pub fn value(random: &mut Random, depth: usize) -> Json {
         4 => random
             .pick(&[json!(0.0), json!(1.5), json!(-2.25), json!(3.0), json!(1e20), json!(0.0001)])
             .clone(),
+        5..=7 if random.one_in(4) => json!(beyond_ascii(random)),
         5..=7 => json!(random.pick(&[
             "", "a", "b", "abc", "foo::bar", "x y", "7", "yes", "1.2.3", "A", "it's", "10"
         ])),
@@ -32,7 +33,7 @@ pub fn value(random: &mut Random, depth: usize) -> Json {
         _ => {
             let mut hash = serde_json::Map::new();
             for _ in 0..random.below(4) {
-                let key = random.pick(&["a", "b", "c", "ab", "", "7"]);
+                let key = random.pick(&["a", "b", "c", "ab", "", "7", "é"]);
                 if !(key.is_empty() && random.one_in(2)) {
                     hash.insert(key.into(), value(random, depth - 1));
                 }
@@ -40,6 +41,16 @@ pub fn value(random: &mut Random, depth: usize) -> Json {
             Json::Object(hash)
         }
     }
+}
+
+/// A text with letters of several bytes: letters that upper and lower case change to others or to
+/// several, digits and blanks of Unicode, a combining accent, a letter beyond the basic plane.
+fn beyond_ascii(random: &mut Random) -> String {
+    const PIECES: [&str; 26] = [
+        "é", "É", "ß", "ẞ", "ſ", "ı", "İ", "σ", "ς", "Σ", "ŉ", "ﬁ", "ǆ", "\u{301}", "\u{a0}",
+        "\u{85}", "\u{2028}", "٣", "５", "²", "日", "😀", "a", "B", "7", " ",
+    ];
+    (0..1 + random.below(4)).map(|_| random.pick(&PIECES)).collect()
 }
 
 fn bounds(random: &mut Random) -> String {
@@ -57,7 +68,7 @@ fn types(random: &mut Random, depth: usize, most: usize) -> String {
 
 /// A data type.
 pub fn data_type(random: &mut Random, depth: usize) -> String {
-    const PLAIN: [&str; 42] = [
+    const PLAIN: [&str; 46] = [
         "Any",
         "Undef",
         "Default",
@@ -98,6 +109,10 @@ pub fn data_type(random: &mut Random, depth: usize) -> String {
         "Init",
         "RichDataKey",
         "Nope",
+        "Nopé",
+        "Array\u{a0}[Any]",
+        "Array[\u{85}Any]",
+        "Enum[\u{2028}a]",
         "Nope::Other",
         "Runtime",
     ];
@@ -110,6 +125,11 @@ pub fn data_type(random: &mut Random, depth: usize) -> String {
                 "Enum['A', true]",
                 "Pattern[/a/]",
                 "Pattern[/^x/, /7$/]",
+                "Pattern[/^\\w+$/]",
+                "Pattern[/\\A[[:alpha:]\\d]+\\z/, /\\s/]",
+                "Pattern[/(?i)É|ss/, /\\W\\b/]",
+                "Enum['é', 'ß']",
+                "Enum['É', 'ss', 'İ', true]",
                 "Regexp[/a/]",
             ]))
             .to_owned(),
@@ -157,7 +177,7 @@ pub fn data_type(random: &mut Random, depth: usize) -> String {
 
 /// A value that conversions are tried with: often a text that means something to one of them.
 pub fn convertible(random: &mut Random) -> Json {
-    const TEXTS: [&str; 64] = [
+    const TEXTS: [&str; 76] = [
         "5",
         "010",
         "08",
@@ -216,14 +236,27 @@ pub fn convertible(random: &mut Random) -> Json {
         "1.2",
         ">=1.0.0 <2.0.0",
         "1.x || 3.x",
+        "1.x \u{a0}|| 3.x",
+        ">\u{85}1.2",
+        "\u{a0}5",
+        "５",
+        "1\u{2028}2",
         "^a+(b|c)$",
+        "(?i)x/é",
+        "(?im-x:a|b)",
+        "(?i:a)(b)",
+        "(?mx)(?-m)é",
+        "(?=a)b",
         "(",
         "http://example.com:80/a?b=c#d",
         "not a uri",
+        "x:y?a'b|c",
+        "//h?a 'b'\t|{}#d",
         "aGVsbG8=",
         "æøå",
     ];
     match random.below(6) {
+        0..=2 if random.one_in(6) => json!(beyond_ascii(random)),
         0..=2 => json!(random.pick(&TEXTS)),
         3 => random
             .pick(&[
@@ -243,6 +276,7 @@ pub fn convertible(random: &mut Random) -> Json {
             0 => json!([["a", 1], ["b", [1, 2]]]),
             1 => json!([[["a"], 1], [["a2", "b"], [7, 8]], [[0], {"x": 1}]]),
             2 => json!([1, 2, 255]),
+            3 if random.one_in(4) => json!({"from": beyond_ascii(random), "radix": 16}),
             3 => json!({"from": random.pick(&TEXTS), "radix": 16}),
             4 => json!({"string": random.pick(&TEXTS)}),
             _ => json!({"days": 1, "hours": 2, "negative": true}),

@@ -22,6 +22,7 @@ pub const FILES: &[&str] = &[
     "j.json",
     "p/host.json",
     "nodes/.yaml",
+    "é.yaml",
 ];
 const PATHS: &[&str] = &[
     "common.yaml",
@@ -45,6 +46,8 @@ const PATHS: &[&str] = &[
     "x//c.yaml",
     "<env>/data/a.yaml",
     "../data/b.yaml",
+    "%{facts.é}.yaml",
+    "é.yaml",
 ];
 const ODD_PATHS: &[&str] = &[
     "",
@@ -64,6 +67,7 @@ const GLOBS: &[&str] = &[
     "%{facts.glob}.yaml",
     "nothing/*",
     "?.yaml",
+    "[à-ü].yaml",
     "[ab].yaml",
     "common.yaml",
     "*.y*ml",

@@ -180,7 +180,7 @@ impl Making {
 
     fn scope(&mut self) -> Map<String, Value> {
         let mut facts = json!({
-            "hn": "host", "os": {"family": self.random.pick(&["Debian", "RedHat"])}, "list": ["a", "b"], "h": {"a": "b", "x": "a"},
+            "hn": "host", "os": {"family": self.random.pick(&["Debian", "RedHat"])}, "list": ["a", "b"], "h": {"a": "b", "x": "a", "日": "é"}, "é": "é",
             "glob": "{a,b}", "tok": "%{facts.wrapped}", "wrapped": "%{letter}", "lk": "%{lookup('e')}", "al": "%{alias('f')}",
             "big": 9_223_372_036_854_775_808_u64, "loop1": "%{facts.loop2}", "loop2": "%{facts.loop1}", "num": 5, "float": 1.5, "flag": true, "null": null, "empty": "",
             "abs": "<env>/data", "dir": "hd", "bad": "%{foo('x')}", "m": self.random.pick(&["deep", "unique", "hash"]),

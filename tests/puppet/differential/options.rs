@@ -18,6 +18,10 @@ const PATTERNS: &[&str] = &[
     "^zz|h",
     "^(?i)l",
     "^[[:lower:]]$",
+    "^\\w$",
+    "^\\W",
+    "^(?i)É",
+    "é",
 ];
 const TYPES: &[&str] = &[
     "String",

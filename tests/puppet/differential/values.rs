@@ -115,6 +115,8 @@ const VARIABLES: &[&str] = &[
     "facts.wrapped",
     "facts.lk",
     "facts.al",
+    "facts.é",
+    "facts.h.日",
 ];
 const ODD_VARIABLES: &[&str] = &[
     "facts.hn.x",
@@ -182,7 +184,23 @@ pub fn value(making: &mut Making, key: &str, depth: usize) -> Node {
         7..=12 => Node::Text(
             making
                 .random
-                .pick(&["a", "b", "c", "x", "", "é\n", "q\"#{x}", " a ", "a: b", "it's", "A\tB"])
+                .pick(&[
+                    "a",
+                    "b",
+                    "c",
+                    "x",
+                    "",
+                    "é\n",
+                    "q\"#{x}",
+                    " a ",
+                    "a: b",
+                    "it's",
+                    "A\tB",
+                    "日本",
+                    "\u{a0}é",
+                    "\u{85}5",
+                    "😀\u{301}",
+                ])
                 .into(),
         ),
         _ => Node::Text(text(making, key)),
@@ -196,7 +214,7 @@ fn member_key(making: &mut Making, key: &str) -> Node {
         2 if making.odd(6) => {
             Node::Plain(making.random.pick(&["true", "~", "[1]", "1.5e+3", "{a: 1}"]))
         }
-        _ => Node::Text(making.random.pick(&["a", "b", "c", "1", "x.y", "p"]).into()),
+        _ => Node::Text(making.random.pick(&["a", "b", "c", "1", "x.y", "p", "é"]).into()),
     }
 }
 
@@ -243,7 +261,7 @@ fn text(making: &mut Making, asked_by: &str) -> String {
         };
         text.push_str(&token);
         if making.random.one_in(4) {
-            text.push_str(making.random.pick(&["x", " ", "-", "é"]));
+            text.push_str(making.random.pick(&["x", " ", "-", "é", "日", "\u{a0}"]));
         }
     }
     text

@@ -150,7 +150,8 @@ fn grow(random: &mut Random, root: &Path, folder: &Path, depth: usize) {
 
 fn random_name(random: &mut Random) -> String {
     let start = random.pick(&[
-        "a", "a", "b", "b", "ab", "a-b", "B", ".a", ".", "é", "[a]", "{a,b}", "1", "a\\", "*",
+        "a", "a", "b", "b", "ab", "a-b", "B", ".a", ".", "é", "日é", "e\u{301}", "\u{85}", "[a]",
+        "{a,b}", "1", "a\\", "*",
     ]);
     let end = random.pick(&["", "", ".yaml", ".yaml", "b", ".b", "x"]);
     let name = format!("{start}{end}");
@@ -179,9 +180,48 @@ fn random_pattern(random: &mut Random) -> String {
 fn random_piece(random: &mut Random, depth: usize) -> String {
     // The list has no lone dot: two dots would be `..`, which callers fold and this test does not.
     let fixed = [
-        "*", "*", "*", "**", "?", "a", "b", ".yaml", ".*", "[ab]", "[^a]", "[!b]", "[a-z]",
-        "[z-a]", "[]", "[!]", "[a", "]", "[]a]", "[a/b]", "[\\]a]", "[-a]", "[a-]", "[a-b-]",
-        "\\a", "\\*", "\\[", "\\{", "\\", "é", "[à-ü]", "}", ",", "{", "**/", "*/", "/",
+        "*",
+        "*",
+        "*",
+        "**",
+        "?",
+        "a",
+        "b",
+        ".yaml",
+        ".*",
+        "[ab]",
+        "[^a]",
+        "[!b]",
+        "[a-z]",
+        "[z-a]",
+        "[]",
+        "[!]",
+        "[a",
+        "]",
+        "[]a]",
+        "[a/b]",
+        "[\\]a]",
+        "[-a]",
+        "[a-]",
+        "[a-b-]",
+        "\\a",
+        "\\*",
+        "\\[",
+        "\\{",
+        "\\",
+        "é",
+        "[à-ü]",
+        "[^é]",
+        "[日-語]",
+        "\\é",
+        "[\\é]",
+        "日",
+        "}",
+        ",",
+        "{",
+        "**/",
+        "*/",
+        "/",
     ];
     if depth < 2 && random.one_in(5) {
         let inner: Vec<String> =

@@ -3,7 +3,7 @@
 use crate::support::random::Random;
 
 /// Texts of types.
-const TYPES: [&str; 14] = [
+const TYPES: [&str; 16] = [
     "String",
     "Integer[1, 10]",
     "Optional[String[1]]",
@@ -18,10 +18,12 @@ const TYPES: [&str; 14] = [
     "Sensitive[String]",
     "Array[Optional[Stdlib::Host]]",
     "Enum['absent']",
+    "Enum['é', \"日\u{85}\"]",
+    "Pattern[/\\Aé\\w+/]",
 ];
 
 /// Texts of defaults.
-const DEFAULTS: [&str; 26] = [
+const DEFAULTS: [&str; 29] = [
     "undef",
     "'x'",
     "'it\\'s, ($no) = {'",
@@ -48,12 +50,15 @@ const DEFAULTS: [&str; 26] = [
     "m::f('a', *$rest)",
     "Integer[1]",
     "@(\"END\"/L)",
+    "'é\u{a0}日'",
+    "\"\\u{1F600} é ${x}é $b日 ${lookup('k::é')}\"",
+    "$x ? { /é/ => 'ß', default => \"😀\" }",
 ];
 
-const COMMENTS: [&str; 5] =
-    ["", "", "  # a comment, with $dollar = '\n", "  /* more ) { ' */\n", "\n"];
+const COMMENTS: [&str; 6] =
+    ["", "", "  # é 日 ' (\n", "  # a comment, with $dollar = '\n", "  /* more ) { ' */\n", "\n"];
 
-const BODIES: [&str; 10] = [
+const BODIES: [&str; 12] = [
     "include a, '::b::C'",
     "contain([\"x::${y}\", d])",
     "class { 'e': x => lookup('k'), * => $h }",
@@ -64,6 +69,8 @@ const BODIES: [&str; 10] = [
     "case $x { /\"/, 'y': { hiera_include('h') } default: { } }",
     "$t = @(X)\n    ' ${lookup('no')} {\n    | X\n  include i",
     "Class['j'] -> File <| title == 'k' |>",
+    "notify { \"é ${x} 日\": message => lookup('é::k') }",
+    "$t = @(É)\n    é ${lookup('no')}\n    | É\n  include l",
 ];
 
 fn parameter(random: &mut Random, number: usize) -> String {

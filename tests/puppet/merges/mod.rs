@@ -141,10 +141,11 @@ const ALL_PREFIXES: &[&[&str]] = &[
     &["-"],
     &["."],
     &["a|b"],
+    &["é", "İ"],
     &["-*"],
     &["("],
     &["--", "-"],
-    &["*", "+", "?", "{", "*a", "?", "+a", "{", "[", "\\-", "(?i)A"],
+    &["*", "+", "?", "{", "*a", "?", "+a", "{", "[", "\\-", "(?i)A", "\\w", "(?i)É", "[[:alpha:]]"],
 ];
 
 fn random_merge(random: &mut Random, kind: &Kind) -> Value {
@@ -191,7 +192,7 @@ fn random_merge(random: &mut Random, kind: &Kind) -> Value {
                 }
             }
             if random.one_in(12) {
-                put(&mut options, "unpack_arrays", random.pick(&[",", "-", " ", "a"]).into());
+                put(&mut options, "unpack_arrays", random.pick(&[",", "-", " ", "a", "é"]).into());
             }
         }
     }
@@ -296,7 +297,25 @@ fn random_value(random: &mut Random, kind: &Kind, depth: usize) -> Value {
         ),
         _ => Data::String(
             random
-                .pick(&["a", "b", "c", "d", "1", "", "x\n--a", "a\n", "é", "A", "a,b", "b a"])
+                .pick(&[
+                    "a",
+                    "b",
+                    "c",
+                    "d",
+                    "1",
+                    "",
+                    "x\n--a",
+                    "a\n",
+                    "é",
+                    "A",
+                    "a,b",
+                    "b a",
+                    "É",
+                    "éé",
+                    "日",
+                    "\u{a0}",
+                    "é\u{85}--a",
+                ])
                 .into(),
         ),
     };
@@ -315,7 +334,7 @@ fn random_key(random: &mut Random, odd: bool) -> Key {
         };
         return Key::new(data, Provenance::from_source(None));
     }
-    Key::new_string(random.pick(&["a", "b", "c", "d", "--a"]))
+    Key::new_string(random.pick(&["a", "b", "c", "d", "--a", "é", "éa"]))
 }
 
 fn put(hash: &mut Hash, key: &str, value: Value) {

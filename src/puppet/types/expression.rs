@@ -65,6 +65,25 @@ pub(super) enum Expression {
     Hash(Vec<(Expression, Expression)>),
 }
 
+impl Expression {
+    /// Returns the name of the class that Ruby has for the value.
+    pub(super) fn ruby_class(&self) -> &'static str {
+        match self {
+            Expression::Type { .. } => "Puppet::Pops::Types::PAnyType",
+            Expression::Text(_) => "String",
+            Expression::Integer(_) => "Integer",
+            Expression::Float(_) => "Float",
+            Expression::Bool(true) => "TrueClass",
+            Expression::Bool(false) => "FalseClass",
+            Expression::Regex(_) => "Regexp",
+            Expression::Default => "Symbol",
+            Expression::Undef => "NilClass",
+            Expression::List(_) => "Array",
+            Expression::Hash(_) => "Hash",
+        }
+    }
+}
+
 pub(super) fn invalid_syntax(text: &str) -> TypeSyntaxError {
     TypeSyntaxError(format!("The expression <{text}> is not a valid type specification."))
 }
@@ -122,6 +141,20 @@ fn segments_len(text: &str, begins: impl Fn(u8) -> bool, has_hyphens: bool) -> u
             .count();
         end = start + segment[..len].trim_end_matches('-').len();
     }
+}
+
+/// Returns the letter of `u{1F600}` or `u00e9` at the start of a text, and the length of the escape;
+/// `None` where there is none.
+fn unicode_escape(text: &str) -> Option<(char, usize)> {
+    let digits = text.strip_prefix('u')?;
+    let (digits, len) = match digits.strip_prefix('{') {
+        Some(rest) => (rest.split_once('}')?.0, rest.find('}')? + 3),
+        None => (digits.get(..4)?, 5),
+    };
+    let is_number =
+        (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let code = is_number.then(|| u32::from_str_radix(digits, 16).ok())??;
+    Some((char::from_u32(code)?, len))
 }
 
 struct TypeReader<'t> {
@@ -275,14 +308,28 @@ impl TypeReader<'_> {
                     self.at += at + 1;
                     return Ok(text);
                 }
-                '\\' => match chars.next().map(|(_, c)| c) {
-                    Some(c) if c == quote || c == '\\' => text.push(c),
-                    Some('n') if quote == '"' => text.push('\n'),
-                    Some('t') if quote == '"' => text.push('\t'),
-                    Some('r') if quote == '"' => text.push('\r'),
-                    Some('s') if quote == '"' => text.push(' '),
-                    Some('$') if quote == '"' => text.push('$'),
-                    Some(c) => text.extend(['\\', c]),
+                '\\' => match chars.next() {
+                    Some((_, c)) if c == quote || c == '\\' => text.push(c),
+                    Some((at, c)) if quote == '"' => {
+                        match (c, unicode_escape(&self.rest()[at..])) {
+                            ('n', _) => text.push('\n'),
+                            ('t', _) => text.push('\t'),
+                            ('r', _) => text.push('\r'),
+                            ('s', _) => text.push(' '),
+                            ('$' | '\'', _) => text.push(c),
+                            ('\n', _) => {}
+                            (_, Some((letter, len))) => {
+                                text.push(letter);
+                                chars = self.rest().char_indices();
+                                let behind = at + len;
+                                while chars.offset() < behind {
+                                    chars.next();
+                                }
+                            }
+                            (_, None) => text.extend(['\\', c]),
+                        }
+                    }
+                    Some((_, c)) => text.extend(['\\', c]),
                     None => break,
                 },
                 c => text.push(c),

@@ -82,7 +82,8 @@ fn to_type(
             [Expression::Type { .. }, length] => {
                 T::array_type(nested_type(&given[0], names, text)?, parse_size(length, None, text)?)
             }
-            [from, to] => T::array_type(T::Any, size_between(from, to, text)?),
+            // Puppet takes the missing element type for `default`.
+            [from, to] => T::array_type(T::Default, size_between(from, to, text)?),
             // With `default` as the lower bound, an upper bound of zero does not remove the element
             // type.
             [one, Expression::Default, to] => {
@@ -97,7 +98,7 @@ fn to_type(
             [key @ Expression::Type { .. }, value @ Expression::Type { .. }] => {
                 T::hash(nested_type(key, names, text)?, nested_type(value, names, text)?, None)
             }
-            [from, to] => T::hash(T::Any, T::Any, size_between(from, to, text)?),
+            [from, to] => T::hash(T::Default, T::Default, size_between(from, to, text)?),
             [key, value, length] => T::hash(
                 nested_type(key, names, text)?,
                 nested_type(value, names, text)?,
@@ -206,12 +207,19 @@ fn to_type(
             )
         }
         "struct" => match only("Struct")? {
-            Expression::Hash(members) => T::Struct(
-                members
-                    .iter()
-                    .map(|(key, value)| parse_member(key, nested_type(value, names, text)?, text))
-                    .collect::<Result<_, _>>()?,
-            ),
+            Expression::Hash(pairs) => {
+                // The last one of members with the same key is in force, at the place of the first.
+                let mut members: Vec<StructMember> = Vec::new();
+                for (key, value) in pairs {
+                    let member = parse_member(key, nested_type(value, names, text)?, text)?;
+                    let key = member.shown_key();
+                    match members.iter_mut().find(|known| known.shown_key() == key) {
+                        Some(known) => *known = member,
+                        None => members.push(member),
+                    }
+                }
+                T::Struct(members)
+            }
             _ => return Err(invalid_syntax(text)),
         },
         "optional" | "notundef" => {
@@ -273,7 +281,7 @@ fn to_type(
         }
         "uri" | "init" | "object" | "typealias" | "typereference" => T::Undecided(text.to_owned()),
         foreign => match FOREIGN.iter().find(|(known, _)| *known == foreign) {
-            Some((_, name)) => T::Foreign { name, text: text.to_owned() },
+            Some((_, name)) => T::Foreign { name, text: foreign_text(name, given, text) },
             None if is_resource(foreign) || is_object(foreign) => T::Undecided(text.to_owned()),
             // An alias takes no parameters; Puppet's error for that does not concern a value.
             None => match names.resolve(name, text) {
@@ -282,6 +290,17 @@ fn to_type(
             },
         },
     })
+}
+
+/// Returns how Puppet writes a type that no value of data has. As written, except for a class, whose
+/// name Puppet writes without quotes.
+fn foreign_text(name: &str, given: &[Expression], text: &str) -> String {
+    match (name, given) {
+        ("Class", [Expression::Text(class)]) => {
+            format!("Class[{}]", class.trim_start_matches("::").to_ascii_lowercase())
+        }
+        _ => text.to_owned(),
+    }
 }
 
 fn time_bound_at(n: usize, kind: &str, given: &[Expression]) -> Option<Option<i128>> {
@@ -482,7 +501,11 @@ fn parse_member(
             }),
             kind.eq_ignore_ascii_case("optional"),
         ),
-        _ => (None, false),
+        Expression::Type { .. } => (None, false),
+        other => {
+            let message = "Illegal Struct member key type. Expected NotUndef, Optional, String, or Enum. Got:";
+            return Err(TypeSyntaxError(format!("{message} {}", other.ruby_class())));
+        }
     };
     let name = name.ok_or_else(|| invalid_syntax(text))?;
     Ok(StructMember { name, optional, value })

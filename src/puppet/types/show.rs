@@ -165,13 +165,17 @@ fn shown_alias(alias: &NamedAlias, expanded: bool, guard: &mut RecursionGuard<'_
 
 impl StructMember {
     fn render(&self, expanded: bool, guard: &mut RecursionGuard<'_>) -> String {
+        format!("{} => {}", self.shown_key(), self.value.render(expanded, guard))
+    }
+
+    /// Returns the key as Puppet writes it: `'a'`, `Optional['a']` or `NotUndef['a']`.
+    pub(super) fn shown_key(&self) -> String {
         let name = puppet_quote(&self.name);
-        let key = match (self.optional, self.value.is_assignable(&T::Undef)) {
+        match (self.optional, self.value.is_assignable(&T::Undef)) {
             (true, false) => format!("Optional[{name}]"),
             (false, true) => format!("NotUndef[{name}]"),
             _ => name,
-        };
-        format!("{key} => {}", self.value.render(expanded, guard))
+        }
     }
 }
 

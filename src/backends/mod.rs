@@ -198,7 +198,7 @@ impl Functions {
     /// Returns the next message. Errors: why there will be none; the process is ended then.
     fn receive(&self, left: &mut Duration, subject: &str) -> Result<Json, String> {
         let began = Instant::now();
-        let received = match &*self.process.borrow() {
+        let received = match &mut *self.process.borrow_mut() {
             Some(process) => process.receive(*left, &self.cancel.borrow()),
             None => Received::End,
         };

@@ -142,7 +142,7 @@ impl Process {
         Ok(process)
     }
 
-    fn read_greeting(&self, program: &str, cancel: &CancelToken) -> Result<Json, String> {
+    fn read_greeting(&mut self, program: &str, cancel: &CancelToken) -> Result<Json, String> {
         let first = match self.receive(START, cancel) {
             Received::Message(message) => message,
             Received::Nothing => {
@@ -178,9 +178,11 @@ impl Process {
         let _ = self.outgoing.send(line);
     }
 
-    /// Waits for the next message, as long as its answer is wanted.
-    pub(super) fn receive(&self, at_most: Duration, cancel: &CancelToken) -> Received {
+    /// Waits for the next message, as long as its answer is wanted. A process that the Ruby has
+    /// started may keep the connection open: the end of the Ruby is the end of the messages.
+    pub(super) fn receive(&mut self, at_most: Duration, cancel: &CancelToken) -> Received {
         let until = Instant::now() + at_most;
+        let mut has_ended = false;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             let received = match self.incoming.recv_timeout(left.min(TURN)) {
@@ -191,8 +193,13 @@ impl Process {
                 Ok(None) => Received::Garbage,
                 Err(RecvTimeoutError::Disconnected) => Received::End,
                 Err(RecvTimeoutError::Timeout) if cancel.is_cancelled() => Received::Cancelled,
+                // What the Ruby wrote last has had a turn to come in.
+                Err(RecvTimeoutError::Timeout) if has_ended => Received::End,
                 Err(RecvTimeoutError::Timeout) if left <= TURN => Received::Nothing,
-                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Timeout) => {
+                    has_ended = matches!(self.child.try_wait(), Ok(Some(_)));
+                    continue;
+                }
             };
             return received;
         }

@@ -23,7 +23,8 @@ use hiera_ls::workspace::environments::Environment;
 use hiera_ls::workspace::manifests::asked_strategy;
 use hiera_ls::workspace::{Change, Snapshot, Workspace};
 
-use crate::support::{self, random, random::Random, scratch, write_file};
+use crate::support::random::{self, Random, widen_letters};
+use crate::support::{self, scratch, write_file};
 
 /// How many refactorings one repository sees before the next one is made.
 const STEPS: usize = 25;
@@ -259,8 +260,10 @@ pub(crate) fn apply(workspace: &mut Workspace, snapshot: &Snapshot, change: &Sou
 
 /// Writes a repository of some levels, nodes, data, and calls that read the data.
 pub(crate) fn write_repository(root: &Path, number: usize, random: &mut Random) {
-    let write = |path: &str, text: &str| {
-        write_file(root.join(path), text);
+    // A third of the repositories has letters beyond ASCII.
+    let write = |path: &str, text: &str| match number % 3 {
+        1 => write_file(root.join(widen_letters(path)), &widen_letters(text)),
+        _ => write_file(root.join(path), text),
     };
     // In some repositories no node is known.
     let is_open = number.is_multiple_of(4);

@@ -37,6 +37,21 @@ impl Random {
     }
 }
 
+/// Returns a text or a path of a random repository with letters of two and of four bytes in some of
+/// its keys, values and names of roles: `k2` becomes `ké2`.
+pub fn widen_letters(text: &str) -> String {
+    let pairs = [
+        ("k2", "ké2"),
+        ("k4", "k😀4"),
+        ("one", "öne😀"),
+        ("shared", "shäred"),
+        ("web", "wéb"),
+        ("gold", "gö😀ld"),
+        ("# about", "# 日 about"),
+    ];
+    pairs.iter().fold(text.to_owned(), |text, (plain, wide)| text.replace(plain, wide))
+}
+
 /// The seed of a run, from `HIERA_LS_SEED` or from the clock; printed with the name of the test.
 pub fn seed(test: &str) -> u64 {
     let clock = || {

@@ -4,7 +4,7 @@
 
 use hiera_ls::text::FilePath;
 
-use crate::support::random::Random;
+use crate::support::random::{Random, widen_letters};
 
 /// The folder of a repository.
 pub(super) const ROOT: &str = "/repo";
@@ -57,6 +57,10 @@ pub(super) fn random_repository(random: &mut Random) -> Vec<(String, String)> {
             let text = data_text(random, sparse, path == "common/common.yaml");
             add(&format!("data/{path}"), text);
         }
+    }
+    if random.one_in(3) {
+        let widen = |(path, text): (String, String)| (widen_letters(&path), widen_letters(&text));
+        files = files.into_iter().map(widen).collect();
     }
     files
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use tower_lsp::lsp_types::Url;
+
 use super::generate;
 
 /// A place: the path of a file, and a line from 1.
@@ -118,6 +120,7 @@ impl ShownFiles {
 fn linked_lines(text: &str) -> impl Iterator<Item = Line> {
     text.split("(file://").skip(1).filter_map(|link| {
         let (path, rest) = link.split_once("#L")?;
-        Some((path.to_owned(), rest.split_once(')')?.0.parse().ok()?))
+        let path = Url::parse(&format!("file://{path}")).ok()?.to_file_path().ok()?;
+        Some((path.display().to_string(), rest.split_once(')')?.0.parse().ok()?))
     })
 }

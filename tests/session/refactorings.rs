@@ -262,7 +262,7 @@ pub(crate) fn apply(workspace: &mut Workspace, snapshot: &Snapshot, change: &Sou
 pub(crate) fn write_repository(root: &Path, number: usize, random: &mut Random) {
     // A third of the repositories has letters beyond ASCII.
     let write = |path: &str, text: &str| match number % 3 {
-        1 => write_file(root.join(widen_letters(path)), &widen_letters(text)),
+        1 => write_file(root.join(widen_letters(path)), widen_letters(text)),
         _ => write_file(root.join(path), text),
     };
     // In some repositories no node is known.

@@ -104,7 +104,7 @@ fn secret_text(random: &mut Random) -> String {
         25 => format!("{name}::Type"),
         26 => format!("first\n{name}\n"),
         27 => format!("\u{1b}[31m{name}"),
-        28 => format!("{{\"a\": \"{name}\"}}"),
+        28 => format!("{{\"😀é\": \"{name}ß\"}}"),
         _ => format!("2020-01-01 {name}"),
     }
 }
@@ -442,7 +442,9 @@ impl Writer<'_> {
                 }
                 hash.into()
             }
-            11 => json!([{"name": self.encrypted(), "x": self.value(0)}, {"name": "b"}]),
+            11 => {
+                json!([{"A😀é": "日", "name": self.encrypted(), "x": self.value(0)}, {"name": "b"}])
+            }
             _ => (0..self.random.below(4)).map(|_| self.value(depth - 1)).collect(),
         }
     }
@@ -451,13 +453,14 @@ impl Writer<'_> {
     fn plain_secret(&mut self, depth: usize) -> Value {
         let text = format!("{TEXT}{}", self.random.below(9));
         match self.random.below(if depth == 0 { 6 } else { 9 }) {
+            0 if self.random.one_in(2) => format!("é😀 {text}ß").into(),
             0 | 1 => text.into(),
             2 => format!("{text}%{{}}").into(),
             3 => format!("{text}%{{lookup('{}')}}", self.key()).into(),
             4 => format!("{text}%{{facts.. }}").into(),
             5 => NUMBER.into(),
-            6 => json!({"password": self.plain_secret(depth - 1), "user": "app"}),
-            7 => json!([self.plain_secret(depth - 1), text]),
+            6 => json!({"A😀é": "日", "password": self.plain_secret(depth - 1), "user": "app"}),
+            7 => json!(["é😀", self.plain_secret(depth - 1), text]),
             _ => json!({"password": text, "list": [text, self.plain_secret(depth - 1)]}),
         }
     }

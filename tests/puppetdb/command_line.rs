@@ -27,7 +27,10 @@ fn nodes(root: &Path, asking: &[String]) -> (Vec<String>, String) {
 /// message.
 fn reason<'a>(stderr: &'a str, server: &PuppetDb, url: &str) -> (String, &'a str) {
     let text = stderr.strip_prefix("hiera-ls: setting 'nodes.puppetdb': ").unwrap_or(stderr);
-    let (reason, kept) = text.trim_end().rsplit_once("; ").expect("it tells what is used");
+    let (reason, kept) = text
+        .trim_end()
+        .rsplit_once("; ")
+        .unwrap_or_else(|| panic!("the message does not tell what is used: {stderr:?}"));
     let folder = server.folder.join("ssl");
     let reason = reason.replace(url, "URL").replace(folder.to_str().expect("it is UTF-8"), "SSL");
     (reason, kept)
@@ -143,6 +146,7 @@ fn the_last_answer_serves_while_the_server_is_down_slow_or_breaks_off() {
     ] {
         let (served, stderr) = ask(fault);
         assert_eq!(served, names, "{fault:?}");
+        assert_ne!(stderr, "", "{fault:?}: PuppetDB has answered");
         let (reason, kept) = reason(&stderr, server, &url);
         assert!(kept.ends_with(" ago is used, 203 nodes"), "{kept}");
         told.push(format!("{fault:?}: {reason}"));

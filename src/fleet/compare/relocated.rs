@@ -349,6 +349,14 @@ mod tests {
         assert_eq!(changed, ["common 3", "m::a 3", "m::b 3", "m::none 3"]);
     }
 
+    /// A merge fails for the hash of a lone location, and takes the hash of one of two.
+    #[test]
+    fn nodes_differ_by_the_number_of_locations_of_a_level() {
+        let fleet = "#- node a os=RedHat\n#- node b os=Debian\n#- /hiera.yaml\nversion: 5\nhierarchy:\n- {name: Common, path: common.yaml}\n- {name: Old, path: old.yaml}\n#- /data/common.yaml\nlookup_options: {k: {merge: unique}}\nk: 3\n#- /data/old.yaml\nk: {a: 1}\n#- /data/parts/b.yaml\nk: {a: 1}\n#- /data/os/Debian.yaml\nother: 1\n";
+        let text = "version: 5\nhierarchy:\n- {name: Common, path: common.yaml}\n- {name: Parts, globs: ['parts/*.yaml', 'os/%{os}.yaml']}\n";
+        assert_eq!(changed_keys_in(fleet, "/hiera.yaml", text).0, ["k 1", "other 1"]);
+    }
+
     #[test]
     fn the_common_levels_with_the_most_keys_stay() {
         let heaviest = |old: &[u32], new: &[u32], weights: &[usize]| -> Vec<u32> {

@@ -28,6 +28,9 @@ pub(in crate::workspace) struct Step {
     pub rank: usize,
     /// Whether the node certainly reads the file by the location.
     pub reads: Reads,
+    /// Whether the level has no other location for the node. A merge takes the value of a lone location
+    /// otherwise than one of several locations, even if no other file has the key (semantics 6.4).
+    pub is_alone: bool,
 }
 
 /// Whether the locations name a file certainly; `None` where there is no location.

@@ -129,10 +129,13 @@ impl<'a> FileReaders<'a> {
     ) {
         let located = locate_levels(config, std::slice::from_ref(*level), scope, view, None);
         let located = located.unwrap_or_default();
-        let locations = located.iter().flat_map(|level| level.locations.iter());
-        for (position, location) in locations.enumerate() {
+        let locations = || located.iter().flat_map(|level| level.locations.iter());
+        let is_real = |it: &&Location| !matches!(it.place, LevelTarget::NoMatch { .. });
+        let is_alone = locations().filter(is_real).count() == 1;
+        for (position, location) in locations().enumerate() {
             let Some(reads) = self.is_at(location, scope, view) else { continue };
-            steps.push(Step { level: number, rank: rank_of(level, location, position), reads });
+            let rank = rank_of(level, location, position);
+            steps.push(Step { level: number, rank, reads, is_alone });
         }
     }
 

@@ -178,8 +178,8 @@ impl Process {
         let _ = self.outgoing.send(line);
     }
 
-    /// Waits for the next message, as long as its answer is wanted. A process that the Ruby has
-    /// started may keep the connection open: the end of the Ruby is the end of the messages.
+    /// Waits up to `at_most` for the next message of Ruby. Returns [`Received::End`] when Ruby has ended,
+    /// also where a process that Ruby started keeps the connection open.
     pub(super) fn receive(&mut self, at_most: Duration, cancel: &CancelToken) -> Received {
         let until = Instant::now() + at_most;
         let mut has_ended = false;
@@ -193,7 +193,7 @@ impl Process {
                 Ok(None) => Received::Garbage,
                 Err(RecvTimeoutError::Disconnected) => Received::End,
                 Err(RecvTimeoutError::Timeout) if cancel.is_cancelled() => Received::Cancelled,
-                // What the Ruby wrote last has had a turn to come in.
+                // The reader had one turn to deliver what Ruby wrote before its end.
                 Err(RecvTimeoutError::Timeout) if has_ended => Received::End,
                 Err(RecvTimeoutError::Timeout) if left <= TURN => Received::Nothing,
                 Err(RecvTimeoutError::Timeout) => {

@@ -285,7 +285,7 @@ impl DataType {
         if flat.len() == 1 { flat.remove(0) } else { DataType::Variant(flat) }
     }
 
-    /// Whether Puppet finds two types equal: `Array[Any]` and `Array` are.
+    /// Whether two types are equal, where the outermost `Array[Any]` equals `Array`.
     fn is_equal(&self, other: &DataType) -> bool {
         self == other || self.is_any_array() && other.is_any_array()
     }

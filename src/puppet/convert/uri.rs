@@ -153,10 +153,10 @@ fn normalize_uri(text: &str) -> Option<Result<String, BadEscape>> {
     Some(Ok(out))
 }
 
-/// A percent sign with two letters behind it that are no hexadecimal digits.
+/// A percent sign and the two characters behind the sign, neither a hexadecimal digit.
 struct BadEscape(String);
 
-/// Returns a query as `URI::Generic#query=` stores it: any text is one, but for a bad escape.
+/// Returns a query as `URI::Generic#query=` stores a query. Errors: the first bad escape.
 fn escape_query(query: &str) -> Result<String, BadEscape> {
     let chars: Vec<char> = query.chars().filter(|c| !matches!(c, '\t' | '\r' | '\n')).collect();
     let bad = chars.windows(3).find(|three| {

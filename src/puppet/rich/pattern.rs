@@ -1,6 +1,7 @@
 //! Regular expressions as values, and as parts of types.
 
 use crate::puppet::ruby::regex::{RegexError, RubyRegex};
+use crate::puppet::ruby::strings::is_space;
 
 /// A regular expression with the text that it was made of.
 #[derive(Debug)]
@@ -43,8 +44,8 @@ impl RegexPattern {
         }
     }
 
-    /// The pattern's text in a group with its options, as Ruby's `to_s` writes it: options at the
-    /// start of the pattern become those of the group. Source: `rb_reg_str_with_opt`.
+    /// Returns the pattern as Ruby's `Regexp#to_s` writes patterns: options at the start of the pattern
+    /// move into the outer group. Source: `rb_reg_str_with_opt`.
     pub fn with_options(&self) -> String {
         let mut options = [false; 3];
         let mut rest = self.source.as_str();
@@ -87,7 +88,8 @@ fn switch(options: &mut [bool; 3], letters: &str, is_on: bool) {
     }
 }
 
-/// The text of a pattern as Ruby writes it between slashes.
+/// Returns the source with slashes and control characters escaped, as Ruby writes a source between
+/// slashes.
 fn escape(source: &str) -> String {
     let mut out = String::new();
     let mut chars = source.chars();
@@ -95,7 +97,7 @@ fn escape(source: &str) -> String {
         match c {
             '\\' => out.extend([Some('\\'), chars.next()].into_iter().flatten()),
             '/' => out.push_str("\\/"),
-            c if c.is_ascii_control() && !c.is_ascii_whitespace() => {
+            c if c.is_ascii_control() && !is_space(c) => {
                 out.push_str(&format!("\\x{:02X}", u32::from(c)))
             }
             c => out.push(c),

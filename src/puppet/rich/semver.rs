@@ -191,7 +191,7 @@ impl VersionRange {
     pub fn parse(text: &str) -> Result<VersionRange, String> {
         let set = without_gaps(text);
         let mut alternatives = Vec::new();
-        // Blanks around a bar do not count; those at the ends of the whole text do.
+        // Puppet ignores blanks around a bar. A blank before the first version is an error.
         let last = set.matches("||").count();
         let mut pieces: Vec<&str> = set
             .split("||")

@@ -86,9 +86,9 @@ impl RubyRegex {
         if let Some(refusal) = rewrite::refusal_of_ruby(pattern) {
             return Err(RegexError::new(refusal, pattern));
         }
-        // The written pattern decides whether Ruby refuses it: a bracket expression may stand
-        // where an escape may not. If Oniguruma refuses the second form alone, the first one is
-        // kept, which matches more than Ruby: a false error would be worse.
+        // The written pattern decides whether Ruby refuses the pattern: a bracket expression may stand
+        // where an escape may not. If Oniguruma refuses the rewritten pattern alone, the written one is
+        // used, which matches more than Ruby: a false error would be worse.
         let regex = match rewrite::rewrite_classes(pattern) {
             Some(again) => compile_onig(&again).unwrap_or(regex),
             None => regex,

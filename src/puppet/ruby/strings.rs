@@ -1,7 +1,7 @@
 //! Ruby's case mappings of strings, and its blanks, which are those of ASCII.
 
-/// Returns the text in lower case. Each letter is mapped by itself, so that a sigma at the end of a
-/// word is no `ς`, unlike in [`str::to_lowercase`].
+/// Returns the text in lower case, each letter mapped alone: a final `Σ` becomes `σ`, where
+/// [`str::to_lowercase`] gives `ς`.
 pub fn downcase(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
@@ -11,8 +11,8 @@ pub fn upcase(text: &str) -> String {
     text.to_uppercase()
 }
 
-/// Returns the text with its first letter in title case, and the others in lower case. Greek letters
-/// with an iota below are mapped as two letters, unlike in Ruby.
+/// Returns the text with its first letter in title case, and the others in lower case. A Greek
+/// letter with an iota below becomes two letters, where Ruby gives one.
 pub fn capitalize(text: &str) -> String {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return String::new() };
@@ -25,7 +25,7 @@ pub fn capitalize(text: &str) -> String {
         // Georgian has upper case for whole words only.
         'ა'..='ჿ' => out.push(first),
         _ => {
-            // Of `ŉ`, the `N` becomes upper case, and of `ß`, the first `S`.
+            // Only the first cased letter of the mapping is in upper case: `ŉ` is `ʼN`, `ß` is `Ss`.
             let mut is_done = false;
             for c in first.to_uppercase() {
                 match is_done {

@@ -28,14 +28,14 @@ pub(super) fn expression(text: &str) -> Result<Expression, TypeSyntaxError> {
         if reader.at == text.len() {
             break;
         }
-        // Puppet reads statements, and refuses all but a type afterwards.
+        // Puppet reads a list of statements, and then refuses any list but one type.
         reader.read_expression(0)?;
         is_only = false;
     }
     if is_only { Ok(expression) } else { Err(invalid_syntax(text.trim_matches(is_blank))) }
 }
 
-/// Whether Puppet's lexer skips the letter: a blank of Unicode, or a line break.
+/// Whether Puppet's lexer skips the character: a blank of Unicode, or a line break.
 fn is_blank(c: char) -> bool {
     matches!(
         c,
@@ -66,7 +66,7 @@ pub(super) enum Expression {
 }
 
 impl Expression {
-    /// Returns the name of the class that Ruby has for the value.
+    /// Returns the Ruby class of the value.
     pub(super) fn ruby_class(&self) -> &'static str {
         match self {
             Expression::Type { .. } => "Puppet::Pops::Types::PAnyType",
@@ -143,8 +143,8 @@ fn segments_len(text: &str, begins: impl Fn(u8) -> bool, has_hyphens: bool) -> u
     }
 }
 
-/// Returns the letter of `u{1F600}` or `u00e9` at the start of a text, and the length of the escape;
-/// `None` where there is none.
+/// Returns the character of a `u{1F600}` or `u00e9` at the start of `text`, and the length of the
+/// escape in bytes. `None` for another text.
 fn unicode_escape(text: &str) -> Option<(char, usize)> {
     let digits = text.strip_prefix('u')?;
     let (digits, len) = match digits.strip_prefix('{') {
@@ -193,7 +193,7 @@ impl TypeReader<'_> {
         let Some(first) = self.rest().chars().next() else {
             return TypeSyntaxError("Syntax error at end of input".into());
         };
-        // Puppet shows nothing of a letter that begins no token.
+        // Puppet's message shows nothing of a character that begins no token.
         let begins_none = !first.is_ascii()
             || first.is_ascii_control()
             || matches!(first, '^' | '&' | '`' | '\\');
@@ -320,9 +320,8 @@ impl TypeReader<'_> {
                             ('\n', _) => {}
                             (_, Some((letter, len))) => {
                                 text.push(letter);
-                                chars = self.rest().char_indices();
-                                let behind = at + len;
-                                while chars.offset() < behind {
+                                // The escape is ASCII, and its first letter is read.
+                                for _ in 1..len {
                                     chars.next();
                                 }
                             }

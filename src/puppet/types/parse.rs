@@ -82,7 +82,7 @@ fn to_type(
             [Expression::Type { .. }, length] => {
                 T::array_type(nested_type(&given[0], names, text)?, parse_size(length, None, text)?)
             }
-            // Puppet takes the missing element type for `default`.
+            // Puppet takes `Default` for the missing element type.
             [from, to] => T::array_type(T::Default, size_between(from, to, text)?),
             // With `default` as the lower bound, an upper bound of zero does not remove the element
             // type.
@@ -208,12 +208,13 @@ fn to_type(
         }
         "struct" => match only("Struct")? {
             Expression::Hash(pairs) => {
-                // The last one of members with the same key is in force, at the place of the first.
+                // Of members with the same key the last one counts, at the position of the first one.
                 let mut members: Vec<StructMember> = Vec::new();
                 for (key, value) in pairs {
                     let member = parse_member(key, nested_type(value, names, text)?, text)?;
                     let key = member.shown_key();
-                    match members.iter_mut().find(|known| known.shown_key() == key) {
+                    let mut named = members.iter_mut().filter(|known| known.name == member.name);
+                    match named.find(|known| known.shown_key() == key) {
                         Some(known) => *known = member,
                         None => members.push(member),
                     }
@@ -292,12 +293,12 @@ fn to_type(
     })
 }
 
-/// Returns how Puppet writes a type that no value of data has. As written, except for a class, whose
-/// name Puppet writes without quotes.
+/// Returns the text that Puppet prints for a type that no value of data has: the written text, but the
+/// name of a class without quotes.
 fn foreign_text(name: &str, given: &[Expression], text: &str) -> String {
     match (name, given) {
         ("Class", [Expression::Text(class)]) => {
-            format!("Class[{}]", class.trim_start_matches("::").to_ascii_lowercase())
+            format!("Class[{}]", class.strip_prefix("::").unwrap_or(class))
         }
         _ => text.to_owned(),
     }

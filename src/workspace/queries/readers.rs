@@ -129,10 +129,10 @@ impl<'a> FileReaders<'a> {
     ) {
         let located = locate_levels(config, std::slice::from_ref(*level), scope, view, None);
         let located = located.unwrap_or_default();
-        let locations = || located.iter().flat_map(|level| level.locations.iter());
-        let is_real = |it: &&Location| !matches!(it.place, LevelTarget::NoMatch { .. });
-        let is_alone = locations().filter(is_real).count() == 1;
-        for (position, location) in locations().enumerate() {
+        let locations = located.iter().flat_map(|level| level.locations.iter());
+        let real = locations.clone().filter(|it| !matches!(it.place, LevelTarget::NoMatch { .. }));
+        let is_alone = real.count() == 1;
+        for (position, location) in locations.enumerate() {
             let Some(reads) = self.is_at(location, scope, view) else { continue };
             let rank = rank_of(level, location, position);
             steps.push(Step { level: number, rank, reads, is_alone });

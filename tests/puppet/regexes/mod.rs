@@ -2,7 +2,7 @@
 //!
 //! Recorded, and at random. `tests/puppet/regexes/cases.jsonl` has a line `[pattern, subject]` for each case,
 //! `recorded.jsonl` Ruby's answer; `known.txt` the patterns that differ, each with why. The figures
-//! in the docs of `src/hiera/ruby_regex.rs` are counted from here.
+//! in the docs of `src/puppet/ruby/regex.rs` are counted from here.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -141,10 +141,10 @@ struct Parts {
     openings: &'static [&'static str],
 }
 
-/// Parts for `(?i)`: `known.txt` lists how Ruby folds the case of other letters, and of classes in
-/// look-behinds.
+/// Parts for `(?i)`: `known.txt` lists how Ruby folds the case of other letters, of `ss`, and of classes
+/// in look-behinds.
 const ASCII: Parts = Parts {
-    letters: &["a", "b", "z", "A", "K", "k", "s", "S", "_", "0", "7", " ", "-", "\n", "\t"],
+    letters: &["a", "b", "z", "A", "K", "k", "c", "C", "_", "0", "7", " ", "-", "\n", "\t"],
     classes: &[
         r"\d",
         r"\D",

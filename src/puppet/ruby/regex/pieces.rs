@@ -1,4 +1,4 @@
-//! The pieces of a pattern of Ruby, which a check or a rewrite never splits.
+//! Splits a pattern of Ruby into pieces that checks and rewrites leave whole.
 
 /// A piece of a pattern, with the options that hold at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,29 +7,28 @@ pub(super) struct Piece<'p> {
     pub(super) text: &'p str,
     /// Whether `(?i)` holds here.
     pub(super) folds_case: bool,
-    /// Whether the piece belongs to the text that a look-behind matches: it stands in one, and in no
-    /// look-ahead within that one.
+    /// Whether the piece is in a look-behind.
     pub(super) is_behind: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PieceKind {
-    /// A letter that stands for itself, `.` and `|`.
+    /// Any other character, `.` and `|` among them.
     Char,
-    /// A backslash with what belongs to it: `\d`, `\p{^L}`, `\k<name>`.
+    /// An escape with its name or digits: `\d`, `\p{^L}`, `\k<name>`.
     Escape,
     /// `^` or `$`, or an escape that matches a place, such as `\b`.
     Anchor,
-    /// A bracket expression with all that is within it.
+    /// A bracket expression with nested expressions.
     Brackets,
-    /// The opening of a group up to what the group holds: `(`, `(?:`, `(?<name>`, `(?i-m:`.
+    /// The opening of a group, without the content of the group: `(`, `(?:`, `(?<name>`, `(?i-m:`.
     Open,
     /// The opening of a look-ahead.
     OpenAhead,
     /// The opening of a look-behind.
     OpenBehind,
     Close,
-    /// `*`, `+`, `?` or a count in braces; the `?` or `+` behind one, too.
+    /// `*`, `+`, `?` or a count in braces, and a `?` or `+` that follows one of the four.
     Quantifier,
     /// Options that hold up to the end of the group: `(?i)`.
     Options,
@@ -60,7 +59,7 @@ impl Modes {
     }
 }
 
-/// Splits a pattern. The texts of the pieces, one behind the other, are the pattern.
+/// Splits a pattern. The concatenated texts of the pieces equal the pattern.
 pub(super) fn split_pieces(pattern: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut modes = Modes::default();
@@ -82,22 +81,18 @@ pub(super) fn split_pieces(pattern: &str) -> Vec<Piece<'_>> {
             c => (PieceKind::Char, c.len_utf8()),
         };
         let (text, after) = rest.split_at(len);
-        let before = modes;
+        let is_behind = modes.is_behind;
         match kind {
             PieceKind::Open | PieceKind::OpenAhead | PieceKind::OpenBehind => {
                 outer.push(modes);
                 modes.switch(option_letters(text, ':').unwrap_or_default());
-                modes.is_behind = match kind {
-                    PieceKind::Open => modes.is_behind,
-                    kind => kind == PieceKind::OpenBehind,
-                };
+                modes.is_behind |= kind == PieceKind::OpenBehind;
             }
             PieceKind::Close => modes = outer.pop().unwrap_or(modes),
             PieceKind::Options => modes.switch(option_letters(text, ')').unwrap_or_default()),
             _ => {}
         }
-        let (folds_case, is_behind) = (modes.folds_case, before.is_behind);
-        pieces.push(Piece { kind, text, folds_case, is_behind });
+        pieces.push(Piece { kind, text, folds_case: modes.folds_case, is_behind });
         rest = after;
     }
     pieces
@@ -106,7 +101,24 @@ pub(super) fn split_pieces(pattern: &str) -> Vec<Piece<'_>> {
 /// Returns the letters of `(?` letters `end`; `None` where the text is something else.
 fn option_letters(text: &str, end: char) -> Option<&str> {
     let letters = text.strip_prefix("(?")?.strip_suffix(end)?;
-    letters.chars().all(|c| matches!(c, 'i' | 'm' | 'x' | 'a' | 'd' | 'u' | '-')).then_some(letters)
+    letters.chars().all(|c| OPTION_LETTERS.contains(&c)).then_some(letters)
+}
+
+/// The letters of options, and the dash before those that are switched off.
+const OPTION_LETTERS: [char; 7] = ['i', 'm', 'x', 'a', 'd', 'u', '-'];
+
+/// Returns the length of the comment `(?#…)` at the start of `text`. A backslash hides the character
+/// behind it.
+fn comment_len(text: &str) -> usize {
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            ')' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 /// Returns the kind and the length of the escape that `text` begins with.
@@ -117,6 +129,15 @@ fn escape(text: &str) -> (PieceKind, usize) {
         let behind = text[len..].bytes().take_while(u8::is_ascii_digit).count();
         return (PieceKind::Escape, len + behind);
     }
+    let control = match c {
+        'c' => Some(1),
+        'C' | 'M' if text[len..].starts_with('-') => Some(2),
+        _ => None,
+    };
+    if let Some(count) = control {
+        let behind: usize = text[len..].chars().take(count).map(char::len_utf8).sum();
+        return (PieceKind::Escape, len + behind);
+    }
     let end = match (c, text[len..].chars().next()) {
         ('p' | 'P' | 'x' | 'u' | 'o', Some('{')) => Some('}'),
         ('k' | 'g', Some('<')) => Some('>'),
@@ -125,7 +146,7 @@ fn escape(text: &str) -> (PieceKind, usize) {
     };
     let behind = end.and_then(|end| text.get(len + 1..)?.find(end)).map_or(0, |at| at + 2);
     let kind = match c {
-        'A' | 'z' | 'Z' | 'b' | 'B' | 'G' => PieceKind::Anchor,
+        'A' | 'z' | 'Z' | 'b' | 'B' | 'G' | 'K' => PieceKind::Anchor,
         _ => PieceKind::Escape,
     };
     (kind, len + behind)
@@ -146,23 +167,26 @@ fn opening(text: &str) -> (PieceKind, usize) {
     }
     let Some(rest) = text.strip_prefix("(?") else { return (PieceKind::Open, 1) };
     match rest.chars().next() {
-        Some('#') => (PieceKind::Blank, len_through(text, ')')),
+        Some('#') => (PieceKind::Blank, comment_len(text)),
         Some('>' | '~') => (PieceKind::Open, 3),
         Some('<') => (PieceKind::Open, len_through(text, '>')),
         Some('\'') => match rest[1..].find('\'') {
             Some(at) => (PieceKind::Open, at + 4),
             None => (PieceKind::Open, text.len()),
         },
-        _ => match rest.find([':', ')']).map(|at| &text[..at + 3]) {
-            Some(text) if option_letters(text, ')').is_some() => (PieceKind::Options, text.len()),
-            Some(text) if option_letters(text, ':').is_some() => (PieceKind::Open, text.len()),
-            _ => (PieceKind::Open, 2),
-        },
+        _ => {
+            let end = rest.trim_start_matches(OPTION_LETTERS);
+            let len = text.len() - end.len() + 1;
+            match end.chars().next() {
+                Some(')') => (PieceKind::Options, len),
+                Some(':') => (PieceKind::Open, len),
+                _ => (PieceKind::Open, 2),
+            }
+        }
     }
 }
 
-/// Returns the length of the text up to the first `end` and with it; of all the text where there is
-/// none.
+/// Returns the length of the text up to the first `end` inclusive; the whole length without an `end`.
 fn len_through(text: &str, end: char) -> usize {
     text.find(end).map_or(text.len(), |at| at + 1)
 }
@@ -170,18 +194,17 @@ fn len_through(text: &str, end: char) -> usize {
 /// Returns the length of the count in braces that `text` begins with; `None` where the brace is a
 /// letter.
 fn count_len(text: &str) -> Option<usize> {
-    let len = text.find('}')? + 1;
-    let counts = &text[1..len - 1];
-    let is_count = counts.bytes().any(|byte| byte.is_ascii_digit())
-        && counts.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
-        && counts.matches(',').count() < 2;
-    is_count.then_some(len)
+    let counts = text[1..].trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
+    let len = text.len() - counts.len() + 1;
+    let inner = &text[1..len - 1];
+    let is_count = inner.matches(',').count() < 2 && inner.contains(|c: char| c.is_ascii_digit());
+    (is_count && counts.starts_with('}')).then_some(len)
 }
 
-/// Returns the length of a bracket expression with those within it.
+/// Returns the length of the bracket expression at the start of `text`, nested expressions included.
 fn brackets_len(text: &str) -> usize {
     let mut depth = 0;
-    // Whether a `]` is a letter of the expression, because nothing stands before it.
+    // Whether a `]` is a member here, because `[` or `[^` is directly before the `]`.
     let mut is_start = false;
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -192,7 +215,7 @@ fn brackets_len(text: &str) -> usize {
                 depth += 1;
                 is_start = true;
             }
-            '^' => is_start = was_start,
+            '^' => is_start = was_start && text[..at].ends_with('['),
             ']' if was_start => {}
             ']' if depth == 1 => return at + 1,
             ']' => depth -= 1,

@@ -2,14 +2,14 @@
 
 use super::pieces::{Piece, PieceKind, split_pieces};
 
-/// Returns the pattern with classes that Oniguruma reads otherwise in a form that means what Ruby
-/// reads; `None` where there is no such class.
+/// Returns the pattern with the classes below rewritten so that Oniguruma matches what Ruby matches.
+/// `None` where the pattern has none of these classes.
 ///
 /// - `\d`, `\s`, `\w` and their complements match ASCII only in Ruby, all of Unicode in Oniguruma.
 ///   `\b`, `[[:alpha:]]` and `\p{…}` match Unicode in both.
 /// - `[[:punct:]]` has the symbols of ASCII in Ruby, all symbols of Unicode in Oniguruma.
 /// - `(?i)\p{…}` folds case in Ruby, in Oniguruma only within brackets.
-/// - `(?i)[[:alpha:]]` has no letter that Ruby folds, in Oniguruma `ß` brings `ss` into the class.
+/// - `(?i)[[:alpha:]]` matches one letter in Ruby, in Oniguruma `ss` as well, as `ß` is a member.
 pub(super) fn rewrite_classes(pattern: &str) -> Option<String> {
     let mut out = String::with_capacity(pattern.len());
     for piece in split_pieces(pattern) {
@@ -57,25 +57,34 @@ fn ascii_class(escape: &str) -> Option<&'static str> {
 
 const NO_WORD: &str = "[^a-zA-Z0-9_]";
 
-/// [`NO_WORD`] where case is folded: without the letters that fold to those of ASCII, which would bring
-/// these into the class.
+/// [`NO_WORD`] for patterns that fold case. The class leaves out the letters beyond ASCII that fold to
+/// letters of ASCII: with these members Oniguruma would match letters of ASCII.
 const FOLDED_NO_WORD: &str = r"[^a-zA-Z0-9_\u00df\u017f\u1e9e\u212a\ufb00-\ufb06]";
 
-/// The members of `[[:punct:]]`, which is Unicode's punctuation and the nine symbols of ASCII.
+/// The members of Ruby's `[[:punct:]]`: Unicode's punctuation and the nine symbols of ASCII.
 const PUNCTUATION: &str = r"\p{P}$+<=>\^`|~";
 
-/// The POSIX classes whose letters have their other case in the class, too.
+/// The POSIX classes that contain both cases of each member.
 const CASELESS: [&str; 12] = [
     "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "print", "punct", "space",
     "word", "xdigit",
 ];
+
+/// Whether a dash behind the written part of a bracket expression is a member and begins no range.
+fn is_dash_member(written: &str) -> bool {
+    written.ends_with(['[', ']']) || written.ends_with("[^")
+}
 
 fn write_brackets(piece: Piece<'_>, out: &mut String) {
     let mut rewritten = String::with_capacity(piece.text.len());
     let mut has_cased = false;
     let mut rest = piece.text;
     while let Some(c) = rest.chars().next() {
-        let posix = rest.strip_prefix("[:").and_then(|rest| Some(rest.split_once(":]")?.0));
+        // The first bracket opens the expression itself: `[:punct:]` alone has the members `:`, `p`, …
+        let nested = rest.strip_prefix("[:").filter(|_| rest.len() < piece.text.len());
+        let posix = nested.and_then(|rest| Some(rest.split_once(":]")?.0)).filter(|name| {
+            name.trim_start_matches('^').bytes().all(|byte| byte.is_ascii_alphabetic())
+        });
         let len = match (c, posix) {
             ('\\', _) => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
             (_, Some(name)) => name.len() + "[::]".len(),
@@ -84,7 +93,13 @@ fn write_brackets(piece: Piece<'_>, out: &mut String) {
         let (text, after) = rest.split_at(len);
         has_cased |= match posix {
             Some(name) => !CASELESS.contains(&name.trim_start_matches('^')),
-            None => ascii_class(text).is_none() && text.contains(char::is_alphabetic),
+            // A range and an escape may have letters as members.
+            None => {
+                let is_range =
+                    text == "-" && !after.starts_with(']') && !is_dash_member(&rewritten);
+                let is_escape = c == '\\' && ascii_class(text).is_none();
+                is_range || is_escape || ascii_class(text).is_none() && c.is_alphabetic()
+            }
         };
         match (ascii_class(text), posix) {
             (Some(class), _) => rewritten.push_str(class),
@@ -103,9 +118,9 @@ fn write_brackets(piece: Piece<'_>, out: &mut String) {
     }
 }
 
-/// Returns the pattern with groups that take a quantifier where Ruby takes one and Oniguruma does
-/// not: behind an anchor or a look-around, and behind `(?:…)` with an alternative of these. `(?-:`
-/// opens a group that switches no option. `None` where there is nothing of the kind.
+/// Returns the pattern with a group around each anchor and each look-around that a quantifier
+/// follows. Each `(?:` becomes `(?-:`, which switches no option and takes a quantifier even if an
+/// alternative is an anchor. `None` where nothing changes.
 pub(super) fn group_targets(pattern: &str) -> Option<String> {
     let pieces = split_pieces(pattern);
     let mut out = String::new();
@@ -129,9 +144,9 @@ pub(super) fn group_targets(pattern: &str) -> Option<String> {
             }
             _ => None,
         };
+        let Some(start) = target else { continue };
         let next = pieces[n + 1..].iter().find(|piece| piece.kind != PieceKind::Blank);
-        let is_repeated = next.is_some_and(|next| next.kind == PieceKind::Quantifier);
-        if let (Some(start), true) = (target, is_repeated) {
+        if next.is_some_and(|next| next.kind == PieceKind::Quantifier) {
             out.insert_str(start, "(?-:");
             out.push(')');
         }
@@ -139,9 +154,8 @@ pub(super) fn group_targets(pattern: &str) -> Option<String> {
     (out != pattern).then_some(out)
 }
 
-/// Why Ruby refuses a pattern that Oniguruma takes, in Ruby's words: a count whose upper end is
-/// below its lower one, which Oniguruma swaps, or a look-behind whose length varies, which
-/// Oniguruma shortens or matches. `None` where neither of the two is there.
+/// Returns Ruby's message for a pattern that Ruby refuses and Oniguruma takes: a count with an upper
+/// end below the lower end, or a look-behind of varying length. `None` for any other pattern.
 pub(super) fn refusal_of_ruby(pattern: &str) -> Option<&'static str> {
     for piece in split_pieces(pattern) {
         match piece.kind {
@@ -168,16 +182,15 @@ pub(super) fn refusal_of_ruby(pattern: &str) -> Option<&'static str> {
 
 const LOOK_BEHIND_REFUSED: &str = "invalid pattern in look-behind";
 
-/// Whether the text that an escape matches may have several lengths: a reference to a group, a line
-/// end, a letter with its accents.
+/// Whether an escape matches texts of several lengths: a reference to a group, `\R` or `\X`.
 fn varies_in_length(escape: &str) -> bool {
-    // Several digits are the number of a letter where there are not so many groups.
-    let is_reference =
-        matches!(escape.as_bytes(), [b'\\', b'1'..=b'9']) || escape.starts_with(r"\k");
+    // `\10` may be the octal number of a character, and `\k` without a name is the letter.
+    let is_number = matches!(escape.as_bytes(), [b'\\', b'1'..=b'9']);
+    let is_reference = is_number || escape.starts_with(r"\k<") || escape.starts_with(r"\k'");
     is_reference || matches!(escape, r"\R" | r"\X")
 }
 
-/// Returns the ends of a quantifier; `None` for an upper end that is open.
+/// Returns the lower and the upper end of a quantifier. The upper end is `None` without a limit.
 fn counts(quantifier: &str) -> (u32, Option<u32>) {
     let Some(ends) = quantifier.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
         return (u32::from(quantifier == "+"), (quantifier == "?").then_some(1));
@@ -189,7 +202,7 @@ fn counts(quantifier: &str) -> (u32, Option<u32>) {
     }
 }
 
-/// Reads a count, which may be left out before a comma.
+/// Returns the number; 0 for an empty text, `u32::MAX` for a number that does not fit.
 fn count(digits: &str) -> u32 {
     if digits.is_empty() { 0 } else { digits.parse().unwrap_or(u32::MAX) }
 }

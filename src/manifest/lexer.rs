@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::heredoc::{HeredocEnds, heredoc_tag};
 use super::strings::{self, Quoted};
 use super::token::{Bracket, Code, Kind, Token};
+use crate::puppet::escapes::is_blank;
 use crate::text::TextRange;
 
 /// The tokens of a text from some byte to its end.
@@ -224,9 +225,7 @@ impl<'t> Lexer<'t> {
     /// Returns the length of the blank beyond ASCII at the current place; 0 if there is none.
     fn blank_length(&self) -> usize {
         let character = self.text[self.at..].chars().next();
-        character
-            .filter(|c| c.is_whitespace() && !matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}'))
-            .map_or(0, char::len_utf8)
+        character.filter(|c| is_blank(*c)).map_or(0, char::len_utf8)
     }
 
     /// A division or a regular expression, by the token before (M30).

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::lexer::Lexer;
 use super::token::{Kind, StringSegment, Token};
+use crate::puppet::escapes::decode_escape;
 use crate::text::TextRange;
 
 /// A string in double quotes.
@@ -161,40 +162,6 @@ impl Segments {
         let name = lexer.text[range.as_usize()].to_owned();
         self.done.push(StringSegment::Variable { name, range });
     }
-}
-
-/// Returns the text that a backslash before `first` stands for, and the number of bytes after the
-/// backslash that it takes.
-fn decode_escape(first: char, rest: &str) -> (Cow<'static, str>, usize) {
-    let simple = match first {
-        '\\' => "\\",
-        '$' => "$",
-        '\'' => "'",
-        '"' => "\"",
-        'r' => "\r",
-        'n' => "\n",
-        't' => "\t",
-        's' => " ",
-        '\n' => "",
-        '\r' if rest.starts_with("\r\n") => return ("".into(), 2),
-        'u' => {
-            let digits = if let Some(braced) = rest.strip_prefix("u{") {
-                braced.split_once('}').map(|(digits, _)| (digits, digits.len() + 3))
-            } else {
-                rest.get(1..5).map(|digits| (digits, 5))
-            };
-            let character = digits
-                .filter(|(digits, _)| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
-                .and_then(|(digits, length)| Some((u32::from_str_radix(digits, 16).ok()?, length)))
-                .and_then(|(code, length)| Some((char::from_u32(code)?, length)));
-            return match character {
-                Some((character, length)) => (character.to_string().into(), length),
-                None => ("\\u".into(), 1),
-            };
-        }
-        other => return (format!("\\{other}").into(), other.len_utf8()),
-    };
-    (simple.into(), first.len_utf8())
 }
 
 /// Returns the value of a string token without interpolation; `None` for other tokens and for

@@ -1,6 +1,7 @@
 //! Puppet's values and types. Knows no Hiera and no files.
 
 pub mod convert;
+pub(crate) mod escapes;
 pub mod legacy_facts;
 pub mod print;
 pub mod rich;

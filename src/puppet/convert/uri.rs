@@ -38,11 +38,13 @@ pub(super) fn convert_uri(arguments: &[Value]) -> ConversionResult {
             return Err(Failure::Unknown); // these schemes have rules of their own
         }
         match normalize_uri(&text) {
-            Some(Ok(text)) => Ok(rich_value(Rich::Uri(text), arguments)),
-            Some(Err(BadEscape(escape))) => {
+            Ok(text) => Ok(rich_value(Rich::Uri(text), arguments)),
+            Err(NoUri::BadEscape(escape)) => {
                 conversion_error(format!("invalid percent escape: {escape}"))
             }
-            None => conversion_error(format!("bad URI(is not URI?): {}", inspect_text(&text))),
+            Err(NoUri::BadSyntax) => {
+                conversion_error(format!("bad URI(is not URI?): {}", inspect_text(&text)))
+            }
         }
     })
 }
@@ -77,14 +79,13 @@ fn is_made_of(text: &str, also: &str) -> bool {
 }
 
 /// Returns the text as `to_s` gives it back: the scheme in lower case, the default port left out.
-/// `None` for no URI.
-fn normalize_uri(text: &str) -> Option<Result<String, BadEscape>> {
+fn normalize_uri(text: &str) -> Result<String, NoUri> {
     let (rest, fragment) =
         text.split_once('#').map_or((text, None), |(rest, fragment)| (rest, Some(fragment)));
     let (rest, query) =
         rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
     if fragment.is_some_and(|text| !is_made_of(text, ":@/?")) {
-        return None;
+        return Err(NoUri::BadSyntax);
     }
     let scheme = rest.split_once(':').filter(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -113,7 +114,7 @@ fn normalize_uri(text: &str) -> Option<Result<String, BadEscape>> {
                 .map_or(is_made_of(host, ""), |inner| inner.parse::<std::net::Ipv6Addr>().is_ok());
             let port_fits = port.is_none_or(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
             if !host_fits || !port_fits || user.is_some_and(|user| !is_made_of(user, ":")) {
-                return None;
+                return Err(NoUri::BadSyntax);
             }
             out.push_str("//");
             if let Some(user) = user {
@@ -133,37 +134,37 @@ fn normalize_uri(text: &str) -> Option<Result<String, BadEscape>> {
     if !is_made_of(path, ":@/")
         || relative && path.split('/').next().is_some_and(|first| first.contains(':'))
     {
-        return None;
+        return Err(NoUri::BadSyntax);
     }
     out.push_str(path);
     if let Some(query) = query {
         // A scheme with a path that does not begin with a slash makes the URI opaque.
         let is_opaque = scheme.is_some() && !hierarchy.starts_with('/') && !hierarchy.is_empty();
         out.push('?');
-        match escape_query(query) {
-            _ if is_opaque => out.push_str(query),
-            Ok(query) => out.push_str(&query),
-            Err(error) => return Some(Err(error)),
-        }
+        out.push_str(&if is_opaque { query.to_owned() } else { escape_query(query)? });
     }
     if let Some(fragment) = fragment {
         out.push('#');
         out.push_str(fragment);
     }
-    Some(Ok(out))
+    Ok(out)
 }
 
-/// A percent sign and the two characters behind the sign, neither a hexadecimal digit.
-struct BadEscape(String);
+/// Why a text is no URI.
+enum NoUri {
+    BadSyntax,
+    /// The query has this percent sign with two characters, neither a hexadecimal digit.
+    BadEscape(String),
+}
 
 /// Returns a query as `URI::Generic#query=` stores a query. Errors: the first bad escape.
-fn escape_query(query: &str) -> Result<String, BadEscape> {
+fn escape_query(query: &str) -> Result<String, NoUri> {
     let chars: Vec<char> = query.chars().filter(|c| !matches!(c, '\t' | '\r' | '\n')).collect();
     let bad = chars.windows(3).find(|three| {
         three[0] == '%' && !three[1].is_ascii_hexdigit() && !three[2].is_ascii_hexdigit()
     });
     if let Some(bad) = bad {
-        return Err(BadEscape(bad.iter().collect()));
+        return Err(NoUri::BadEscape(bad.iter().collect()));
     }
     let mut out = String::with_capacity(query.len());
     for c in chars {

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::puppet::escapes::{decode_escape, is_blank};
+
 /// Why a text is no type, in Puppet's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeSyntaxError(pub String);
@@ -35,15 +37,6 @@ pub(super) fn expression(text: &str) -> Result<Expression, TypeSyntaxError> {
     if is_only { Ok(expression) } else { Err(invalid_syntax(text.trim_matches(is_blank))) }
 }
 
-/// Whether Puppet's lexer skips the character: a blank of Unicode, or a line break.
-fn is_blank(c: char) -> bool {
-    matches!(
-        c,
-        '\t' | '\n' | '\r' | ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'
-            ..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
-    )
-}
-
 /// Whether a text nests deeper than is read, so that it may be a type in spite of an error.
 pub(super) fn is_too_deep(text: &str) -> bool {
     let mut reader = TypeReader { text, at: 0, is_too_deep: false };
@@ -66,10 +59,10 @@ pub(super) enum Expression {
 }
 
 impl Expression {
-    /// Returns the Ruby class of the value.
-    pub(super) fn ruby_class(&self) -> &'static str {
-        match self {
-            Expression::Type { .. } => "Puppet::Pops::Types::PAnyType",
+    /// Returns the Ruby class of the value; `None` for a type, which has a class of its own.
+    pub(super) fn ruby_class(&self) -> Option<&'static str> {
+        Some(match self {
+            Expression::Type { .. } => return None,
             Expression::Text(_) => "String",
             Expression::Integer(_) => "Integer",
             Expression::Float(_) => "Float",
@@ -80,7 +73,7 @@ impl Expression {
             Expression::Undef => "NilClass",
             Expression::List(_) => "Array",
             Expression::Hash(_) => "Hash",
-        }
+        })
     }
 }
 
@@ -141,20 +134,6 @@ fn segments_len(text: &str, begins: impl Fn(u8) -> bool, has_hyphens: bool) -> u
             .count();
         end = start + segment[..len].trim_end_matches('-').len();
     }
-}
-
-/// Returns the character of a `u{1F600}` or `u00e9` at the start of `text`, and the length of the
-/// escape in bytes. `None` for another text.
-fn unicode_escape(text: &str) -> Option<(char, usize)> {
-    let digits = text.strip_prefix('u')?;
-    let (digits, len) = match digits.strip_prefix('{') {
-        Some(rest) => (rest.split_once('}')?.0, rest.find('}')? + 3),
-        None => (digits.get(..4)?, 5),
-    };
-    let is_number =
-        (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    let code = is_number.then(|| u32::from_str_radix(digits, 16).ok())??;
-    Some((char::from_u32(code)?, len))
 }
 
 struct TypeReader<'t> {
@@ -311,21 +290,11 @@ impl TypeReader<'_> {
                 '\\' => match chars.next() {
                     Some((_, c)) if c == quote || c == '\\' => text.push(c),
                     Some((at, c)) if quote == '"' => {
-                        match (c, unicode_escape(&self.rest()[at..])) {
-                            ('n', _) => text.push('\n'),
-                            ('t', _) => text.push('\t'),
-                            ('r', _) => text.push('\r'),
-                            ('s', _) => text.push(' '),
-                            ('$' | '\'', _) => text.push(c),
-                            ('\n', _) => {}
-                            (_, Some((letter, len))) => {
-                                text.push(letter);
-                                // The escape is ASCII, and its first letter is read.
-                                for _ in 1..len {
-                                    chars.next();
-                                }
-                            }
-                            (_, None) => text.extend(['\\', c]),
+                        let (decoded, len) = decode_escape(c, &self.rest()[at..]);
+                        text.push_str(&decoded);
+                        // What an escape takes behind its first letter is ASCII.
+                        for _ in c.len_utf8()..len {
+                            chars.next();
                         }
                     }
                     Some((_, c)) => text.extend(['\\', c]),

@@ -502,11 +502,14 @@ fn parse_member(
             }),
             kind.eq_ignore_ascii_case("optional"),
         ),
-        Expression::Type { .. } => (None, false),
-        other => {
-            let message = "Illegal Struct member key type. Expected NotUndef, Optional, String, or Enum. Got:";
-            return Err(TypeSyntaxError(format!("{message} {}", other.ruby_class())));
-        }
+        other => match other.ruby_class() {
+            None => (None, false),
+            Some(class) => {
+                return Err(TypeSyntaxError(format!(
+                    "Illegal Struct member key type. Expected NotUndef, Optional, String, or Enum. Got: {class}"
+                )));
+            }
+        },
     };
     let name = name.ok_or_else(|| invalid_syntax(text))?;
     Ok(StructMember { name, optional, value })

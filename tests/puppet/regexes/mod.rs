@@ -137,7 +137,8 @@ fn random_patterns_are_rubys() {
 /// The parts of random patterns and texts.
 struct Parts {
     letters: &'static [&'static str],
-    classes: &'static [&'static str],
+    /// Classes with blanks between them.
+    classes: &'static str,
     openings: &'static [&'static str],
 }
 
@@ -145,34 +146,7 @@ struct Parts {
 /// in look-behinds.
 const ASCII: Parts = Parts {
     letters: &["a", "b", "z", "A", "K", "k", "c", "C", "_", "0", "7", " ", "-", "\n", "\t"],
-    classes: &[
-        r"\d",
-        r"\D",
-        r"\w",
-        r"\W",
-        r"\s",
-        r"\S",
-        r"\h",
-        ".",
-        "[ab]",
-        "[^A]",
-        "[a-z]",
-        r"[\w-]",
-        r"[^\W_]",
-        r"[\d\s]",
-        r"[\S&&[^a]]",
-        "[[:alpha:]]",
-        "[[:^alpha:]]",
-        "[[:word:]]",
-        "[[:upper:]_]",
-        "[[:lower:]]",
-        "[[:punct:]]",
-        r"\p{L}",
-        r"\p{Lu}",
-        r"\p{^Ll}",
-        r"\P{L}",
-        r"[\p{Lu}0]",
-    ],
+    classes: r"\d \D \w \W \s \S \h . [ab] [^A] [a-z] [\w-] [^\W_] [\d\s] [\S&&[^a]] [[:alpha:]] [[:^alpha:]] [[:word:]] [[:upper:]_] [[:lower:]] [[:punct:]] \p{L} \p{Lu} \p{^Ll} \P{L} [\p{Lu}0]",
     openings: &["(", "(?:", "(?i:", "(?m:", "(?x:", "(?-i:", "(?=", "(?!", "(?>"],
 };
 
@@ -182,45 +156,7 @@ const UNICODE: Parts = Parts {
         "a", "b", "z", "A", "K", "s", "S", "_", "0", "7", " ", "-", "\n", "\t", "é", "É", "ß", "ẞ",
         "ſ", "σ", "ς", "İ", "ı", "\u{212a}", "\u{301}", "\u{a0}", "\u{85}", "日", "😀", "€",
     ],
-    classes: &[
-        r"\d",
-        r"\D",
-        r"\w",
-        r"\W",
-        r"\s",
-        r"\S",
-        r"\h",
-        r"\H",
-        ".",
-        "[ab]",
-        "[^a]",
-        "[a-z]",
-        "[à-ü]",
-        "[^é]",
-        r"[\w-]",
-        r"[^\W_]",
-        r"[\d\s]",
-        r"[\S&&[^a]]",
-        "[a-z&&[^b]]",
-        "[[:alpha:]]",
-        "[[:^alpha:]]",
-        "[[:word:]]",
-        "[[:upper:]_]",
-        "[[:lower:]]",
-        "[[:space:]]",
-        "[[:digit:]]",
-        "[[:punct:]]",
-        "[[:^punct:]]",
-        r"\p{L}",
-        r"\p{Lu}",
-        r"\p{^L}",
-        r"\P{Greek}",
-        r"[\p{Han}b]",
-        r"\R",
-        r"\X",
-        "[]a]",
-        "[^]\\w]",
-    ],
+    classes: r"\d \D \w \W \s \S \h \H . [ab] [^a] [a-z] [à-ü] [^é] [\w-] [^\W_] [\d\s] [\S&&[^a]] [a-z&&[^b]] [[:alpha:]] [[:^alpha:]] [[:word:]] [[:upper:]_] [[:lower:]] [[:space:]] [[:digit:]] [[:punct:]] [[:^punct:]] \p{L} \p{Lu} \p{^L} \P{Greek} [\p{Han}b] \R \X []a] [^]\w]",
     openings: &["(", "(?:", "(?m:", "(?x:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?<n>"],
 };
 
@@ -254,6 +190,7 @@ fn subject(random: &mut Random, parts: &Parts) -> String {
 fn random_pattern(random: &mut Random, parts: &Parts, depth: usize) -> String {
     const ANCHORS: [&str; 8] = ["^", "$", r"\A", r"\z", r"\Z", r"\b", r"\B", r"\u00e9"];
     const QUANTIFIERS: [&str; 9] = ["*", "+", "?", "{2}", "{1,2}", "{,2}", "*?", "+?", "++"];
+    let classes: Vec<&str> = parts.classes.split(' ').collect();
     let mut pattern = String::new();
     if depth == 0 && random.one_in(8) {
         pattern.push_str(random.pick(&["(?m)", "(?x)"]));
@@ -261,7 +198,7 @@ fn random_pattern(random: &mut Random, parts: &Parts, depth: usize) -> String {
     for _ in 0..1 + random.below(3) {
         match random.below(12) {
             0..=3 => pattern.push_str(random.pick(parts.letters)),
-            4..=7 => pattern.push_str(random.pick(parts.classes)),
+            4..=7 => pattern.push_str(random.pick(&classes)),
             8 => pattern.push_str(random.pick(&ANCHORS)),
             9 => pattern.push('|'),
             _ if depth < 2 => {

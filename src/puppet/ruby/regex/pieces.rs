@@ -36,7 +36,7 @@ pub(super) enum PieceKind {
     Blank,
 }
 
-/// What holds at a place of a pattern.
+/// The options in force at a place of a pattern, and whether the place is in a look-behind.
 #[derive(Clone, Copy, Default)]
 struct Modes {
     folds_case: bool,

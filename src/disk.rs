@@ -116,6 +116,16 @@ pub enum DiskEntry {
     },
 }
 
+impl DiskEntry {
+    /// Returns the version of the file; `None` for a folder.
+    pub fn stamp(self) -> Option<Stamp> {
+        match self {
+            DiskEntry::File(stamp) => Some(stamp),
+            DiskEntry::Folder { .. } => None,
+        }
+    }
+}
+
 /// The identity of one version of a file on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stamp {

@@ -57,8 +57,6 @@ pub struct Puppetdb {
 pub struct Refreshed {
     /// The number of nodes in the answer.
     pub nodes: usize,
-    /// Whether the answer is another one than before.
-    pub is_other: bool,
     /// Sentences about what the user should know of the answer: the nodes that it lacks.
     pub notes: Vec<String>,
 }
@@ -114,8 +112,8 @@ impl Puppetdb {
             })?;
             let old = ages.map(|ages| ages.old).unwrap_or_default();
             let notes = token_note.into_iter().chain(self.kept.old_sentence(&old)).collect();
-            let (nodes, is_other) = writer.finish(&self.url, fields, old)?;
-            Ok(Refreshed { nodes, is_other, notes })
+            let nodes = writer.finish(&self.url, fields, old)?;
+            Ok(Refreshed { nodes, notes })
         })();
         asked.map_err(|reason: String| {
             self.kept.record_failure(&reason);

@@ -154,11 +154,19 @@ impl KeptAnswer {
         KeptState { answer, failure }
     }
 
-    /// Returns what the kept rows are about; `None` where there are none.
+    /// Returns what the kept rows are about; `None` where there are none. Processes that ask at the
+    /// same time replace the two files in any order, so that the statement names its rows by their
+    /// digest, and a statement about other rows is none.
     fn statement(&self) -> Option<Statement> {
-        OsFs.entry(&self.rows())?;
         let text = OsFs.read(&self.statement_path(), MAX_STATEMENT).ok()?;
-        serde_json::from_slice(&text).ok()
+        let known: Statement = serde_json::from_slice(&text).ok()?;
+        (self.rows_digest()? == known.digest).then_some(known)
+    }
+
+    /// Returns the SHA-256 of the kept rows; `None` where there are none.
+    fn rows_digest(&self) -> Option<String> {
+        let rows = OsFs.read(&self.rows(), u64::MAX).ok()?;
+        Some(hex_digits(&Sha256::digest(rows)))
     }
 
     /// Whether the kept rows have these fields, perhaps among others.
@@ -214,7 +222,7 @@ impl RowWriter<'_> {
     }
 
     /// Puts the rows in the place of the kept ones, unless they are the same, and states what they
-    /// are about. Returns the number of rows, and whether they are other rows.
+    /// are about. Returns the number of rows.
     ///
     /// Errors: the disk's.
     pub(super) fn finish(
@@ -222,11 +230,9 @@ impl RowWriter<'_> {
         url: &str,
         fields: &[String],
         old: OldNodes,
-    ) -> Result<(usize, bool), String> {
+    ) -> Result<usize, String> {
         let digest = hex_digits(&self.digest.finalize());
-        let known = self.kept.statement();
-        let is_other = known.is_none_or(|known| known.digest != digest);
-        if is_other {
+        if self.kept.rows_digest().as_ref() != Some(&digest) {
             self.file.put_in_place().map_err(|error| self.kept.refusal(&error))?;
         }
         let statement = Statement {
@@ -243,7 +249,7 @@ impl RowWriter<'_> {
         if OsFs.entry(&self.kept.failure_path()).is_some() {
             self.kept.write_private(&self.kept.failure_path(), b"null")?;
         }
-        Ok((self.count, is_other))
+        Ok(self.count)
     }
 }
 
@@ -306,6 +312,10 @@ mod tests {
         let after = kept.state();
         let (asked, not_asked) =
             (kept.has_fields(&fields), kept.has_fields(&["facts.kernel".to_owned()]));
+        std::fs::write(kept.rows().as_str(), "{\"b\": 1}\n").expect("it is there");
+        let other_rows = kept.has_fields(&fields);
+        write(&["{}"], true);
+        let mended = OsFs.read(&kept.rows(), 100);
         let names = std::fs::read_dir(kept.folder().as_str()).expect("it is there").count();
         #[cfg(unix)]
         let mode = {
@@ -315,12 +325,17 @@ mod tests {
         };
         std::fs::remove_dir_all(cache.as_str()).expect("it is there");
         assert!(none.starts_with("no earlier answer"), "{none}");
-        assert_eq!(first, Some((2, true)));
-        assert_eq!(same, Some((2, false)));
+        assert_eq!((first, same), (Some(2), Some(2)));
         assert!(untouched, "the same rows are not written again");
         assert_eq!(text, Ok(b"{\"a\": 1}\n{}\n".to_vec()));
         assert!(told.ends_with("is used, 2 nodes"), "{told}");
         assert!(asked && !not_asked);
+        assert!(!other_rows, "another process has replaced the rows alone");
+        assert_eq!(
+            mended,
+            Ok(b"{}\n".to_vec()),
+            "rows that the statement does not name are replaced"
+        );
         assert_eq!(before.failure, None);
         assert_eq!(after.failure, None, "an answer of the same second ends the failure");
         let answer = state.answer.expect("it is kept");

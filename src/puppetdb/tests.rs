@@ -98,9 +98,9 @@ fn chunked(body: &str, ends: bool) -> Vec<u8> {
         .into_bytes()
 }
 
-/// The effect of an answer of so many nodes that is another one than before.
+/// The effect of an answer of so many nodes.
 fn complete(nodes: usize) -> Refreshed {
-    Refreshed { nodes, is_other: true, notes: Vec::new() }
+    Refreshed { nodes, notes: Vec::new() }
 }
 
 const ENOUGH: u64 = 1 << 20;

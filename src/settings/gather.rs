@@ -233,14 +233,13 @@ impl Opened {
     fn ask(&mut self, source: &Puppetdb, fields: &[String], fs: &dyn FileSystem) {
         let max_size = self.settings.workspace.max_file_size;
         match source.refresh(fields, max_size, &|_| {}) {
-            Ok(refreshed) => {
-                if refreshed.is_other {
-                    let scanned = scan::scan(&self.workspace.scan_request(), fs, &|_| {});
-                    self.workspace.apply(Change::Scanned(Box::new(scanned)));
-                }
-                self.problems.extend(refreshed.notes.into_iter().map(of_puppetdb));
-            }
+            Ok(refreshed) => self.problems.extend(refreshed.notes.into_iter().map(of_puppetdb)),
             Err(reason) => self.problems.push(of_puppetdb(reason)),
+        }
+        // This process or another one may have kept an answer since the folders were read.
+        if !self.workspace.snapshot().has_read_source(&source.kept().rows(), fs) {
+            let scanned = scan::scan(&self.workspace.scan_request(), fs, &|_| {});
+            self.workspace.apply(Change::Scanned(Box::new(scanned)));
         }
     }
 }

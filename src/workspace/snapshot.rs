@@ -13,7 +13,7 @@ use super::lazy_index::LazyIndex;
 use super::manifests::lazy::LazyManifests;
 use super::nodes::node::Node;
 use super::nodes::source::NodeSource;
-use crate::disk::UnlistedReason;
+use crate::disk::{DiskEntry, FileSystem, UnlistedReason};
 use crate::eyaml::Keys;
 use crate::text::{CancelToken, FileId, FilePath, PartId, Span, TextRange};
 
@@ -209,6 +209,16 @@ impl Snapshot {
     /// Whether the file names nodes: the settings name it, or nodes were read from it.
     pub fn is_node_source(&self, path: &FilePath) -> bool {
         self.node_sources().iter().any(|source| source.path == *path)
+    }
+
+    /// Whether the nodes of this file are those of its version on disk. A file that settings do not
+    /// name, or that is missing, has no nodes.
+    pub fn has_read_source(&self, path: &FilePath, fs: &dyn FileSystem) -> bool {
+        let mut read = self.node_sources().iter().filter(|source| source.path == *path).peekable();
+        match fs.entry(path).and_then(DiskEntry::stamp) {
+            None => read.peek().is_none(),
+            present => read.peek().is_some() && read.all(|source| source.stamp == present),
+        }
     }
 
     /// Returns the files that nodes come from.

@@ -5,7 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use crate::fleet::{asking, cache_of, filled_server, program, repository};
+use crate::fleet::{
+    WITHIN_ANSWER, asking, cache_of, filled_server, program, repository,
+    repository_with_long_answer,
+};
 use crate::proxy::{Fault, Proxy};
 use crate::real::{HOST, PuppetDb};
 use crate::support::{Run, in_package, run};
@@ -125,7 +128,7 @@ fn a_server_or_a_client_that_is_another_is_told_and_has_no_nodes() {
 #[test]
 fn the_last_answer_serves_while_the_server_is_down_slow_or_breaks_off() {
     let Some(server) = filled_server() else { return };
-    let root = repository("puppetdb-faults");
+    let root = repository_with_long_answer("puppetdb-faults");
     let proxy = Proxy::start(server.tls);
     let url = format!("https://{HOST}:{}", proxy.port);
     let asking = asking(server, &url, "ca.pem", Some("client"));
@@ -140,9 +143,8 @@ fn the_last_answer_serves_while_the_server_is_down_slow_or_breaks_off() {
     for fault in [
         Fault::Down,
         Fault::Stall,
-        // These faults begin after the handshake, within the compressed answer.
-        Fault::StallAfter(4096),
-        Fault::CutAfter(4096),
+        Fault::StallAfter(WITHIN_ANSWER),
+        Fault::CutAfter(WITHIN_ANSWER),
     ] {
         let (served, stderr) = ask(fault);
         assert_eq!(served, names, "{fault:?}");
@@ -154,12 +156,28 @@ fn the_last_answer_serves_while_the_server_is_down_slow_or_breaks_off() {
     expect_test::expect![[r#"
         Down: URL has ended the connection without an answer
         Stall: no connection to URL within 2 s
-        StallAfter(4096): URL has sent nothing for 2 s after 0 nodes
-        CutAfter(4096): URL broke off after 0 nodes
+        StallAfter(6144): URL has sent nothing for 2 s after 0 nodes
+        CutAfter(6144): URL broke off after 0 nodes
     "#]]
     .assert_eq(&(told.join("\n") + "\n"));
     let (served, stderr) = ask(Fault::None);
     assert_eq!((served, &*stderr), (names, ""));
+}
+
+#[test]
+fn commands_that_ask_at_the_same_time_have_all_nodes() {
+    let Some(server) = filled_server() else { return };
+    let root = repository("puppetdb-at-once");
+    let asking = asking(server, &server.url(), "ca.pem", Some("client"));
+    let all: Vec<(usize, String)> = std::thread::scope(|scope| {
+        let ask = || {
+            let (names, stderr) = nodes(&root, &asking);
+            (names.len(), stderr)
+        };
+        let running: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+        running.into_iter().map(|command| command.join().expect("it ends")).collect()
+    });
+    assert_eq!(all, vec![(203, String::new()); 8]);
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::fleet::{cache_of, filled_server, program, repository};
+use crate::fleet::{
+    WITHIN_ANSWER, cache_of, filled_server, program, repository, repository_with_long_answer,
+};
 use crate::proxy::{Fault, Proxy};
 use crate::real::{HOST, PuppetDb, wait_until};
 use crate::support::file_uri;
@@ -114,10 +116,10 @@ fn rows_of(root: &Path) -> String {
 #[test]
 fn requests_are_answered_while_puppetdb_is_slow_and_nodes_come_when_it_answers() {
     let Some(puppetdb) = filled_server() else { return };
-    let root = repository("puppetdb-editor");
+    let root = repository_with_long_answer("puppetdb-editor");
     let proxy = Proxy::start(puppetdb.tls);
     let url = format!("https://{HOST}:{}", proxy.port);
-    proxy.set(Fault::StallAfter(4096));
+    proxy.set(Fault::StallAfter(WITHIN_ANSWER));
     // The timeout is far longer than the test: an answer that waited for PuppetDB would not come.
     let mut session = Session::start(&root, puppetdb, &url, 3600);
     session.open(&root);
@@ -153,6 +155,17 @@ fn requests_are_answered_while_puppetdb_is_slow_and_nodes_come_when_it_answers()
         rows_of(&root).contains("\"facts.kernel\":\"Linux\"")
     });
     assert_eq!(session.node_count(), 203);
+}
+
+#[test]
+fn sessions_that_start_at_the_same_time_have_all_nodes() {
+    let Some(puppetdb) = filled_server() else { return };
+    let root = repository("puppetdb-editors");
+    let start = |_| Session::start(&root, puppetdb, &puppetdb.url(), 60);
+    let mut sessions: Vec<Session> = (0..4).map(start).collect();
+    for session in &mut sessions {
+        wait_until("its nodes are there", || session.node_count() == 203);
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::real::{PuppetDb, server};
 use crate::support::{copy, hiera_ls, in_package, scratch};
@@ -21,8 +22,7 @@ pub fn filled_server() -> Option<&'static PuppetDb> {
         let mut nodes = sample_nodes();
         nodes.extend((0..MADE_UP).map(|number| {
             let name = format!("web-{number:03}.made.example.net");
-            let facts =
-                json!({"kernel": "Linux", "os": {"family": "Debian"}, "trusted": trusted(&name)});
+            let facts = json!({"kernel": "Linux", "os": {"family": "Debian"}, "trusted": trusted(&name), "id": hex_id(&name)});
             (name, facts)
         }));
         let gone = "gone.example.net".to_owned();
@@ -33,6 +33,11 @@ pub fn filled_server() -> Option<&'static PuppetDb> {
         server.make_old("web-199.made.example.net", 400);
     });
     Some(server)
+}
+
+/// 64 hexadecimal digits, which no compression makes shorter than 32 bytes.
+fn hex_id(name: &str) -> String {
+    Sha256::digest(name).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What Puppet's server adds to the facts that it stores.
@@ -68,6 +73,19 @@ pub fn repository(name: &str) -> PathBuf {
     fs::write(settings, text).expect("it can be written");
     root
 }
+
+/// A repository whose data reads a long fact of each node. The server's part of the handshake has 3,434
+/// bytes, and the answer some 9,500.
+pub fn repository_with_long_answer(name: &str) -> PathBuf {
+    let root = repository(name);
+    let path = root.join("data/common.yaml");
+    let text = fs::read_to_string(&path).expect("it is there");
+    fs::write(path, text + "puppetdb::id: '%{facts.id}'\n").expect("it can be written");
+    root
+}
+
+/// How many bytes of the server end within the answer for such a repository.
+pub const WITHIN_ANSWER: usize = 6144;
 
 /// The folder of the cache of a repository.
 pub fn cache_of(root: &Path) -> PathBuf {

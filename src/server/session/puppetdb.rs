@@ -10,6 +10,7 @@ use tower_lsp::lsp_types as lsp;
 
 use super::scanner::{begin_progress, send_progress};
 use super::state::Shared;
+use crate::disk::OsFs;
 use crate::puppetdb::{Puppetdb, Refreshed};
 use crate::settings::read_fields;
 use crate::text::escape::escape_notification;
@@ -56,14 +57,16 @@ pub(in crate::server) async fn run(client: Client, shared: Arc<Shared>) {
         let question = Question { source: source.clone(), snapshot, was_answered, max_size };
         let Some(answer) = ask(&client, &shared, question).await else { continue };
         checked = Some(revision);
+        // This process or another one may have kept an answer since the folders were read.
+        let snapshot = shared.with(|state| state.workspace.snapshot());
+        if !snapshot.has_read_source(&source.kept().rows(), &OsFs) {
+            shared.disk.ask_reading();
+        }
         match answer {
             Ok(None) => {}
             Ok(Some(refreshed)) => {
                 let is_first = last.is_none_or(|last| last.source != source);
                 last = Some(LastAsked { source, failed: None });
-                if refreshed.is_other {
-                    shared.disk.ask_reading();
-                }
                 for note in refreshed.notes {
                     tell(&client, lsp::MessageType::INFO, &note, is_first).await;
                 }

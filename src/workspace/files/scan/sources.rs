@@ -59,10 +59,7 @@ impl FolderScan<'_> {
             if !seen.insert(path.clone()) || self.request.named_sources.is_some() {
                 continue;
             }
-            let stamp = match self.fs.entry(&path) {
-                Some(DiskEntry::File(stamp)) => Some(stamp),
-                _ => None,
-            };
+            let stamp = self.fs.entry(&path).and_then(DiskEntry::stamp);
             let known = self
                 .request
                 .known_sources

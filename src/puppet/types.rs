@@ -285,9 +285,17 @@ impl DataType {
         if flat.len() == 1 { flat.remove(0) } else { DataType::Variant(flat) }
     }
 
-    /// Whether two types are equal, where the outermost `Array[Any]` equals `Array`.
+    /// Whether Puppet drops one of two types of a variant: equal ones, where the outermost
+    /// `Array[Any]` equals `Array`. Each bound in time is an object of its own, equal to no other.
     fn is_equal(&self, other: &DataType) -> bool {
-        self == other || self.is_any_array() && other.is_any_array()
+        self == other && !self.has_time_bound() || self.is_any_array() && other.is_any_array()
+    }
+
+    fn has_time_bound(&self) -> bool {
+        match self {
+            DataType::Timespan(range) | DataType::Timestamp(range) => *range != Range::ANY,
+            _ => self.inner_types().into_iter().any(DataType::has_time_bound),
+        }
     }
 
     fn is_any_array(&self) -> bool {

@@ -9,6 +9,7 @@ pub fn value(random: &mut Random, depth: usize) -> Json {
     match random.below(if depth == 0 { 8 } else { 11 }) {
         0 => Json::Null,
         1 => json!(random.one_in(2)),
+        2..=4 if random.one_in(4) => number_at_a_limit(random),
         2 | 3 => random
             .pick(&[
                 json!(0),
@@ -26,6 +27,7 @@ pub fn value(random: &mut Random, depth: usize) -> Json {
             .pick(&[json!(0.0), json!(1.5), json!(-2.25), json!(3.0), json!(1e20), json!(0.0001)])
             .clone(),
         5..=7 if random.one_in(4) => json!(beyond_ascii(random)),
+        5..=7 if random.one_in(8) => json!(control_text(random)),
         5..=7 => json!(random.pick(&[
             "", "a", "b", "abc", "foo::bar", "x y", "7", "yes", "1.2.3", "A", "it's", "10"
         ])),
@@ -51,6 +53,65 @@ fn beyond_ascii(random: &mut Random) -> String {
         "\u{85}", "\u{2028}", "٣", "５", "²", "日", "😀", "a", "B", "7", " ",
     ];
     (0..1 + random.below(4)).map(|_| random.pick(&PIECES)).collect()
+}
+
+/// A number at the limit of a range, of the exact numbers of a float, or of a notation.
+fn number_at_a_limit(random: &mut Random) -> Json {
+    const INTEGERS: [i64; 16] = [
+        i64::MAX,
+        i64::MAX - 1,
+        i64::MIN,
+        i64::MIN + 1,
+        1 << 53,
+        (1 << 53) + 1,
+        -(1 << 53) - 1,
+        1 << 31,
+        -(1 << 31) - 1,
+        1 << 32,
+        999_999_999_999_999,
+        10_000_000_000_000_000,
+        1_000_000_000_000_000_000,
+        0x10_ffff,
+        0x11_0000,
+        0xd800,
+    ];
+    const FLOATS: [f64; 24] = [
+        -0.0,
+        1e15,
+        1e16,
+        123_456_789_012_345_680.0,
+        9_223_372_036_854_775_807.0,
+        -9_223_372_036_854_775_808.0,
+        1e22,
+        1e23,
+        1e-4,
+        1e-5,
+        0.000_123_456,
+        1.7e308,
+        f64::MIN_POSITIVE,
+        5e-324,
+        0.1,
+        0.30000000000000004,
+        1.0000000000000002,
+        2.5,
+        3.5,
+        -0.5,
+        0.125,
+        99.5,
+        999_999.5,
+        1e100,
+    ];
+    if random.one_in(2) { json!(random.pick(&INTEGERS)) } else { json!(random.pick(&FLOATS)) }
+}
+
+/// A text with control characters, line ends or marks that no display shows, or a long one.
+fn control_text(random: &mut Random) -> String {
+    const PIECES: [&str; 18] = [
+        "\0", "\u{1}", "\u{7}", "\u{8}", "\u{b}", "\u{c}", "\u{1b}", "\u{7f}", "\u{9f}", "\r",
+        "\r\n", "\n", "\t", "\u{feff}", "\u{200b}", "\u{ad}", "a", "7",
+    ];
+    let text: String = (0..1 + random.below(4)).map(|_| random.pick(&PIECES)).collect();
+    if random.one_in(6) { text.repeat(1 + random.below(200)) } else { text }
 }
 
 fn bounds(random: &mut Random) -> String {
@@ -327,6 +388,10 @@ pub fn convertible(random: &mut Random) -> Json {
     ];
     match random.below(6) {
         0..=2 if random.one_in(6) => json!(beyond_ascii(random)),
+        0..=2 if random.one_in(10) => json!(control_text(random)),
+        // A number as a text, and a number.
+        0..=2 if random.one_in(8) => json!(number_at_a_limit(random).to_string()),
+        3 if random.one_in(2) => number_at_a_limit(random),
         0..=2 => json!(random.pick(&TEXTS)),
         3 => random
             .pick(&[
@@ -353,6 +418,27 @@ pub fn convertible(random: &mut Random) -> Json {
         },
         _ => value(random, 3),
     }
+}
+
+/// A format of `String` with random flags, width and precision.
+fn format(random: &mut Random) -> String {
+    let mut text = "%".to_owned();
+    for flag in ["-", "+", " ", "#", "0"] {
+        text += if random.one_in(4) { flag } else { "" };
+    }
+    if random.one_in(12) {
+        text += random.pick(&["\t", "\n", "\u{b}", "<", "|", "{", "\u{a0}", "é"]);
+    }
+    if random.one_in(2) {
+        text += random.pick(&["1", "3", "8", "25", "64", "300"]);
+    }
+    if random.one_in(3) {
+        text += random.pick(&[".0", ".1", ".3", ".17", ".30", "."]);
+    }
+    text + random.pick(&[
+        "d", "x", "X", "o", "b", "B", "e", "E", "f", "g", "G", "a", "A", "s", "p", "t", "c", "C",
+        "u",
+    ])
 }
 
 /// Returns a random value of `convert_to`.
@@ -394,6 +480,7 @@ pub fn convert_to(random: &mut Random) -> Json {
     ];
     match random.below(10) {
         0..=2 => json!(random.pick(&BARE)),
+        3 | 4 if random.one_in(3) => json!(["String", format(random)]),
         3 | 4 => json!(["String", random.pick(&FORMATS)]),
         5 => match random.below(10) {
             0 | 1 => json!([

@@ -5,7 +5,8 @@ use super::{
     made_of, pattern_type, refusal_message, struct_member,
 };
 use crate::puppet::rich::{NANOS_PER_SECOND, Rich};
-use crate::puppet::ruby::inspect::float_text;
+use crate::puppet::ruby::inspect::{float_text, inspect_text};
+use crate::puppet::ruby::strings::is_space;
 use crate::puppet::types::{self, DataType, Range};
 use crate::puppet::value::{Data, Value};
 
@@ -146,7 +147,7 @@ const MAX_DIGITS: usize = 100_000;
 /// Ruby's `Integer(text, radix)`; blanks between sign and digits are dropped, as Puppet then tries
 /// again.
 fn ruby_integer(text: &str, radix: Option<u32>) -> Result<Data, String> {
-    let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace());
+    let trimmed = text.trim_matches(is_space);
     let (negative, rest) = match trimmed.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
@@ -163,7 +164,7 @@ fn ruby_integer(text: &str, radix: Option<u32>) -> Result<Data, String> {
         (None, None) => (rest, 10),
     };
     if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
-        return Err(format!("invalid value for Integer(): \"{text}\""));
+        return Err(format!("invalid value for Integer(): {}", inspect_text(text)));
     }
     if digits.len() > MAX_DIGITS && radix != 10 {
         return Err(format!(
@@ -283,6 +284,9 @@ fn float_or_numeric(
             _ => from_convertible(&from).or_else(conversion_error)?,
         };
         let abs = is_true(find_argument(arguments, form, 1, "abs").as_ref());
+        if abs && number == Data::Null {
+            return conversion_error("undefined method `abs' for nil:NilClass");
+        }
         Ok(Value::new(if abs { absolute_value(number) } else { number }, made_of(arguments)))
     })
 }
@@ -297,9 +301,10 @@ fn as_float(number: Data) -> Data {
 
 /// Ruby's `Float(text)`, tried again without the blanks between sign and digits.
 fn ruby_float(text: &str) -> Result<Data, String> {
-    let (negative, rest) = match text.strip_prefix('-') {
+    let trimmed = text.trim_start_matches(is_space);
+    let (negative, rest) = match trimmed.strip_prefix('-') {
         Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
+        None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
     };
     let rest = rest.trim_start_matches([' ', '\t']);
     let hex = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X"));
@@ -311,10 +316,7 @@ fn ruby_float(text: &str) -> Result<Data, String> {
     };
     match number {
         Some(number) => Ok(Data::Float(if negative { -number } else { number })),
-        None => Err(format!(
-            "invalid value for Float(): {}",
-            crate::puppet::ruby::inspect::inspect_text(text)
-        )),
+        None => Err(format!("invalid value for Float(): {}", inspect_text(text))),
     }
 }
 

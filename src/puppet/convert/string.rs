@@ -8,7 +8,7 @@ use super::{
 use crate::puppet::rich::{RegexPattern, Rich};
 use crate::puppet::ruby::inspect::float_text;
 use crate::puppet::ruby::sprintf::Directive;
-use crate::puppet::ruby::strings::{capitalize, downcase, rstrip, strip, upcase};
+use crate::puppet::ruby::strings::{capitalize, downcase, is_space, rstrip, strip, upcase};
 use crate::puppet::types::DataType;
 use crate::puppet::value::{Data, Hash, Value};
 
@@ -70,9 +70,8 @@ impl StringFormat {
 
     fn read(text: &str) -> Result<StringFormat, Failure> {
         let rest = text.strip_prefix('%').ok_or_else(|| invalid_format(text))?;
-        let flags_end = rest
-            .find(|c: char| !(c.is_ascii_whitespace() || "[+#0{<(|-".contains(c)))
-            .unwrap_or(rest.len());
+        let flags_end =
+            rest.find(|c: char| !(is_space(c) || "[+#0{<(|-".contains(c))).unwrap_or(rest.len());
         let (flags, rest) = rest.split_at(flags_end);
         let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         let (width, rest) = rest.split_at(digits(rest));
@@ -132,6 +131,9 @@ impl StringFormat {
     }
 
     fn checked_directive(&self) -> Result<&Directive, Failure> {
+        if self.directive.flags.starts_with('\n') {
+            return Err(Failure::Unknown); // Ruby prints the percent sign and what follows it.
+        }
         self.directive
             .flag_error()
             .map_or(Ok(&self.directive), |message| Err(Failure::Error(message)))

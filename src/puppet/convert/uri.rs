@@ -5,7 +5,7 @@ use super::{
     rich_value, string_from, struct_member,
 };
 use crate::puppet::rich::Rich;
-use crate::puppet::ruby::inspect::inspect_text;
+use crate::puppet::ruby::inspect::{dump_text, inspect_text};
 use crate::puppet::types::DataType;
 use crate::puppet::value::Value;
 
@@ -47,18 +47,6 @@ pub(super) fn convert_uri(arguments: &[Value]) -> ConversionResult {
             }
         }
     })
-}
-
-/// Ruby's `dump`: as `inspect`, and nothing beyond ASCII.
-fn dump_text(text: &str) -> String {
-    inspect_text(text)
-        .chars()
-        .map(|c| match u32::from(c) {
-            code if code < 0x80 => c.to_string(),
-            code if code <= 0xffff => format!("\\u{code:04X}"),
-            code => format!("\\u{{{code:X}}}"),
-        })
-        .collect()
 }
 
 fn is_made_of(text: &str, also: &str) -> bool {

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::puppet::rich::Rich;
 use crate::puppet::value::{Data, Key, Value};
@@ -103,7 +106,41 @@ pub fn inspect_text(text: &str) -> String {
     out
 }
 
+/// Returns a string as Ruby's `dump` writes it, in ASCII.
+pub fn dump_text(text: &str) -> String {
+    let mut out = String::new();
+    quote(text, &mut out, |c| match c {
+        ' '..='~' => None,
+        c if c.is_ascii() => Some(format!("\\x{:02X}", u32::from(c))),
+        c => Some(unicode_escape(c)),
+    });
+    out
+}
+
 fn inspect_string(text: &str, out: &mut String) {
+    quote(text, out, |c| (!is_printable(c)).then(|| unicode_escape(c)));
+}
+
+/// Whether Ruby's `inspect` writes a character as it is: no control character but U+0085, no line
+/// end, no character that Unicode has not assigned. Each version of Ruby has the assignments of its
+/// time: Ruby 3.1 those of Unicode 13.
+fn is_printable(c: char) -> bool {
+    static UNPRINTABLE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[[\p{Cc}--\x{85}]\p{Zl}\p{Zp}\p{Cn}]").expect("the pattern is valid")
+    });
+    matches!(c, ' '..='~') || !UNPRINTABLE.is_match(c.encode_utf8(&mut [0; 4]))
+}
+
+fn unicode_escape(c: char) -> String {
+    match u32::from(c) {
+        code if code <= 0xffff => format!("\\u{code:04X}"),
+        code => format!("\\u{{{code:X}}}"),
+    }
+}
+
+/// Writes a string within quotes. `escape` returns the escape of a character that has no escape of
+/// a single letter; `None` where the character stands for itself.
+fn quote(text: &str, out: &mut String, escape: impl Fn(char) -> Option<String>) {
     out.push('"');
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -119,11 +156,10 @@ fn inspect_string(text: &str, out: &mut String) {
             '\u{7}' => out.push_str("\\a"),
             '\u{1b}' => out.push_str("\\e"),
             '#' if matches!(chars.peek(), Some('{' | '$' | '@')) => out.push_str("\\#"),
-            // Ruby counts U+0085 (next line) as printable, and other line ends as not printable.
-            c if (c.is_control() && c != '\u{85}') || matches!(c, '\u{2028}' | '\u{2029}') => {
-                write!(out, "\\u{:04X}", c as u32).expect("writing to a string")
-            }
-            c => out.push(c),
+            c => match escape(c) {
+                Some(escape) => out.push_str(&escape),
+                None => out.push(c),
+            },
         }
     }
     out.push('"');
@@ -168,6 +204,21 @@ mod tests {
         ] {
             assert_eq!(float_text(value), text);
         }
+    }
+
+    /// Source: Ruby 3.1.
+    #[test]
+    fn characters_without_a_glyph_are_escaped() {
+        let text =
+            "\u{1}\u{7f}\u{85}\u{9f}\u{378}\u{feff}\u{2028}\u{e000}\u{ffff}\u{1f600}\u{10ffff}é#{";
+        assert_eq!(
+            inspect_text(text),
+            "\"\\u0001\\u007F\u{85}\\u009F\\u0378\u{feff}\\u2028\u{e000}\\uFFFF\u{1f600}\\u{10FFFF}é\\#{\""
+        );
+        assert_eq!(
+            dump_text(text),
+            r##""\x01\x7F\u0085\u009F\u0378\uFEFF\u2028\uE000\uFFFF\u{1F600}\u{10FFFF}\u00E9\#{""##
+        );
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::strings::is_space;
+
 /// A directive as written: flags, width, precision and the letter.
 #[derive(Clone, Debug)]
 pub(crate) struct Directive {
@@ -25,7 +27,8 @@ impl Directive {
         let stray = self.flags.chars().find(|c| !" #+-0".contains(*c))?;
         Some(match stray {
             '<' | '{' => "malformed name - unmatched parenthesis".into(),
-            c if c.is_whitespace() => format!("malformed format string - %{c}"),
+            '\n' => "invalid format character - %".into(),
+            c if is_space(c) => "malformed format string".into(),
             c => format!("malformed format string - %{c}"),
         })
     }
@@ -226,7 +229,7 @@ fn hexadecimal_text(number: f64, precision: Option<usize>, point: bool) -> Strin
     let bits = number.to_bits();
     let mut fraction = bits & ((1 << 52) - 1);
     let biased = (bits >> 52) & 0x7ff;
-    let (mut lead, exponent) = match (biased, fraction) {
+    let (mut lead, mut exponent) = match (biased, fraction) {
         (0, 0) => (0, 0),
         (0, _) => {
             let shift = fraction.leading_zeros() - 11;
@@ -252,6 +255,10 @@ fn hexadecimal_text(number: f64, precision: Option<usize>, point: bool) -> Strin
             };
         }
         Some(places) => digits.push_str(&"0".repeat(places - 13)),
+    }
+    // The digit before the point stays 1 where the fraction is rounded up to it.
+    if lead == 2 {
+        (lead, exponent) = (1, exponent + 1);
     }
     let mut out = format!("0x{lead}");
     if !digits.is_empty() || point {

@@ -67,6 +67,13 @@ fn compare(cases: &[Json], expected: &[Json]) -> (Vec<String>, usize) {
     (wrong, left)
 }
 
+/// Whether a conversion makes a list of so many numbers that Puppet takes seconds, or ends.
+fn is_long_list(case: &Json) -> bool {
+    let name = case[1].as_str().or_else(|| case[1][0].as_str()).unwrap_or_default();
+    case[0].as_f64().is_some_and(|number| number > 50_000.0)
+        && ["Array", "Hash", "Tuple", "Struct"].iter().any(|list| name.contains(list))
+}
+
 #[test]
 fn conversions_are_puppets() {
     let (cases, recorded) = (lines("cases.jsonl"), lines("recorded.jsonl"));
@@ -75,6 +82,19 @@ fn conversions_are_puppets() {
     let (wrong, left) = compare(&cases, &recorded);
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
     assert!(left * 50 <= cases.len(), "{left} of {} are left to Puppet", cases.len());
+}
+
+/// Puppet compares such types by the address of their bounds, and takes them for equal by chance in
+/// one run of hundreds, so that its answer is not recorded.
+#[test]
+fn a_variant_keeps_both_types_with_equal_bounds_in_time() {
+    for one in ["Timespan[1, 5]", "Timestamp[5]", "Array[Timespan['1-00:00:00']]"] {
+        let answer = ours(&json!(["a", format!("Variant[{one}, {one}]")])).unwrap();
+        let error = answer["error"].as_str().unwrap();
+        assert!(error.contains("Creation of new instance of type 'Variant["), "{error}");
+    }
+    let unbounded = ours(&json!(["a", "Variant[Timespan, Timespan]"])).unwrap();
+    assert!(unbounded["error"].as_str().unwrap().contains("Unable to parse 'a'"), "{unbounded}");
 }
 
 #[test]
@@ -102,7 +122,9 @@ fn random_conversions_are_puppets() {
     let mut random = Random::new(seed);
     let cases: Vec<Json> = (0..count)
         .map(|_| json!([typed::convertible(&mut random), typed::convert_to(&mut random)]))
+        .filter(|case| !is_long_list(case))
         .collect();
+    let count = cases.len();
     let (wrong, left) = compare(&cases, &puppet(&cases));
     println!("seed {seed}: {count} conversions, {left} left to Puppet, {} differ", wrong.len());
     assert!(

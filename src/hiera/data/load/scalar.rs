@@ -2,6 +2,8 @@
 
 use super::super::{DataFormat, FileRefusal};
 use crate::puppet::ruby::base64;
+use crate::puppet::ruby::inspect::inspect_text;
+use crate::puppet::ruby::strings::is_space;
 use crate::puppet::value::Data;
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain};
 use crate::yaml::{ScalarStyle, resolve_hocon, resolve_json};
@@ -65,7 +67,7 @@ fn as_float(text: &str) -> Resolved {
         Resolved::Bool(value) => refuse_float(if value { "true" } else { "false" }),
         Resolved::Symbol(_) => refuse_float("Symbol"),
         Resolved::String => {
-            let number = text.trim_matches(|c: char| c.is_ascii_whitespace());
+            let number = text.trim_matches(is_space);
             let is_number = number
                 .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'))
                 && number.ends_with(|c: char| c.is_ascii_digit())
@@ -74,7 +76,10 @@ fn as_float(text: &str) -> Resolved {
                 });
             match number.parse() {
                 Ok(value) if is_number => Resolved::Float(value),
-                _ => Resolved::BadNumber(format!("invalid value for Float(): {text:?}")),
+                _ => Resolved::BadNumber(format!(
+                    "invalid value for Float(): {}",
+                    inspect_text(text)
+                )),
             }
         }
         other => other,

@@ -1,6 +1,7 @@
 //! Durations read by a format such as `%D-%H:%M:%S.%-N`. Source: `Timespan::Format` and its parser.
 
 use super::{Failure, TimeFormats, format_does_not_fit, no_format_fits};
+use crate::puppet::ruby::strings::is_space;
 
 const DEFAULTS: [&str; 8] = [
     "%D-%H:%M:%S.%-N",
@@ -79,7 +80,7 @@ fn by_format(text: &str, format: &str) -> Result<i128, Failure> {
     let mut nanos: i128 = 0;
     for (segment, group) in segments.iter().zip(&groups) {
         let FormatSegment::Value { unit, total, .. } = segment else { continue };
-        let digits = group.trim_start();
+        let digits = group.trim_start_matches(is_space);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(format_does_not_fit(text, format));
         }
@@ -118,12 +119,9 @@ fn match_segments(segments: &[FormatSegment], text: &[char], groups: &mut Vec<St
         }
         FormatSegment::Value { unit, pad, width, total } => {
             let (skip, most, least, blanks) = match (width, pad, total) {
-                (None, Some(' '), true) => (
-                    text.iter().take_while(|c| c.is_ascii_whitespace()).count(),
-                    usize::MAX,
-                    1,
-                    false,
-                ),
+                (None, Some(' '), true) => {
+                    (text.iter().take_while(|c| is_space(**c)).count(), usize::MAX, 1, false)
+                }
                 (None, _, true) => (0, usize::MAX, 1, false),
                 (None, Some(' '), false) => (0, unit.default_width(), 1, true),
                 (None, _, false) => (0, unit.default_width(), 1, false),
@@ -133,7 +131,7 @@ fn match_segments(segments: &[FormatSegment], text: &[char], groups: &mut Vec<St
             };
             let text = &text[skip..];
             let run = if blanks {
-                text.iter().take_while(|c| c.is_ascii_digit() || c.is_ascii_whitespace()).count()
+                text.iter().take_while(|c| c.is_ascii_digit() || is_space(**c)).count()
             } else {
                 text.iter().take_while(|c| c.is_ascii_digit()).count()
             };

@@ -4,6 +4,7 @@
 
 use super::{Failure, TimeFormats, format_does_not_fit, no_format_fits};
 use crate::puppet::rich::{NANOS_PER_SECOND, days_from_civil};
+use crate::puppet::ruby::strings::is_space;
 
 const WITHOUT_ZONE: [&str; 5] = ["%FT%T.%N", "%FT%T", "%F %T.%N", "%F %T", "%F"];
 const WITH_ZONE: [&str; 5] = ["%FT%T.%N %Z", "%FT%T %Z", "%F %T.%N %Z", "%F %T %Z", "%F %Z"];
@@ -173,8 +174,8 @@ fn read<'t>(text: &'t str, format: &str, fields: &mut Fields) -> Result<Option<&
     let mut rest = text;
     let mut chars = format.chars().peekable();
     while let Some(c) = chars.next() {
-        if c.is_ascii_whitespace() {
-            rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace());
+        if is_space(c) {
+            rest = rest.trim_start_matches(is_space);
             continue;
         }
         if c != '%' {
@@ -246,7 +247,7 @@ fn read<'t>(text: &'t str, format: &str, fields: &mut Fields) -> Result<Option<&
                 fields.zone = Some(found.to_owned());
                 after
             }),
-            'n' | 't' => Some(rest.trim_start_matches(|c: char| c.is_ascii_whitespace())),
+            'n' | 't' => Some(rest.trim_start_matches(is_space)),
             '%' => rest.strip_prefix('%'),
             _ => return Err(Failure::Unknown),
         };

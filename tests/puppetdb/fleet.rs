@@ -104,7 +104,6 @@ pub fn program(root: &Path, arguments: &[&str]) -> std::process::Command {
 /// The arguments that name a PuppetDB, and files of its folder by their names.
 pub fn asking(server: &PuppetDb, url: &str, ca: &str, client: Option<&str>) -> Vec<String> {
     let mut arguments = vec!["--puppetdb".to_owned(), url.to_owned()];
-    arguments.extend(["--puppetdb-timeout".to_owned(), "2".to_owned()]);
     arguments.extend(["--puppetdb-ca".to_owned(), server.pem(ca)]);
     if let Some(client) = client {
         arguments.extend(["--puppetdb-cert".to_owned(), server.pem(&format!("{client}.pem"))]);

@@ -70,6 +70,34 @@ const PLAIN: &[&str] = &[
     "1_",
     "0.",
     "9223372036854775808",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "-9223372036854775809",
+    "9007199254740993",
+    "9007199254740993.0",
+    "123456789012345678.0",
+    "1.0e+15",
+    "1.0e+16",
+    "1e22",
+    "1e-4",
+    "1e-5",
+    "1e400",
+    "1.7976931348623157e+308",
+    "4.9e-324",
+    "1e-400",
+    "0.30000000000000004",
+    ".inf",
+    ".NaN",
+    "0x7fffffffffffffff",
+    "0xffffffffffffffffffff",
+    "-1:30",
+    "1:59:59",
+    "1,000",
+    "685.230_15e+03",
+    "1__0",
+    "0b_1",
+    "-010",
+    "0_8",
 ];
 const ODD_PLAIN: &[&str] = &[
     "2020-01-01",
@@ -163,6 +191,14 @@ const BROKEN_TOKENS: &[&str] = &[
     "%{lookup('%{hn}')}",
 ];
 
+/// A text of 400 letters, which many printers would break into lines.
+const LONG: &str = concat!(
+    "a long text, which a printer breaks into lines of eighty or a hundred letters: 0123456789 012345678 ",
+    "a long text, which a printer breaks into lines of eighty or a hundred letters: 0123456789 012345678 ",
+    "a long text, which a printer breaks into lines of eighty or a hundred letters: 0123456789 012345678 ",
+    "a long text, which a printer breaks into lines of eighty or a hundred letters: 0123456789 012345678 ",
+);
+
 /// A value for the root key `key`.
 pub fn value(making: &mut Making, key: &str, depth: usize) -> Node {
     let collections = [6, 4, 2, 0][depth.min(3)];
@@ -200,6 +236,15 @@ pub fn value(making: &mut Making, key: &str, depth: usize) -> Node {
                     "\u{a0}é",
                     "\u{85}5",
                     "😀\u{301}",
+                    "\0",
+                    "\u{1}\u{7f}\u{1b}[0m",
+                    "\u{9f}\u{378}",
+                    "\u{feff}x",
+                    "\u{200b}\u{2028}",
+                    "\r\n",
+                    "\u{e000}\u{10ffff}",
+                    "\\u0041\\",
+                    LONG,
                 ])
                 .into(),
         ),
@@ -214,6 +259,7 @@ fn member_key(making: &mut Making, key: &str) -> Node {
         2 if making.odd(6) => {
             Node::Plain(making.random.pick(&["true", "~", "[1]", "1.5e+3", "{a: 1}"]))
         }
+        3 => Node::Text(making.random.pick(&["\u{1}", "\u{1b}é", "\t", LONG]).into()),
         _ => Node::Text(making.random.pick(&["a", "b", "c", "1", "x.y", "p", "é"]).into()),
     }
 }
@@ -294,13 +340,24 @@ pub fn path_into(making: &mut Making, value: &Node) -> String {
     format!(".{step}{further}")
 }
 
+/// Returns a text in JSON, without the control characters that YAML's reader refuses.
+fn quoted(text: &str) -> String {
+    let refused = |c: &char| matches!(c, '\u{7f}'..='\u{9f}' if *c != '\u{85}');
+    let quoted = json!(text).to_string();
+    text.chars()
+        .filter(refused)
+        .fold(quoted, |text, c| text.replace(c, &format!("\\u{:04x}", u32::from(c))))
+}
+
 /// Returns the value on one line: JSON, except for parts with a fixed spelling.
 pub fn flow(making: &mut Making, node: &Node) -> String {
     match node {
-        Node::Text(text) if making.random.one_in(6) && !text.contains(['\n', '\t']) => {
+        Node::Text(text)
+            if making.random.one_in(6) && (!text.contains(char::is_control) || making.odd(60)) =>
+        {
             format!("'{}'", text.replace('\'', "''"))
         }
-        Node::Text(text) => json!(text).to_string(),
+        Node::Text(text) => quoted(text),
         Node::Plain(text) => (*text).to_owned(),
         Node::List(items) => format!(
             "[{}]",

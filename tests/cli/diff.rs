@@ -488,7 +488,7 @@ fn data(random: &mut Random, with_options: bool) -> String {
 
 fn value(random: &mut Random) -> String {
     let other = random.below(11);
-    match random.below(10) {
+    match random.below(12) {
         0 => "[one, two]".to_owned(),
         1 => "[two, three]".to_owned(),
         2 => "{a: 1, b: [x]}".to_owned(),
@@ -496,6 +496,7 @@ fn value(random: &mut Random) -> String {
         4 => format!("\"%{{lookup('k{other}')}}\""),
         5 => "\"on %{facts.os.family}\"".to_owned(),
         6 => format!("\"%{{alias('k{other}')}}\""),
+        7 | 8 => random::odd_value(random).to_owned(),
         _ => random.below(4).to_string(),
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{at, repo};
-use crate::support::random::{self, Random};
+use crate::support::random::{self, Random, widen_letters};
 use crate::support::{in_package, json_lines, scratch, write_file};
 
 /// An answer without its places.
@@ -195,10 +195,12 @@ fn reports_of_random_fleets_equal_each_nodes_own_lookups() {
 }
 
 /// Writes a fleet in which some nodes lack variables, some are known by a file's name alone, and in
-/// every third one a file is broken; returns its keys.
+/// every third one a file is broken and in another third letters go beyond ASCII; returns its keys.
 fn write_fleet(root: &Path, number: usize, random: &mut Random) -> Vec<String> {
+    let is_wide = number % 3 == 1;
+    let widen = |text: &str| if is_wide { widen_letters(text) } else { text.to_owned() };
     let write = |path: &str, text: &str| {
-        write_file(root.join(path), text);
+        write_file(root.join(widen(path)), widen(text));
     };
     write(
         "hiera.yaml",
@@ -244,13 +246,14 @@ fn write_fleet(root: &Path, number: usize, random: &mut Random) -> Vec<String> {
                 continue;
             }
             let other = random.below(8);
-            let value = match random.below(8) {
+            let value = match random.below(10) {
                 0 => "[one, two]".to_owned(),
                 1 => "{a: 1, b: [x]}".to_owned(),
                 2 => format!("\"%{{lookup('k{other}')}}\""),
                 3 => "\"on %{facts.os.family}\"".to_owned(),
                 4 => "\"of %{role}\"".to_owned(),
                 5 => format!("\"%{{alias('k{other}')}}\""),
+                6 | 7 => random::odd_value(random).to_owned(),
                 _ => random.below(3).to_string(),
             };
             writeln!(text, "{key}: {value}").expect("a string");
@@ -263,7 +266,7 @@ fn write_fleet(root: &Path, number: usize, random: &mut Random) -> Vec<String> {
     if number.is_multiple_of(3) {
         keys.push("broken".to_owned());
     }
-    keys
+    keys.iter().map(|key| widen(key)).collect()
 }
 
 const CONFIG: &str = "version: 5

@@ -52,6 +52,30 @@ pub fn widen_letters(text: &str) -> String {
     pairs.iter().fold(text.to_owned(), |text, (plain, wide)| text.replace(plain, wide))
 }
 
+/// A value in YAML that plain words and small numbers do not stand for: letters beyond ASCII, control
+/// characters, empty collections, numbers at a limit.
+pub fn odd_value(random: &mut Random) -> &'static str {
+    random.pick(&[
+        "\"é😀\"",
+        "\"a\\u0001\\e\"",
+        "\"\\u0378\\uFEFF\"",
+        "~",
+        "''",
+        "{}",
+        "[]",
+        "1.50",
+        "'1.5'",
+        "yes",
+        "1e3",
+        "9007199254740993",
+        "-0.0",
+        "{é: {ü: [1]}}",
+        "[~, 1.0, '1', {}]",
+        "\" a \"",
+        "\"50 %\"",
+    ])
+}
+
 /// The seed of a run, from `HIERA_LS_SEED` or from the clock; printed with the name of the test.
 pub fn seed(test: &str) -> u64 {
     let clock = || {

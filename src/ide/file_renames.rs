@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::hiera::config::{ConfigVersion, HieraConfig, Level, Locations, Template};
+use crate::text::escape::is_unprintable;
 use crate::text::{FilePath, SourceChange, TextEdit};
 use crate::workspace::Snapshot;
 use crate::yaml::psych::{Resolved, resolve_plain};
@@ -136,8 +137,12 @@ fn edit_template(
     }
 }
 
-/// Returns a path as a scalar of YAML in the quotes of another one; `None` for a block scalar.
+/// Returns a path as a scalar of YAML in the quotes of another one; `None` for a block scalar, and for
+/// a path that has no form without escapes.
 fn rewrite_scalar(written: &str, text: &str, path: &str) -> Option<String> {
+    if path.contains(is_unprintable) {
+        return None;
+    }
     let begins_plainly = path.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '/'));
     let is_plain = begins_plainly
         && path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))

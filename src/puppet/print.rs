@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::ruby::base64;
 use super::value::{Data, Hash, Key, Member, Provenance, Secrecy, Value};
 use crate::puppet::ruby::inspect::float_text;
+use crate::text::escape::is_unprintable;
 use crate::text::{CancelToken, Span};
 use crate::yaml::psych::{Resolved, resolve_plain};
 
@@ -437,7 +438,7 @@ fn print_string(text: &str, indent: usize, blocks: bool) -> String {
         && lines.contains('\n')
         && !lines.starts_with([' ', '\n', '\t'])
         && !lines.ends_with('\n')
-        && !lines.contains(|c: char| c.is_control() && c != '\n');
+        && !lines.contains(|c: char| is_unprintable(c) && c != '\n');
     if blocky {
         let mark = if text.ends_with('\n') { "|" } else { "|-" };
         let pad = " ".repeat(indent.max(2));
@@ -447,8 +448,8 @@ fn print_string(text: &str, indent: usize, blocks: bool) -> String {
             .collect();
         return format!("{mark}\n{}", body.join("\n"));
     }
-    if text.contains(|c: char| c.is_control()) {
-        return serde_json::Value::String(text.to_owned()).to_string();
+    if text.contains(is_unprintable) {
+        return json_text(text);
     }
     format!("'{}'", text.replace('\'', "''"))
 }
@@ -464,9 +465,7 @@ fn is_plain(text: &str) -> bool {
         && !text.contains(": ")
         && !text.contains(" #")
         && !text.ends_with(':')
-        && !text.contains(|c: char| {
-            c.is_control() || c == '\u{2028}' || c == '\u{2029}' || c == '\u{feff}'
-        })
+        && !text.contains(is_unprintable)
         && text.trim() == text
         && !text.starts_with("---")
         && !text.starts_with("...")
@@ -548,14 +547,29 @@ fn write_tagged(kind: &str, text: &str, out: &mut String) {
     write!(out, "{{\"__ptype\":\"{kind}\",\"__pvalue\":\"{text}\"}}").expect("writing to a string");
 }
 
-/// Writes a string as JSON.
+/// Returns a text as a string of JSON, which is one of YAML, too.
+pub fn json_text(text: &str) -> String {
+    let mut out = String::new();
+    json_string(text, &mut out);
+    out
+}
+
+/// Writes a string as JSON. Unprintable characters are escapes, those among them that JSON takes
+/// unescaped.
 pub fn json_string(text: &str, out: &mut String) {
     // Most texts have nothing to escape, and need no string of their own.
-    let is_escaped = |byte: u8| byte < b' ' || matches!(byte, b'"' | b'\\');
-    if text.bytes().any(is_escaped) {
-        out.push_str(&serde_json::to_string(text).expect("a text has a form in JSON"));
-    } else {
-        out.extend(["\"", text, "\""]);
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    if text.bytes().all(is_plain) {
+        return out.extend(["\"", text, "\""]);
+    }
+    let json = serde_json::to_string(text).expect("a text has a form in JSON");
+    for c in json.chars() {
+        match c {
+            c if is_unprintable(c) => {
+                write!(out, "\\u{:04x}", u32::from(c)).expect("writing to a string");
+            }
+            c => out.push(c),
+        }
     }
 }
 
@@ -599,6 +613,14 @@ mod tests {
         let value = read(source);
         let printed = print_yaml(&value, &PrintOptions::default());
         assert_eq!(read(&printed), value, "{printed}");
+    }
+
+    #[test]
+    fn characters_that_a_reader_refuses_or_a_display_obeys_are_escapes() {
+        let value = Value::from("a\u{7f}\u{85}\u{9b}\u{2028}\u{202e}\u{feff}é😀");
+        let printed = print_inline(&value, &PrintOptions::default());
+        assert_eq!(printed, r#""a\u007f\u0085\u009b\u2028\u202e\ufeffé😀""#);
+        assert_eq!(print_json(&value, &PrintOptions::default()), printed);
     }
 
     /// Returns what [`compact_lines`] prints where no leaf has a comment.

@@ -47,6 +47,24 @@ fn is_invisible(c: char) -> bool {
         )
 }
 
+/// Whether a character stands in a scalar of YAML as an escape alone: a control character, which a
+/// reader refuses, an end of a line, a mark of the order of bytes or of the direction of text, or no
+/// character. Source: the reader and the scanner of libyaml.
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+                | '\u{feff}'
+                | '\u{fffe}'
+                | '\u{ffff}'
+        )
+}
+
 /// Escapes the message of a workflow command of GitHub Actions. The log shows it as a terminal
 /// does.
 ///

@@ -344,6 +344,11 @@ fn data(random: &mut Random, with_options: bool) -> String {
 fn value(random: &mut Random, depth: usize, indent: usize) -> String {
     let pad = " ".repeat(indent);
     match random.below(if depth == 0 { 8 } else { 12 }) {
+        0 if random.one_in(2) => format!(" {}\n", random::odd_value(random)),
+        4 if random.one_in(4) => {
+            let key = random.below(10);
+            format!(" \"\\u007f %{{lookup('k{key}')}} \\u2028\\n shared.example.org\"\n")
+        }
         0 => format!(" {}\n", random.pick(&["1", "0750", "yes", "1.10", "~", "true"])),
         1 | 2 => " shared.example.org\n".to_owned(),
         3 => format!(" \"%{{alias('k{}')}}\"\n", random.below(10)),

@@ -59,6 +59,8 @@ pub fn odd_value(random: &mut Random) -> &'static str {
         "\"é😀\"",
         "\"a\\u0001\\e\"",
         "\"\\u0378\\uFEFF\"",
+        "\"\\u007f\\u0085\"",
+        "\"a\\u2028b\"",
         "~",
         "''",
         "{}",

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::item::{Item, ItemKind};
 use super::place::{CursorContext, CursorStep, Style};
 use super::shape::ValueShape;
-use crate::puppet::print;
+use crate::puppet::print::{self, json_text};
 use crate::puppet::types::{self, DataType};
 use crate::puppet::value::{Member, Value};
+use crate::text::escape::is_unprintable;
 use crate::text::{FilePath, Span, TextEdit, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
@@ -122,6 +123,7 @@ impl CompletionContext<'_> {
         match self.place.style {
             _ if self.is_json => json_text(key),
             Style::Double => json_text(key),
+            Style::Single if key.contains(is_unprintable) => json_text(key),
             Style::Single => format!("'{}'", key.replace('\'', "''")),
             Style::Plain | Style::Block => self.plain_scalar(key),
         }
@@ -131,7 +133,7 @@ impl CompletionContext<'_> {
     pub(super) fn plain_scalar(&self, text: &str) -> String {
         let written = print::quote_scalar(text);
         let has_indicator = self.place.in_flow && text.contains([',', '[', ']', '{', '}']);
-        if !has_indicator && !written.starts_with('\'') {
+        if !has_indicator && !written.starts_with('\'') || text.contains(is_unprintable) {
             return written;
         }
         let is_double = text.contains('\'') && !text.contains(['"', '\\']);
@@ -157,7 +159,7 @@ impl CompletionContext<'_> {
         let written = match (string, place.style) {
             (Some(string), _) if self.is_json => json_text(string),
             (Some(string), Style::Double) => json_text(string),
-            (Some(string), Style::Single) if !string.chars().any(char::is_control) => {
+            (Some(string), Style::Single) if !string.contains(is_unprintable) => {
                 format!("'{}'", string.replace('\'', "''"))
             }
             (Some(string), _) => self.plain_scalar(string),
@@ -199,13 +201,6 @@ fn rest_of_key(behind: &str) -> usize {
 fn ends_key(text: &str) -> bool {
     text.strip_prefix(':')
         .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '[', '{', '"', ',']))
-}
-
-/// Returns a text as a string of JSON, which is one of YAML, too.
-pub(super) fn json_text(text: &str) -> String {
-    let mut out = String::new();
-    print::json_string(text, &mut out);
-    out
 }
 
 /// Returns the parts of a value at the end of a path. An element of a list stands for all elements.

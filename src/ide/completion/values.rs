@@ -7,6 +7,7 @@ use super::place::CursorStep;
 use super::shape::type_words;
 use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::value::{Data, Value};
+use crate::text::escape::is_unprintable;
 
 /// The longest text that is offered as a value, in bytes.
 const LONGEST: usize = 200;
@@ -66,5 +67,5 @@ fn is_offered(value: &Value) -> bool {
 }
 
 fn is_short_text(text: &str) -> bool {
-    text.len() <= LONGEST && !text.contains("ENC[") && !text.chars().any(char::is_control)
+    text.len() <= LONGEST && !text.contains("ENC[") && !text.contains(is_unprintable)
 }

@@ -4,6 +4,7 @@
 use super::{Document, DocumentEntry, Draft, RefactorContext, RefactoringKind, value};
 use crate::hiera::config::Layer;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::text::escape::is_unprintable;
 use crate::text::{SourceChange, TextEdit, TextRange};
 use crate::yaml::psych::{Resolved, resolve_plain};
 use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle};
@@ -247,7 +248,7 @@ fn selected_text(context: &RefactorContext<'_>) -> Option<Draft> {
 }
 
 fn is_special_char(c: char) -> bool {
-    c.is_control() || matches!(c, '%' | '{' | '}' | '\'' | '"' | '\\' | '#')
+    is_unprintable(c) || matches!(c, '%' | '{' | '}' | '\'' | '"' | '\\' | '#')
 }
 
 impl Document {

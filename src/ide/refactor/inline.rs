@@ -6,6 +6,7 @@ use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::Outcome;
 use crate::ide::cursor::part_of;
 use crate::puppet::value::{Data, Value};
+use crate::text::escape::is_unprintable;
 use crate::text::{SourceChange, TextEdit, TextRange};
 use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle, Tree};
 
@@ -189,7 +190,7 @@ fn flow_value(value: &Value) -> Option<String> {
                 .collect();
             format!("{{{}}}", members?.join(", "))
         }
-        Data::String(text) if text.contains(|c: char| c.is_control() || c == '\'') => {
+        Data::String(text) if text.contains(|c: char| is_unprintable(c) || c == '\'') => {
             value::render_string(text).starts_with('"').then(|| value::render_string(text))?
         }
         Data::String(text) => format!("'{text}'"),

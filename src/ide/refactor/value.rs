@@ -3,6 +3,7 @@
 use super::Document;
 use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::value::{Data, Value};
+use crate::text::escape::is_unprintable;
 use crate::yaml::{NodeId, NodeKind, ScalarStyle};
 
 /// Returns a value as YAML behind `key:` or `-`, with a line break and the indentation of its
@@ -36,7 +37,7 @@ pub(super) fn render_value(value: &Value, indent: usize) -> String {
 
 /// Returns a string as a scalar on one line: in double quotes where it has tokens with single ones.
 pub(super) fn render_string(text: &str) -> String {
-    let is_simple = !text.contains(|c: char| c.is_control() || matches!(c, '"' | '\\'));
+    let is_simple = !text.contains(|c: char| is_unprintable(c) || matches!(c, '"' | '\\'));
     if is_simple && text.contains("%{") { format!("\"{text}\"") } else { print::quote_scalar(text) }
 }
 

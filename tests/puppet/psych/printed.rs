@@ -29,8 +29,31 @@ fn random_value(random: &mut Random, depth: usize) -> Value {
     }
 }
 
+/// Characters that a reader of YAML refuses, ends a line at, or that a display obeys.
+const UNPRINTABLE: [&str; 18] = [
+    "\0",
+    "\u{1}",
+    "\u{8}",
+    "\u{1b}",
+    "\r",
+    "\r\n",
+    "\t",
+    "\u{7f}",
+    "\u{80}",
+    "\u{85}",
+    "\u{9b}",
+    "\u{a0}",
+    "\u{2028}",
+    "\u{2029}",
+    "\u{202e}",
+    "\u{feff}",
+    "\u{fffe}",
+    "\u{10ffff}",
+];
+
 fn random_text(random: &mut Random) -> String {
     let piece = |random: &mut Random| match random.one_in(3) {
+        true if random.one_in(3) => random.pick(&UNPRINTABLE),
         true => random.pick(&[", ", ": ", " #", "{", "}", "a\nb", "\n", "- ", "? ", ":?", "ENC["]),
         false => random.pick(scalars::PIECES),
     };

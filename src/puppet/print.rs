@@ -547,22 +547,12 @@ fn write_tagged(kind: &str, text: &str, out: &mut String) {
     write!(out, "{{\"__ptype\":\"{kind}\",\"__pvalue\":\"{text}\"}}").expect("writing to a string");
 }
 
-/// Returns a text as a string of JSON, which is one of YAML, too.
+/// Returns a text as a string of JSON, which is one of YAML, too: unprintable characters are escapes,
+/// those among them that JSON takes unescaped.
 pub fn json_text(text: &str) -> String {
-    let mut out = String::new();
-    json_string(text, &mut out);
-    out
-}
-
-/// Writes a string as JSON. Unprintable characters are escapes, those among them that JSON takes
-/// unescaped.
-pub fn json_string(text: &str, out: &mut String) {
-    // Most texts have nothing to escape, and need no string of their own.
-    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    if text.bytes().all(is_plain) {
-        return out.extend(["\"", text, "\""]);
-    }
-    let json = serde_json::to_string(text).expect("a text has a form in JSON");
+    let mut json = String::new();
+    json_string(text, &mut json);
+    let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
             c if is_unprintable(c) => {
@@ -570,6 +560,18 @@ pub fn json_string(text: &str, out: &mut String) {
             }
             c => out.push(c),
         }
+    }
+    out
+}
+
+/// Writes a string as JSON.
+pub fn json_string(text: &str, out: &mut String) {
+    // Most texts have nothing to escape, and need no string of their own.
+    let is_escaped = |byte: u8| byte < b' ' || matches!(byte, b'"' | b'\\');
+    if text.bytes().any(is_escaped) {
+        out.push_str(&serde_json::to_string(text).expect("a text has a form in JSON"));
+    } else {
+        out.extend(["\"", text, "\""]);
     }
 }
 
@@ -618,9 +620,10 @@ mod tests {
     #[test]
     fn characters_that_a_reader_refuses_or_a_display_obeys_are_escapes() {
         let value = Value::from("a\u{7f}\u{85}\u{9b}\u{2028}\u{202e}\u{feff}é😀");
-        let printed = print_inline(&value, &PrintOptions::default());
-        assert_eq!(printed, r#""a\u007f\u0085\u009b\u2028\u202e\ufeffé😀""#);
-        assert_eq!(print_json(&value, &PrintOptions::default()), printed);
+        assert_eq!(
+            print_inline(&value, &PrintOptions::default()),
+            r#""a\u007f\u0085\u009b\u2028\u202e\ufeffé😀""#
+        );
     }
 
     /// Returns what [`compact_lines`] prints where no leaf has a comment.

@@ -837,10 +837,13 @@ function tests.a_killed_server_is_started_again()
   local before = attached(buf)
   replace("\"%{alias('ntp_servers')}\"", "\"x %{alias('ntp_servers')}\"")
   wait_for_codes(buf, 'alias-not-whole-value')
-  -- The only child of this editor is its server.
-  local children = vim.fn.systemlist({ 'pgrep', '-P', tostring(vim.fn.getpid()), '-x', 'hiera-ls' })
-  assert(#children == 1, vim.inspect(children))
-  vim.loop.kill(tonumber(children[1]), 'sigkill')
+  local servers = {}
+  local children = vim.fn.systemlist({ 'ps', '-o', 'pid,stat,args', '--ppid', tostring(vim.fn.getpid()) })
+  for _, child in ipairs(children) do
+    table.insert(servers, child:match('^%s*(%d+).*hiera%-ls server'))
+  end
+  assert(#servers == 1, vim.inspect(children))
+  vim.loop.kill(tonumber(servers[1]), 'sigkill')
   local after = wait('another client', function()
     local client = clients(buf)[1]
     return client and client.id ~= before.id and client

@@ -28,8 +28,8 @@ pub use apply::{PublishTime, RunBackends};
 pub(crate) use effects::{SettingsFile, without_effect};
 pub(crate) use gather::READINGS;
 pub use gather::{
-    FolderReading, Opened, OpenedTwice, gather, of_environments, open, open_revisions,
-    open_versions, read_fields,
+    FolderReading, Opened, OpenedTwice, gather, is_other_answer_kept, of_environments, open,
+    open_revisions, open_versions, read_fields,
 };
 pub use in_force::{SettingInForce, SettingSource, settings_in_force};
 pub use problem::SettingProblem;

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::hiera::config::{ConfigVersion, HieraConfig, Level, Locations, Template};
-use crate::text::escape::is_unprintable;
+use crate::puppet::print::{json_text, quote_single};
 use crate::text::{FilePath, SourceChange, TextEdit};
 use crate::workspace::Snapshot;
 use crate::yaml::psych::{Resolved, resolve_plain};
@@ -137,21 +137,17 @@ fn edit_template(
     }
 }
 
-/// Returns a path as a scalar of YAML in the quotes of another one; `None` for a block scalar, and for
-/// a path that has no form without escapes.
+/// Returns a path as a scalar of YAML in the quotes of another one; `None` for a block scalar.
 fn rewrite_scalar(written: &str, text: &str, path: &str) -> Option<String> {
-    if path.contains(is_unprintable) {
-        return None;
-    }
     let begins_plainly = path.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '/'));
     let is_plain = begins_plainly
         && path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
         && resolve_plain(path) == Resolved::String;
     match written.chars().next()? {
-        '"' if !path.contains(['"', '\\']) => Some(format!("\"{path}\"")),
+        '"' if !path.contains(['"', '\\']) => Some(json_text(path)),
         _ if written == text && is_plain => Some(path.to_owned()),
-        '"' | '\'' => Some(format!("'{}'", path.replace('\'', "''"))),
-        _ if written == text => Some(format!("'{}'", path.replace('\'', "''"))),
+        '"' | '\'' => Some(quote_single(path)),
+        _ if written == text => Some(quote_single(path)),
         _ => None,
     }
 }

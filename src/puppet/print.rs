@@ -448,10 +448,15 @@ fn print_string(text: &str, indent: usize, blocks: bool) -> String {
             .collect();
         return format!("{mark}\n{}", body.join("\n"));
     }
-    if text.contains(is_unprintable) {
-        return json_text(text);
+    quote_single(text)
+}
+
+/// Returns a text as a scalar of YAML in single quotes; in double quotes where it needs escapes.
+pub fn quote_single(text: &str) -> String {
+    match text.contains(is_unprintable) {
+        true => json_text(text),
+        false => format!("'{}'", text.replace('\'', "''")),
     }
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Whether a string can stand without quotes and still be that string.

@@ -7,7 +7,7 @@ use super::effects::{SettingsFile, without_effect};
 use super::problem::SettingProblem;
 use super::reader::GivenSettings;
 use super::{FILE_NAME, Settings};
-use crate::disk::{FileSystem, ReadError, Unlisted, UnlistedReason};
+use crate::disk::{DiskEntry, FileSystem, ReadError, Unlisted, UnlistedReason};
 use crate::hiera::sources::Sources;
 use crate::puppet::LegacyFacts;
 use crate::puppetdb::{Puppetdb, fields_for};
@@ -208,6 +208,12 @@ pub fn open(
     opened
 }
 
+/// Whether this process or another one has kept an answer of PuppetDB since the folders were read.
+pub fn is_other_answer_kept(snapshot: &Snapshot, source: &Puppetdb, fs: &dyn FileSystem) -> bool {
+    let rows = source.kept().rows();
+    !snapshot.has_read_source(&rows, fs.entry(&rows).and_then(DiskEntry::stamp))
+}
+
 /// Returns the fields of PuppetDB's inventory that these snapshots read.
 pub fn read_fields<'a>(snapshots: impl IntoIterator<Item = &'a Snapshot>) -> Vec<String> {
     let read: Vec<_> = snapshots.into_iter().flat_map(Snapshot::read_variables).collect();
@@ -236,8 +242,7 @@ impl Opened {
             Ok(refreshed) => self.problems.extend(refreshed.notes.into_iter().map(of_puppetdb)),
             Err(reason) => self.problems.push(of_puppetdb(reason)),
         }
-        // This process or another one may have kept an answer since the folders were read.
-        if !self.workspace.snapshot().has_read_source(&source.kept().rows(), fs) {
+        if is_other_answer_kept(&self.workspace.snapshot(), source, fs) {
             let scanned = scan::scan(&self.workspace.scan_request(), fs, &|_| {});
             self.workspace.apply(Change::Scanned(Box::new(scanned)));
         }

@@ -35,21 +35,14 @@ fn make_visible(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
 /// Returns whether a character controls a terminal, turns the direction of text, ends a line or has
 /// no width.
 fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{61c}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{2069}'
-                | '\u{feff}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
+    let has_no_width =
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}');
+    has_no_width || is_unprintable(c)
 }
 
-/// Whether a character stands in a scalar of YAML as an escape alone: a control character, which a
-/// reader refuses, an end of a line, a mark of the order of bytes or of the direction of text, or no
-/// character. Source: the reader and the scanner of libyaml.
+/// Whether hiera-ls writes a character as an escape in a scalar of YAML: control characters, U+FFFE and
+/// U+FFFF, which libyaml's reader refuses, ends of lines, which its scanner changes, and marks of the
+/// order of bytes or of the direction of text, which a display obeys.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(

@@ -13,7 +13,7 @@ use super::lazy_index::LazyIndex;
 use super::manifests::lazy::LazyManifests;
 use super::nodes::node::Node;
 use super::nodes::source::NodeSource;
-use crate::disk::{DiskEntry, FileSystem, UnlistedReason};
+use crate::disk::{Stamp, UnlistedReason};
 use crate::eyaml::Keys;
 use crate::text::{CancelToken, FileId, FilePath, PartId, Span, TextRange};
 
@@ -211,14 +211,11 @@ impl Snapshot {
         self.node_sources().iter().any(|source| source.path == *path)
     }
 
-    /// Whether the nodes of this file are those of its version on disk. A file that settings do not
-    /// name, or that is missing, has no nodes.
-    pub fn has_read_source(&self, path: &FilePath, fs: &dyn FileSystem) -> bool {
+    /// Whether the nodes of this file were read from this version; `None` is the version of a missing
+    /// file, which has no nodes.
+    pub fn has_read_source(&self, path: &FilePath, version: Option<Stamp>) -> bool {
         let mut read = self.node_sources().iter().filter(|source| source.path == *path).peekable();
-        match fs.entry(path).and_then(DiskEntry::stamp) {
-            None => read.peek().is_none(),
-            present => read.peek().is_some() && read.all(|source| source.stamp == present),
-        }
+        read.peek().is_some() == version.is_some() && read.all(|source| source.stamp == version)
     }
 
     /// Returns the files that nodes come from.

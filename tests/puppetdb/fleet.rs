@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use hiera_ls::text::hex_digits;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -37,7 +38,7 @@ pub fn filled_server() -> Option<&'static PuppetDb> {
 
 /// 64 hexadecimal digits, which no compression makes shorter than 32 bytes.
 fn hex_id(name: &str) -> String {
-    Sha256::digest(name).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex_digits(&Sha256::digest(name))
 }
 
 /// What Puppet's server adds to the facts that it stores.

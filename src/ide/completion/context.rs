@@ -9,7 +9,6 @@ use super::shape::ValueShape;
 use crate::puppet::print::{self, json_text};
 use crate::puppet::types::{self, DataType};
 use crate::puppet::value::{Member, Value};
-use crate::text::escape::is_unprintable;
 use crate::text::{FilePath, Span, TextEdit, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
@@ -123,8 +122,7 @@ impl CompletionContext<'_> {
         match self.place.style {
             _ if self.is_json => json_text(key),
             Style::Double => json_text(key),
-            Style::Single if key.contains(is_unprintable) => json_text(key),
-            Style::Single => format!("'{}'", key.replace('\'', "''")),
+            Style::Single => print::quote_single(key),
             Style::Plain | Style::Block => self.plain_scalar(key),
         }
     }
@@ -133,14 +131,14 @@ impl CompletionContext<'_> {
     pub(super) fn plain_scalar(&self, text: &str) -> String {
         let written = print::quote_scalar(text);
         let has_indicator = self.place.in_flow && text.contains([',', '[', ']', '{', '}']);
-        if !has_indicator && !written.starts_with('\'') || text.contains(is_unprintable) {
+        if !has_indicator && !written.starts_with('\'') {
             return written;
         }
         let is_double = text.contains('\'') && !text.contains(['"', '\\']);
         if is_double || !text.contains('"') && self.prefers_double_quotes() {
             json_text(text)
         } else {
-            format!("'{}'", text.replace('\'', "''"))
+            print::quote_single(text)
         }
     }
 
@@ -159,9 +157,7 @@ impl CompletionContext<'_> {
         let written = match (string, place.style) {
             (Some(string), _) if self.is_json => json_text(string),
             (Some(string), Style::Double) => json_text(string),
-            (Some(string), Style::Single) if !string.contains(is_unprintable) => {
-                format!("'{}'", string.replace('\'', "''"))
-            }
+            (Some(string), Style::Single) => print::quote_single(string),
             (Some(string), _) => self.plain_scalar(string),
             (None, _) => text.to_owned(),
         };

@@ -5,6 +5,7 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::Outcome;
 use crate::ide::cursor::part_of;
+use crate::puppet::print;
 use crate::puppet::value::{Data, Value};
 use crate::text::escape::is_unprintable;
 use crate::text::{SourceChange, TextEdit, TextRange};
@@ -90,7 +91,7 @@ fn flow_text(document: &Document, node: NodeId) -> Option<String> {
         return None;
     }
     let needs_quotes = is_plain && text.contains([',', '[', ']', '{', '}']);
-    Some(if needs_quotes { format!("'{}'", text.replace('\'', "''")) } else { text.to_owned() })
+    Some(if needs_quotes { print::quote_single(text) } else { text.to_owned() })
 }
 
 fn draft_alias(context: &RefactorContext<'_>) -> Option<Draft> {

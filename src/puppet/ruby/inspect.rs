@@ -122,8 +122,8 @@ fn inspect_string(text: &str, out: &mut String) {
 }
 
 /// Whether Ruby's `inspect` writes a character as it is: no control character but U+0085, no line
-/// end, no character that Unicode has not assigned. Each version of Ruby has the assignments of its
-/// time: Ruby 3.1 those of Unicode 13.
+/// end, no character that Unicode has not assigned. Ruby 3.1 knows the assignments of
+/// Unicode 13, hiera-ls those of the regex crate, which are later ones.
 fn is_printable(c: char) -> bool {
     static UNPRINTABLE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"[[\p{Cc}--\x{85}]\p{Zl}\p{Zp}\p{Cn}]").expect("the pattern is valid")

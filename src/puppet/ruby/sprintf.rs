@@ -256,7 +256,7 @@ fn hexadecimal_text(number: f64, precision: Option<usize>, point: bool) -> Strin
         }
         Some(places) => digits.push_str(&"0".repeat(places - 13)),
     }
-    // The digit before the point stays 1 where the fraction is rounded up to it.
+    // Ruby prints 1 before the point also where the rounded fraction carries into that digit.
     if lead == 2 {
         (lead, exponent) = (1, exponent + 1);
     }

@@ -292,7 +292,7 @@ impl TypeReader<'_> {
                     Some((at, c)) if quote == '"' => {
                         let (decoded, len) = decode_escape(c, &self.rest()[at..]);
                         text.push_str(&decoded);
-                        // What an escape takes behind its first letter is ASCII.
+                        // `decode_escape` takes ASCII alone behind the first letter: a byte is a character.
                         for _ in c.len_utf8()..len {
                             chars.next();
                         }

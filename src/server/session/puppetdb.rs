@@ -12,7 +12,7 @@ use super::scanner::{begin_progress, send_progress};
 use super::state::Shared;
 use crate::disk::OsFs;
 use crate::puppetdb::{Puppetdb, Refreshed};
-use crate::settings::read_fields;
+use crate::settings::{is_other_answer_kept, read_fields};
 use crate::text::escape::escape_notification;
 use crate::workspace::Snapshot;
 
@@ -57,9 +57,8 @@ pub(in crate::server) async fn run(client: Client, shared: Arc<Shared>) {
         let question = Question { source: source.clone(), snapshot, was_answered, max_size };
         let Some(answer) = ask(&client, &shared, question).await else { continue };
         checked = Some(revision);
-        // This process or another one may have kept an answer since the folders were read.
         let snapshot = shared.with(|state| state.workspace.snapshot());
-        if !snapshot.has_read_source(&source.kept().rows(), &OsFs) {
+        if is_other_answer_kept(&snapshot, &source, &OsFs) {
             shared.disk.ask_reading();
         }
         match answer {

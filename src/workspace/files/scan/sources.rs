@@ -151,10 +151,7 @@ impl FolderScan<'_> {
 
     /// Returns the version of a file in the folders of the workspace.
     fn file_stamp(&self, path: &FilePath) -> Option<Stamp> {
-        match self.scan.entries.get(path) {
-            Some(DiskEntry::File(stamp)) => Some(*stamp),
-            _ => None,
-        }
+        self.scan.entries.get(path).copied().and_then(DiskEntry::stamp)
     }
 
     /// Reads a file that a source of nodes includes; its text is `None` where there is no such file
@@ -181,10 +178,7 @@ impl FolderScan<'_> {
             let files = self.scan.files.range(main.clone()..);
             let files = files.take_while(|(path, _)| path.is_within(main));
             for (path, found) in files.filter(|(path, _)| path.extension() == Some("pp")) {
-                let stamp = match self.scan.entries.get(path) {
-                    Some(DiskEntry::File(stamp)) => *stamp,
-                    _ => continue,
-                };
+                let Some(stamp) = self.file_stamp(path) else { continue };
                 if !seen.insert(path) {
                     continue;
                 }

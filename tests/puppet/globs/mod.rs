@@ -32,10 +32,11 @@ fn random_globs_are_rubys() {
     for n in 0..count.div_ceil(PATTERNS_PER_TREE) {
         let tree = root.join(n.to_string());
         fs::create_dir(&tree).expect("the scratch folder is new");
-        grow(&mut random, &tree, &tree, 0);
+        let mut names = Vec::new();
+        grow(&mut random, &tree, &tree, &mut names, 0);
         patterns.extend(
             (0..PATTERNS_PER_TREE)
-                .map(|_| format!("{}/{}", tree.display(), random_pattern(&mut random))),
+                .map(|_| format!("{}/{}", tree.display(), random_pattern(&mut random, &names))),
         );
     }
     if is_ruby_before_3_1_3() {
@@ -128,16 +129,19 @@ impl Listing for Disk {
     }
 }
 
-fn grow(random: &mut Random, root: &Path, folder: &Path, depth: usize) {
+/// Makes entries in `folder` and below it, and adds their names to `names`.
+fn grow(random: &mut Random, root: &Path, folder: &Path, names: &mut Vec<String>, depth: usize) {
     for _ in 0..3 + random.below(8) {
-        let path = folder.join(random_name(random));
+        let name = random_name(random);
+        let path = folder.join(&name);
         if path.symlink_metadata().is_ok() {
             continue;
         }
+        names.push(name);
         match random.below(12) {
             0..=2 if depth < 3 => {
                 fs::create_dir(&path).expect("the name is free");
-                grow(random, root, &path, depth + 1);
+                grow(random, root, &path, names, depth + 1);
             }
             // Links to the root make endless paths, which a pattern follows only as far as it has
             // names.
@@ -158,7 +162,8 @@ fn random_name(random: &mut Random) -> String {
     if matches!(name.as_str(), "." | "..") { "dot".into() } else { name }
 }
 
-fn random_pattern(random: &mut Random) -> String {
+/// Returns a pattern with names of the tree among its names: names that are nowhere in the tree match nothing.
+fn random_pattern(random: &mut Random, names: &[String]) -> String {
     let mut pattern = String::new();
     for n in 0..1 + random.below(3) {
         if n > 0 {
@@ -167,7 +172,8 @@ fn random_pattern(random: &mut Random) -> String {
         if random.one_in(4) {
             pattern.push_str("**");
         } else if random.one_in(3) {
-            pattern.push_str(&random_name(random));
+            let name = if random.one_in(4) { random_name(random) } else { random.pick(names) };
+            pattern.push_str(&name);
         } else {
             for _ in 0..1 + random.below(2) {
                 pattern.push_str(&random_piece(random, 0));

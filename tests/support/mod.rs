@@ -42,7 +42,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
@@ -228,6 +228,33 @@ fn make_empty(folder: &Path) {
         std::fs::remove_dir_all(folder).expect("a scratch directory can be removed");
     }
     std::fs::create_dir_all(folder).expect("a scratch directory can be made");
+}
+
+/// Returns `folder` once `make` has filled it, which is done where `HIERA_LS_REQUIRE` names `tool`, and
+/// again when the recipe changes. An incomplete folder is not used: the recipe is written last.
+///
+/// Tests that ask at the same time wait for each other; `make` calls this function for no other folder.
+pub fn make_once(
+    tool: &str,
+    folder: PathBuf,
+    recipe: &str,
+    make: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<PathBuf, String> {
+    static MAKING: Mutex<()> = Mutex::new(());
+    may_install(tool)?;
+    let made_from = folder.join("made-from.txt");
+    let is_made = || std::fs::read_to_string(&made_from).is_ok_and(|made_from| made_from == recipe);
+    if is_made() {
+        return Ok(folder);
+    }
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    if !is_made() {
+        make_empty(&folder);
+        make(&folder)?;
+        let written = std::fs::write(&made_from, recipe);
+        written.map_err(|error| format!("{} cannot be written: {error}", made_from.display()))?;
+    }
+    Ok(folder)
 }
 
 /// Makes a file that this process has written a program. A child that another test starts may still

@@ -16,26 +16,19 @@ pub fn with_packages(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
     .map(|folder| folder.join("node_modules"))
 }
 
-/// A folder that `make` fills where `HIERA_LS_REQUIRE` names `tool`, made anew when the recipe
-/// changes. An incomplete one is not used: the recipe is written last.
+/// A folder for packages of npm that `make` fills (see [`super::make_once`]).
 pub fn made_once(
     tool: &str,
     name: &str,
     recipe: &str,
     make: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<PathBuf, String> {
-    super::may_install(tool)?;
     let folder = folder_without_spaces().join(format!("{name}-node"));
-    let made_from = folder.join("made-from.txt");
-    if std::fs::read_to_string(&made_from).is_ok_and(|made_from| made_from == recipe) {
-        return Ok(folder);
-    }
-    super::make_empty(&folder);
-    std::fs::write(folder.join("package.json"), "{\"private\": true}")
-        .map_err(|error| error.to_string())?;
-    make(&folder)?;
-    std::fs::write(&made_from, recipe).map_err(|error| error.to_string())?;
-    Ok(folder)
+    super::make_once(tool, folder, recipe, |folder| {
+        std::fs::write(folder.join("package.json"), "{\"private\": true}")
+            .map_err(|error| error.to_string())?;
+        make(folder)
+    })
 }
 
 /// Returns Cargo's directory for tests; another one where its path has a space: programs that are

@@ -7,30 +7,27 @@ use std::process::{Command, Stdio};
 use super::on_path;
 
 /// The interpreter of a virtual environment with exactly these packages (lines of pip's
-/// requirements), or why there is none.
-///
-/// It is made where `HIERA_LS_REQUIRE` names `tool`, and made anew when the list changes. An
-/// incomplete one is not used: the list is written last.
+/// requirements), or why there is none. Made where `HIERA_LS_REQUIRE` names `tool`, and anew when the
+/// list changes.
 pub fn with_packages(tool: &str, name: &str, requirements: &str) -> Result<PathBuf, String> {
-    super::may_install(tool)?;
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-python"));
-    let interpreter = dir.join("bin/python");
-    let made_from = dir.join("made-from.txt");
-    if std::fs::read_to_string(&made_from).is_ok_and(|made_from| made_from == requirements) {
-        return Ok(interpreter);
-    }
-    if !on_path("python3") {
-        return Err("no python3 on PATH".into());
-    }
-    let list = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-requirements.txt"));
-    std::fs::write(&list, requirements)
-        .map_err(|error| format!("{} cannot be written: {error}", list.display()))?;
-    succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&dir))?;
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
-    succeed(Command::new(&interpreter).args(pip).arg(&list))?;
-    std::fs::write(&made_from, requirements)
-        .map_err(|error| format!("{} cannot be written: {error}", made_from.display()))?;
-    Ok(interpreter)
+    let made = super::make_once(tool, dir, requirements, |dir| {
+        if !on_path("python3") {
+            return Err("no python3 on PATH".into());
+        }
+        succeed(Command::new("python3").args(["-m", "venv"]).arg(dir))?;
+        let list = dir.join("requirements.txt");
+        std::fs::write(&list, requirements)
+            .map_err(|error| format!("{} cannot be written: {error}", list.display()))?;
+        let pip = ["install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        succeed(Command::new(interpreter(dir)).args(["-m", "pip"]).args(pip).arg(&list))
+    });
+    made.map(|dir| interpreter(&dir))
+}
+
+/// The interpreter of a virtual environment.
+fn interpreter(dir: &Path) -> PathBuf {
+    dir.join("bin/python")
 }
 
 fn succeed(command: &mut Command) -> Result<(), String> {

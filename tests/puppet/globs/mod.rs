@@ -66,10 +66,10 @@ fn random_globs_are_rubys() {
     let hits = answers.iter().filter(|found| !found.is_empty()).count();
     println!("{} patterns, {hits} with results, {differences} different", patterns.len());
     assert_eq!(differences, 0, "seed {seed}");
-    // Each of 60 seeds had results for 20 to 26 % of its patterns. A plain run asks about a share of the
+    // Each of 24 seeds had results for 22 to 27 % of its patterns. A plain run asks about a share of the
     // patterns, of which fewer may have results.
     let is_whole = patterns.len() >= 1_000;
-    assert!(!is_whole || hits > patterns.len() / 10, "the patterns test too little");
+    assert!(!is_whole || hits > patterns.len() / 5, "the patterns test too little");
 }
 
 /// Whether the installed Ruby has the `dir.c` before the one that `puppet::ruby::glob` follows.
@@ -163,7 +163,7 @@ fn random_name(random: &mut Random) -> String {
     if matches!(name.as_str(), "." | "..") { "dot".into() } else { name }
 }
 
-/// Returns a pattern with names of the tree among its names: names that are nowhere in the tree match nothing.
+/// Returns a pattern, most of whose names are in the tree: others match nothing.
 fn random_pattern(random: &mut Random, names: &[String]) -> String {
     let mut pattern = String::new();
     for n in 0..1 + random.below(3) {
@@ -172,8 +172,8 @@ fn random_pattern(random: &mut Random, names: &[String]) -> String {
         }
         if random.one_in(4) {
             pattern.push_str("**");
-        } else if random.one_in(3) {
-            let name = if random.one_in(4) { random_name(random) } else { random.pick(names) };
+        } else if random.one_in(2) {
+            let name = if random.one_in(8) { random_name(random) } else { random.pick(names) };
             pattern.push_str(&name);
         } else {
             for _ in 0..1 + random.below(2) {

@@ -217,8 +217,7 @@ fn nothing_is_started_and_nothing_opened_that_no_config_names() {
     for arguments in COMMANDS {
         let (mut command, trace) = traced(&root, arguments);
         if arguments == ["server"] {
-            let mut server = Server::spawn(&mut command);
-            session(&root, &mut server, false);
+            session(&root, Server::spawn(&mut command), false);
         } else if arguments.contains(&"--watch") {
             watch_a_change(&mut command, &trace, &root);
         } else {
@@ -278,7 +277,7 @@ fn watch_a_change(command: &mut Command, trace: &Path, root: &Path) {
 
 /// A session with every request at places of several documents. At its end the user asks for a key to
 /// be evaluated, and agrees to the question whether functions may run, or declines.
-fn session(root: &Path, server: &mut Server, agrees: bool) {
+fn session(root: &Path, mut server: Server, agrees: bool) {
     let uri = |path: &str| support::file_uri(root.join(path));
     let options = json!({
         "runBackends": {"enabled": true, "functions": ["t::fn"]},
@@ -314,17 +313,17 @@ fn session(root: &Path, server: &mut Server, agrees: bool) {
         for (line, character) in places {
             let mut params = parameters(&uri(path), *line, *character);
             params["files"] = json!([{"oldUri": uri("data/linked"), "newUri": uri("data/moved")}]);
-            requests.ask_all(server, &params);
+            requests.ask_all(&mut server, &params);
         }
     }
     let file = uri("data/common.yaml");
     for page in ["explain/k.txt", "hierarchy.txt", "hierarchy/k.txt", "effective.yaml"] {
         let params = json!({"uri": format!("hiera:/{page}?{file}")});
-        requests.ask(server, "workspace/textDocumentContent", &params);
+        requests.ask(&mut server, "workspace/textDocumentContent", &params);
     }
     for page in ["effective/a1.yaml", "reach.txt", "governing.txt"] {
         let params = json!({"uri": format!("hiera:/{page}")});
-        requests.ask(server, "workspace/textDocumentContent", &params);
+        requests.ask(&mut server, "workspace/textDocumentContent", &params);
     }
     let unanswered: Vec<String> =
         request_methods().into_iter().filter(|it| !requests.answered.contains(it)).collect();
@@ -333,9 +332,9 @@ fn session(root: &Path, server: &mut Server, agrees: bool) {
     assert_eq!(unanswered, ["workspace/executeCommand"], "these requests have never had a result");
     let argument = json!({"uri": uri("data/common.yaml"), "key": "k"});
     let params = json!({"command": "hiera.runBackends", "arguments": [argument]});
-    requests.ask(server, "workspace/executeCommand", &params);
+    requests.ask(&mut server, "workspace/executeCommand", &params);
     loop {
-        let message: Value = server.read().expect("a question, and an outcome");
+        let message: Value = server.call().expect("a question, and an outcome");
         match message["method"].as_str() {
             Some("window/showMessageRequest") => {
                 let answer = if agrees { json!({"title": "Run"}) } else { Value::Null };
@@ -356,7 +355,8 @@ fn session(root: &Path, server: &mut Server, agrees: bool) {
     server.answers_until("s");
     server.send(&json!({"jsonrpc": "2.0", "method": "exit"}));
     drop(server.stdin.take());
-    server.child.wait().expect("it can be waited for");
+    let (status, words) = server.end();
+    assert_eq!(status, Some(0), "{words}");
 }
 
 /// The requests of a session.
@@ -426,7 +426,7 @@ fn ruby_opens_the_files_of_the_named_function_alone() {
         let (mut command, trace) = traced(&root, arguments);
         // Ruby takes its time under strace.
         if is_server {
-            session(&root, &mut Server::spawn(&mut command), true);
+            session(&root, Server::spawn(&mut command), true);
         } else {
             let run = support::run(&mut command, "");
             assert_eq!(run.stdout, "x\n", "{}", run.stderr);

@@ -50,9 +50,9 @@ pub(super) fn convert_version(arguments: &[Value]) -> ConversionResult {
         }
         let names = ["major", "minor", "patch", "prerelease", "build"];
         let part = |n: usize| if form == 1 { arguments.get(n) } else { arguments[0].get(names[n]) };
-        let numbers: Option<Vec<u128>> = (0..3)
+        let numbers: Option<Vec<u64>> = (0..3)
             .map(|n| match part(n).map(|part| part.data()) {
-                Some(Data::Integer(number)) => u128::try_from(*number).ok(),
+                Some(Data::Integer(number)) => u64::try_from(*number).ok(),
                 _ => None,
             })
             .collect();

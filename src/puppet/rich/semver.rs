@@ -5,17 +5,21 @@ use std::fmt;
 
 use crate::puppet::ruby::strings::is_space;
 
+/// A number of a version, without a bound: decimal digits without leading zeros.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct VersionNumber(String);
+
 /// A version: three numbers, perhaps a pre-release and a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SemanticVersion {
-    numbers: [u128; 3],
+    numbers: [VersionNumber; 3],
     prerelease: Option<Vec<VersionPart>>,
     build: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum VersionPart {
-    Number(u128),
+    Number(VersionNumber),
     Text(String),
 }
 
@@ -47,9 +51,52 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn parse_number(text: &str) -> Option<u128> {
-    let plain = is_number(text) && (text == "0" || !text.starts_with('0'));
-    if plain { text.parse().ok() } else { None }
+impl VersionNumber {
+    fn zero() -> VersionNumber {
+        VersionNumber("0".to_owned())
+    }
+
+    /// Returns the number that a text writes; `None` for a leading zero, and for any other text.
+    fn parse(text: &str) -> Option<VersionNumber> {
+        let is_plain = is_number(text) && (text == "0" || !text.starts_with('0'));
+        is_plain.then(|| VersionNumber(text.to_owned()))
+    }
+
+    fn is_zero(&self) -> bool {
+        self.0 == "0"
+    }
+
+    /// Returns the number that is greater by one.
+    fn successor(&self) -> VersionNumber {
+        let head = self.0.trim_end_matches('9');
+        let zeros = "0".repeat(self.0.len() - head.len());
+        match head.char_indices().next_back() {
+            Some((at, digit)) => {
+                let next = digit.to_digit(10).map_or(1, |digit| digit + 1);
+                VersionNumber(format!("{}{next}{zeros}", &head[..at]))
+            }
+            None => VersionNumber(format!("1{zeros}")),
+        }
+    }
+}
+
+impl PartialOrd for VersionNumber {
+    fn partial_cmp(&self, other: &VersionNumber) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for VersionNumber {
+    fn cmp(&self, other: &VersionNumber) -> Ordering {
+        // Without leading zeros the longer number is the greater one.
+        self.0.len().cmp(&other.0.len()).then_with(|| self.0.cmp(&other.0))
+    }
+}
+
+impl fmt::Display for VersionNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// Splits `1.2.3-a.b+c` into `1.2.3`, `a.b` and `c`.
@@ -65,12 +112,10 @@ const LEADING_ZERO: &str = "Numeric pre-release identifiers MUST NOT contain lea
 
 fn parse_parts(text: &str) -> Result<Vec<VersionPart>, String> {
     text.split('.')
-        .map(|text| match is_number(text) {
-            true if text.len() > 1 && text.starts_with('0') => Err(LEADING_ZERO.to_owned()),
-            true => {
-                text.parse().map(VersionPart::Number).map_err(|_| "a number too long".to_owned())
-            }
-            false => Ok(VersionPart::Text(text.to_owned())),
+        .map(|text| match VersionNumber::parse(text) {
+            Some(number) => Ok(VersionPart::Number(number)),
+            None if is_number(text) => Err(LEADING_ZERO.to_owned()),
+            None => Ok(VersionPart::Text(text.to_owned())),
         })
         .collect()
 }
@@ -78,10 +123,11 @@ fn parse_parts(text: &str) -> Result<Vec<VersionPart>, String> {
 impl SemanticVersion {
     /// Returns a version of three numbers and the two qualifiers, each taken as one part.
     pub fn new(
-        numbers: [u128; 3],
+        numbers: [u64; 3],
         prerelease: Option<&str>,
         build: Option<&str>,
     ) -> SemanticVersion {
+        let numbers = numbers.map(|number| VersionNumber(number.to_string()));
         let prerelease = prerelease.map(|text| vec![VersionPart::Text(text.to_owned())]);
         SemanticVersion { numbers, prerelease, build: build.map(|text| vec![text.to_owned()]) }
     }
@@ -91,7 +137,7 @@ impl SemanticVersion {
         let text = text.strip_suffix('\n').unwrap_or(text); // Ruby's `\Z`
         let (numbers, prerelease, build) = split(text);
         numbers.split('.').count() == 3
-            && numbers.split('.').all(|text| parse_number(text).is_some())
+            && numbers.split('.').all(|text| VersionNumber::parse(text).is_some())
             && has_identifiers(prerelease)
             && has_identifiers(build)
     }
@@ -102,8 +148,8 @@ impl SemanticVersion {
             return Err(format!("Unable to parse '{text}' as a semantic version identifier"));
         }
         let (numbers, prerelease, build) = split(text.strip_suffix('\n').unwrap_or(text));
-        let mut parsed = numbers.split('.').filter_map(parse_number);
-        let numbers = std::array::from_fn(|_| parsed.next().unwrap_or(0));
+        let mut parsed = numbers.split('.').filter_map(VersionNumber::parse);
+        let numbers = std::array::from_fn(|_| parsed.next().unwrap_or_else(VersionNumber::zero));
         let prerelease = prerelease.map(parse_parts).transpose()?;
         Ok(SemanticVersion {
             numbers,
@@ -151,7 +197,7 @@ impl Ord for SemanticVersion {
 
 impl fmt::Display for SemanticVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [major, minor, patch] = self.numbers;
+        let [major, minor, patch] = &self.numbers;
         write!(f, "{major}.{minor}.{patch}")?;
         let part = |part: &VersionPart| match part {
             VersionPart::Number(number) => number.to_string(),
@@ -271,7 +317,7 @@ impl VersionRange {
     }
 }
 
-fn names_prerelease(bound: &Option<(SemanticVersion, bool)>, numbers: &[u128; 3]) -> bool {
+fn names_prerelease(bound: &Option<(SemanticVersion, bool)>, numbers: &[VersionNumber; 3]) -> bool {
     bound.as_ref().is_some_and(|(bound, _)| !bound.is_stable() && bound.numbers == *numbers)
 }
 
@@ -324,17 +370,17 @@ fn without_gaps(text: &str) -> String {
 
 /// Returns the numbers of `1`, `1.2.x` or `1.2.3-a`, with `None` for each number that is missing or
 /// a wildcard. Only a text with three numbers may have qualifiers. `None` for any other text.
-fn parse_partial(text: &str) -> Option<[Option<u128>; 3]> {
+fn parse_partial(text: &str) -> Option<[Option<VersionNumber>; 3]> {
     let (numbers, prerelease, build) = split(text);
     let pieces: Vec<&str> = numbers.split('.').collect();
     if pieces.len() > 3 || !is_qualifier(prerelease, &pieces) || !is_qualifier(build, &pieces) {
         return None;
     }
-    let mut found = [None; 3];
+    let mut found = [None, None, None];
     for (slot, piece) in found.iter_mut().zip(&pieces) {
         *slot = match *piece {
             "x" | "X" | "*" => None,
-            piece => Some(parse_number(piece)?),
+            piece => Some(VersionNumber::parse(piece)?),
         };
     }
     Some(found)
@@ -351,7 +397,7 @@ fn fill_partial(text: &str) -> Result<SemanticVersion, String> {
     let (_, prerelease, build) = split(text);
     let build = build.map(|build| build.split('.').map(str::to_owned).collect());
     Ok(SemanticVersion {
-        numbers: numbers.map(|number| number.unwrap_or(0)),
+        numbers: numbers.map(|number| number.unwrap_or_else(VersionNumber::zero)),
         prerelease: prerelease.map(parse_parts).transpose()?,
         build,
     })
@@ -366,7 +412,7 @@ fn parse_simple(word: &str, unparsable: impl Fn() -> String) -> Result<Bounds, S
     let all = Bounds { from: None, to: None };
     let nothing = Bounds {
         from: None,
-        to: Some((SemanticVersion { prerelease: Some(Vec::new()), ..plain_version([0; 3]) }, true)),
+        to: Some((SemanticVersion { prerelease: Some(Vec::new()), ..plain_version(&[]) }, true)),
     };
     let Some(major) = major else {
         return match operator {
@@ -380,10 +426,12 @@ fn parse_simple(word: &str, unparsable: impl Fn() -> String) -> Result<Bounds, S
             _ => Ok(all),
         };
     };
-    let lowest = plain_version([major, minor.unwrap_or(0), 0]);
-    let next_up = match minor {
-        None => plain_version([major.saturating_add(1), 0, 0]),
-        Some(minor) => plain_version([major, minor.saturating_add(1), 0]),
+    let next_major = plain_version(&[&major.successor()]);
+    let (lowest, next_up) = match &minor {
+        None => (plain_version(&[&major]), next_major.clone()),
+        Some(minor) => {
+            (plain_version(&[&major, minor]), plain_version(&[&major, &minor.successor()]))
+        }
     };
     Ok(match operator {
         ">=" => Bounds { from: Some((version, false)), to: None },
@@ -396,9 +444,9 @@ fn parse_simple(word: &str, unparsable: impl Fn() -> String) -> Result<Bounds, S
             Bounds { from: None, to: Some((next_up, true)) }
         }
         "<=" => Bounds { from: None, to: Some((version, false)) },
-        "^" if major > 0 => {
+        "^" if !major.is_zero() => {
             let low = if minor.is_some() && patch.is_some() { version } else { lowest };
-            new_bounds(low, plain_version([major.saturating_add(1), 0, 0]))
+            new_bounds(low, next_major)
         }
         _ if minor.is_none() || patch.is_none() => new_bounds(lowest, next_up),
         "" | "=" => Bounds { from: Some((version.clone(), false)), to: Some((version, false)) },
@@ -410,6 +458,10 @@ fn new_bounds(version: SemanticVersion, to: SemanticVersion) -> Bounds {
     Bounds { from: Some((version, false)), to: Some((to, true)) }
 }
 
-fn plain_version(numbers: [u128; 3]) -> SemanticVersion {
+/// Returns the version with these first numbers, and zeros for the others.
+fn plain_version(first: &[&VersionNumber]) -> SemanticVersion {
+    let numbers = std::array::from_fn(|n| {
+        first.get(n).map_or_else(VersionNumber::zero, |number| (*number).clone())
+    });
     SemanticVersion { numbers, prerelease: None, build: None }
 }

@@ -65,7 +65,9 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
 
 /// Returns the legacy fact that a token names, as written, and the structured one.
 fn legacy_fact(context: &FileContext<'_>, token: &TokenUse) -> Option<(String, &'static str)> {
-    let Reference::Variable(_) = &token.reference else { return None };
+    let Reference::Variable(variable) = &token.reference else { return None };
+    // Few tokens name such a fact, and a long file has many tokens.
+    written_legacy_fact(&variable.text)?;
     let range = context.snapshot.span_bytes(token.name_span());
     let written = context.file.text()?.slice(range).into_owned();
     let (_, new) = written_legacy_fact(&written)?;

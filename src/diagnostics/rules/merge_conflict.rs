@@ -3,6 +3,7 @@
 use crate::diagnostics::rule::{
     Check, Dependence, FileContext, Finding, Needs, Rule, RuleGroup, Severity,
 };
+use crate::text::work::{Work, count_work};
 use crate::text::{Span, TextRange};
 
 /// The rule. Findings about the syntax of the same file are left out.
@@ -18,6 +19,9 @@ pub(crate) static RULE: Rule = Rule {
     check: Check::File(check),
 };
 
+/// How the first line of a conflict begins.
+const BEGIN: &str = "<<<<<<< ";
+
 fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let file = context.file;
     let Some(text) = file.text() else { return };
@@ -25,13 +29,18 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     if !is_refused {
         return; // Such lines can stand within a text.
     }
+    // A press of a key must not cost a walk over all lines of a long file.
+    if text.find_all(BEGIN).is_empty() {
+        return;
+    }
     let text = text.to_str();
     let mut start: Option<(usize, &str)> = None;
     let mut is_divided = false;
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
+        count_work(Work::Step);
         let words = line.trim_end();
-        if words.starts_with("<<<<<<< ") {
+        if words.starts_with(BEGIN) {
             start = Some((offset, words));
             is_divided = false;
         } else if words == "=======" {
@@ -39,7 +48,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
         } else if let (true, Some((begin, first)), Some(theirs)) =
             (is_divided, start, words.strip_prefix(">>>>>>> "))
         {
-            let ours = first.trim_start_matches("<<<<<<< ");
+            let ours = first.trim_start_matches(BEGIN);
             let message = format!(
                 "the conflict between '{ours}' and '{theirs}' is not resolved: Puppet refuses the whole file"
             );

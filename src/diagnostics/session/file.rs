@@ -136,11 +136,9 @@ impl FileFindings {
     /// Marks the parts that these changes may have touched; returns whether there are any.
     pub(super) fn invalidate(&mut self, check: &FileCheck<'_>, changes: &KeyChanges) -> bool {
         let mut again: HashSet<PartId> = self.readers_of_all.clone();
-        again.extend(changes.keys.iter().filter_map(|key| self.readers.get(key)).flatten());
+        self.add_readers(&changes.keys, &mut again);
         self.take_data(check);
-        again.extend(
-            changes.keys.iter().flat_map(|key| self.data.parts_with(key)).map(|part| part.id),
-        );
+        self.add_owners(&changes.keys, &mut again);
         if changes.keys.contains(LOOKUP_OPTIONS) {
             again.extend(self.data.parts().iter().map(|part| part.id));
         }
@@ -152,6 +150,39 @@ impl FileFindings {
         // A change of any definition on a cycle may open or close it.
         self.dirty_cycles |= changes.questions || self.may_have_cycles && !changes.keys.is_empty();
         self.dirty_cycles || !self.dirty.is_empty()
+    }
+
+    /// Adds the parts whose findings depend on definitions of some of these root keys.
+    fn add_readers(&self, keys: &HashSet<Arc<str>>, parts: &mut HashSet<PartId>) {
+        if keys.len() <= FEW {
+            parts.extend(keys.iter().filter_map(|key| self.readers.get(key)).flatten());
+            return;
+        }
+        for (key, readers) in &self.readers {
+            count_work(Work::Step);
+            if keys.contains(key) {
+                parts.extend(readers);
+            }
+        }
+    }
+
+    /// Adds the parts in which some of these root keys stand.
+    fn add_owners(&self, keys: &HashSet<Arc<str>>, parts: &mut HashSet<PartId>) {
+        if keys.len() <= FEW {
+            let owners = keys.iter().flat_map(|key| {
+                count_work(Work::Step);
+                self.data.parts_with(key)
+            });
+            parts.extend(owners.map(|part| part.id));
+            return;
+        }
+        for part in self.data.parts().iter() {
+            count_work(Work::Step);
+            let mut own = part.data.members.iter().filter_map(|(key, _)| key.as_str());
+            if own.any(|key| keys.contains(key)) {
+                parts.insert(part.id);
+            }
+        }
     }
 
     /// Takes the data of a file that was edited, or is new.

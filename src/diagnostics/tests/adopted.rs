@@ -3,9 +3,9 @@
 use expect_test::expect;
 
 use super::check;
-use crate::diagnostics::{Finding, check_all};
+use crate::diagnostics::{Finding, check_all, check_file};
 use crate::fixture::Fixture;
-use crate::text::{Span, work};
+use crate::text::{FilePath, Span, work};
 
 /// Returns the messages of a rule, which is turned on, each with its file.
 fn messages(code: &str, text: &str) -> Vec<String> {
@@ -164,6 +164,19 @@ fn a_conflict_is_one_finding() {
 }
 
 #[test]
+fn a_long_file_with_an_error_and_without_a_conflict_is_not_read_by_lines() {
+    let steps = |text: &str| {
+        work::take();
+        messages("merge-conflict", text);
+        work::take().steps
+    };
+    let lines: String = (0..500).map(|n| format!("k{n}: 1\n")).collect();
+    assert_eq!(steps(&format!("{lines}open: [\n{lines}")), 0);
+    let conflict = "<<<<<<< HEAD\nb: 2\nc: [\n=======\nb: 3\n>>>>>>> other\n";
+    assert!(steps(&format!("{lines}{conflict}{lines}")) > 1_000);
+}
+
+#[test]
 fn words_that_stand_twice_are_reported_in_lists_of_plain_words_alone() {
     assert_eq!(
         messages("duplicate-element", "x: [a, b, a]\ny: {z: [{p: [c, c]}]}\n"),
@@ -276,6 +289,23 @@ fn a_file_is_stale_only_where_stated_nodes_read_most_files_of_its_level() {
     assert_eq!(found.len(), 1);
     assert!(found[0].starts_with("gone.yaml: no known node reads this file"), "{found:?}");
     assert_eq!(of_roles("#- node a05 role=gone\n"), [""; 0]);
+}
+
+#[test]
+fn findings_of_shared_data_need_no_search_for_stale_files() {
+    let nodes: String = (0..20)
+        .map(|n| format!("#- node a{n} role=web\n#- /data/nodes/a{n}.yaml\nmotd: hello\n"))
+        .collect();
+    let text = format!("#- levels Node Common\n{nodes}#- /data/common.yaml\nmotd: bye\n");
+    let fixture = Fixture::new(&text);
+    let steps = |path: &str| {
+        work::take();
+        check_file(&fixture.snapshot, &FilePath::new(path), &fixture.settings.rules);
+        work::take().steps
+    };
+    assert_eq!(steps("/data/common.yaml"), 0);
+    assert_eq!(steps("/data/nodes/a7.yaml"), 20, "each file of the level once");
+    assert_eq!(steps("/data/nodes/a8.yaml"), 0, "the answer is known");
 }
 
 #[test]

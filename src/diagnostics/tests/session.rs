@@ -371,6 +371,34 @@ fn looking_ahead_comes_to_an_end() {
     assert_eq!(look_ahead(&fixture.workspace.snapshot()), 0);
 }
 
+#[test]
+fn many_changed_keys_are_not_searched_one_by_one_in_each_closed_file() {
+    let entries = |keys: std::ops::Range<usize>, value: &str| {
+        keys.map(|n| format!("k{n}: {value}\n")).collect::<String>()
+    };
+    let files: String =
+        (0..40).map(|n| format!("#- /data/f{n}.yaml\n{}", entries(n..n + 3, "1"))).collect();
+    let mut fixture = Fixture::new(&format!(
+        "#- /hiera.yaml\nversion: 5\nhierarchy: [{{name: All, glob: '*.yaml'}}]\n#- /data/large.yaml\n{}{files}",
+        entries(0..400, "1")
+    ));
+    let (rules, path) = (fixture.settings.rules.clone(), FilePath::new("/data/large.yaml"));
+    fixture.workspace.apply(Change::Open(path.clone(), entries(0..400, "1")));
+    let mut findings = Findings::default();
+    findings.update(&fixture.workspace.snapshot(), &rules);
+    findings.after_publish(&|| true);
+    findings.look_ahead(CancelToken::default(), &|| true);
+    assert!(!findings.has_more_ahead());
+    fixture.workspace.apply(Change::Replace(path, entries(0..400, "[2]")));
+    findings.update(&fixture.workspace.snapshot(), &rules);
+    findings.after_publish(&|| true);
+    work::take();
+    findings.look_ahead(CancelToken::default(), &|| true);
+    let counts = work::take();
+    // Each closed file is one part.
+    assert_eq!((counts.steps, counts.checked), (40, 40));
+}
+
 /// Edits of a function's source, and of a type that it uses, reach the findings in hiera.yaml.
 #[test]
 fn edits_of_a_levels_function_reach_the_config() {

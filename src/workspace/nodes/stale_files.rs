@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::inferred::{files_at, is_shared_name};
+use super::inferred::is_shared_name;
 use super::reading::is_of_the_node;
 use crate::hiera::config::Layer;
 use crate::hiera::key::LookupKey;
+use crate::hiera::pattern::PatternMatch;
 use crate::text::FilePath;
+use crate::text::work::{Work, count_work};
 use crate::workspace::environments::{Environment, Reach};
 use crate::workspace::snapshot::Snapshot;
 
@@ -35,6 +37,11 @@ impl Snapshot {
         environment: &'a Environment,
         path: &FilePath,
     ) -> Option<&'a StaleFile> {
+        // Most edited files are read by all nodes, and need no search among the files of nodes.
+        let mut own = environment.reach.iter().filter(|reach| is_own(reach));
+        if !own.any(|reach| is_node_file(reach, path)) {
+            return None;
+        }
         environment.cache.stale_files.get_or_init(|| find_stale(self, environment)).get(path)
     }
 }
@@ -47,8 +54,11 @@ fn find_stale(snapshot: &Snapshot, environment: &Environment) -> BTreeMap<FilePa
     }
     let own = environment.reach.iter().filter(|reach| is_own(reach));
     for reach in own {
-        let files = node_files(snapshot, reach);
+        let prefix = reach.pattern.literal_prefix();
+        let files = snapshot.paths_starting_with(&prefix);
+        let files: Vec<&FilePath> = files.filter(|path| is_node_file(reach, path)).collect();
         let (read, unread): (Vec<&&FilePath>, Vec<&&FilePath>) = files.iter().partition(|path| {
+            count_work(Work::Step);
             let readers = snapshot.readers_of(environment, path);
             readers.all_nodes().any(|(number, _)| nodes[number].is_stated)
         });
@@ -69,15 +79,15 @@ fn is_own(reach: &Reach) -> bool {
     matches!(reach.layer, Layer::Environment | Layer::Global) && !reach.is_of_function()
 }
 
-/// Returns the files of a location for each of which nodes have other variables, without those that
-/// have the name of shared data.
-fn node_files<'s>(snapshot: &'s Snapshot, reach: &Reach) -> Vec<&'s FilePath> {
-    let found = files_at(snapshot, reach).into_iter().filter(|(path, bindings)| {
-        let stem = path.name().split('.').next().unwrap_or_default();
-        bindings
-            .keys()
-            .any(|name| LookupKey::parse(name).is_ok_and(|variable| is_of_the_node(&variable)))
-            && !is_shared_name(stem)
-    });
-    found.map(|(path, _)| path).collect()
+/// Whether a file of a location is read by nodes with other variables than those of other nodes.
+/// Files that have the name of shared data are not.
+fn is_node_file(reach: &Reach, path: &FilePath) -> bool {
+    let Some(PatternMatch::Bound(bindings)) = reach.pattern.bind(path.as_str()) else {
+        return false;
+    };
+    let stem = path.name().split('.').next().unwrap_or_default();
+    bindings
+        .keys()
+        .any(|name| LookupKey::parse(name).is_ok_and(|variable| is_of_the_node(&variable)))
+        && !is_shared_name(stem)
 }

@@ -2,7 +2,8 @@
 //! that of a server that only echoes.
 //!
 //! `cargo bench --bench session` measures everything, `cargo bench --bench session -- edits
-//! requests` some rows. `HIERA_LS_BENCH=quick` takes fewer and smaller samples.
+//! requests` some rows. On Linux `--features jemalloc` gives the server the allocator that it ships
+//! with. `HIERA_LS_BENCH=quick` takes fewer and smaller samples.
 //! `HIERA_LS_CORPUS_ROOT` and `HIERA_LS_CORPUS_SCOPES` name a control repository and the scopes of
 //! its nodes (JSON lines) for the rows that have room for one. Nothing is asserted about time:
 //! other work on the machine would decide it. Each row measures the floor and the real server in

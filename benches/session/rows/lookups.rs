@@ -81,9 +81,13 @@ pub fn process(bench: &Bench) -> Vec<Figure> {
     let subject = Subject::new(bench);
     let Some((_, one)) = scope_files(bench, &subject) else { return Vec::new() };
     let keys = keys(&workspace(&subject.root).snapshot());
-    let (mut first, mut all) = (Vec::new(), Vec::new());
+    let (mut first, mut missing, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    let has_value =
+        |key: &&Arc<str>| lookup(&subject.root, &one, &[key.as_ref()], String::new()).1 > 0;
+    let key = keys[keys.len() / 2..].iter().find(has_value).expect("the node has some value");
     for _ in 0..bench.either(15, 3) {
-        first.push(lookup(&subject.root, &one, &[&keys[keys.len() / 2]], String::new()).0);
+        first.push(lookup(&subject.root, &one, &[key.as_ref()], String::new()).0);
+        missing.push(lookup(&subject.root, &one, &[&format!("{key}x")], String::new()).0);
         let (time, answers) =
             lookup(&subject.root, &one, &["--batch", "--merge", "deep"], questions(&keys));
         assert_eq!(answers, keys.len(), "each question has an answer");
@@ -93,6 +97,10 @@ pub fn process(bench: &Bench) -> Vec<Figure> {
     vec![
         Figure::new(format!("lookup, spawn to answer ({name})"), Sample::times(&first))
             .at_most(40.0),
+        Figure::new(
+            format!("lookup of a misspelt key, spawn to the nearest one ({name})"),
+            Sample::times(&missing),
+        ),
         Figure::new(
             format!("all {} keys of one node, deep merge, as a process ({name})", keys.len()),
             Sample::times(&all),

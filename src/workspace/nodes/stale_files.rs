@@ -37,7 +37,7 @@ impl Snapshot {
         environment: &'a Environment,
         path: &FilePath,
     ) -> Option<&'a StaleFile> {
-        // Most edited files are read by all nodes, and need no search among the files of nodes.
+        // Shared data is never out of use, and its findings need no search among the files of nodes.
         let mut own = environment.reach.iter().filter(|reach| is_own(reach));
         if !own.any(|reach| is_node_file(reach, path)) {
             return None;
@@ -79,8 +79,8 @@ fn is_own(reach: &Reach) -> bool {
     matches!(reach.layer, Layer::Environment | Layer::Global) && !reach.is_of_function()
 }
 
-/// Whether a file of a location is read by nodes with other variables than those of other nodes.
-/// Files that have the name of shared data are not.
+/// Whether the path of a file at a location names a variable of nodes, such as their name or their
+/// role. A file that has the name of shared data does not count.
 fn is_node_file(reach: &Reach, path: &FilePath) -> bool {
     let Some(PatternMatch::Bound(bindings)) = reach.pattern.bind(path.as_str()) else {
         return false;

@@ -99,10 +99,8 @@ fn page_name(folder: &str, extension: &str, path: &str) -> Option<String> {
 /// Asks the client to request the pages again that changes have made outdated, until the server ends.
 pub(super) async fn run(ServerHandle { client, shared, .. }: ServerHandle) {
     loop {
-        shared.pages.due.notified().await;
-        shared.input.wait_settled().await;
         // Pages are large: between two keystrokes there is no time to read one.
-        while tokio::time::timeout(PAUSE, shared.pages.due.notified()).await.is_ok() {}
+        shared.pages.due.wait_pause(PAUSE).await;
         let revision = shared.with(|state| state.workspace.revision());
         for uri in shared.pages.take_outdated(revision) {
             let client = client.clone();

@@ -1,18 +1,24 @@
-//! The task that finds the reach of the texts that the client holds: in the background, after the
-//! findings of each change, cancelled by the next one. Where the reach is another one than before,
+//! The task that finds the reach of the texts that the client holds: in the background, in the
+//! first pause after a change, cancelled by the next one. Where the reach is another one than before,
 //! the client is asked to request its lenses again, and has a new status.
+
+use std::time::Duration;
 
 use tower_lsp::lsp_types as lsp;
 
 use super::session::{ServerHandle, ask_for_lenses};
 use crate::ide::reach::Reach;
 
+/// The search begins this long after the findings of the last change. VS Code requests lenses 250 ms
+/// after a keystroke.
+const PAUSE: Duration = Duration::from_millis(150);
+
 /// Finds the reach after each change, until the server ends.
 pub(in crate::server) async fn run(ServerHandle { client, shared, .. }: ServerHandle) {
     let mut told: Option<String> = None;
     loop {
-        shared.reach.due.notified().await;
-        shared.input.wait_settled().await;
+        // The search uses all cores: the findings of the next keystroke would wait for it.
+        shared.reach.due.wait_pause(PAUSE).await;
         let (snapshot, is_shown) = shared.with(|state| {
             let snapshot = state.workspace.snapshot();
             let is_ready = state.is_configured && snapshot.complete;

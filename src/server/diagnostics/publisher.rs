@@ -242,8 +242,11 @@ pub(in crate::server) async fn run(ServerHandle { client, output, shared }: Serv
             None => recover(&client, &shared, &mut published).await,
         };
         match findings.has_deferred() {
-            true => shared.changed.notify_one(),
             // The work that depends on a change waits until no file's findings are deferred.
+            true => {
+                shared.restart_pauses();
+                shared.changed.notify_one();
+            }
             false => shared.wake_after_findings(),
         }
     }

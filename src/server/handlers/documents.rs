@@ -58,7 +58,10 @@ pub(in crate::server) fn did_change(
         // Findings of unsaved files are published later, see `diagnostics::publisher`.
         match state.settings.run {
             PublishTime::OnSave => server.shared.wake_after_findings(),
-            PublishTime::OnType | PublishTime::Off => server.shared.changed.notify_one(),
+            PublishTime::OnType | PublishTime::Off => {
+                server.shared.restart_pauses();
+                server.shared.changed.notify_one();
+            }
         }
     });
 }

@@ -34,7 +34,7 @@ pub(in crate::server) fn text_document_content(
     // A change that came before this page was recorded did not ask the client to request the page
     // again.
     if shared.with(|state| state.workspace.revision()) != snapshot.revision {
-        shared.pages.due.notify_one();
+        shared.pages.due.note_change();
     }
     let text = page_text(snapshot, client, page)?.unwrap_or_else(|| NOT_GOVERNED.to_owned());
     Ok(Some(TextDocumentContentResult { text }))

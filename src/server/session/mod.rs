@@ -2,6 +2,7 @@
 //! settings, the findings that the client has; and the task that reads the disk.
 
 mod client_settings;
+mod debounce;
 mod disk_scans;
 mod findings;
 mod folders;

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use tokio::sync::Notify;
 use tower_lsp::lsp_types as lsp;
+
+use super::debounce::Debounce;
 
 /// The most pages that are kept for a client: those that it requested last.
 const MAX_PAGES: usize = 64;
@@ -13,7 +14,7 @@ const MAX_PAGES: usize = 64;
 #[derive(Default)]
 pub(in crate::server) struct PageStore {
     /// Something changed that pages depend on.
-    pub(in crate::server) due: Notify,
+    pub(in crate::server) due: Debounce,
     shown: Mutex<VecDeque<(lsp::Url, u64)>>,
 }
 
@@ -44,7 +45,7 @@ impl PageStore {
         for (_, from) in shown.iter_mut() {
             *from = u64::MAX;
         }
-        self.due.notify_one();
+        self.due.note_change();
     }
 }
 

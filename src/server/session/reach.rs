@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
-use tokio::sync::Notify;
-
+use super::debounce::Debounce;
 use crate::fleet::compare::KnownAnswers;
 use crate::ide::reach::{Reach, ReachPage, Revisions};
 use crate::workspace::files::git::GitRepository;
@@ -17,7 +16,7 @@ const SHORT_ID: usize = 9;
 #[derive(Default)]
 pub(in crate::server) struct ReachStore {
     /// The findings after a change are published, or are not waited for.
-    pub(in crate::server) due: Notify,
+    pub(in crate::server) due: Debounce,
     known: Mutex<KnownReach>,
     base: Mutex<Option<BaseRevision>>,
 }

@@ -144,8 +144,14 @@ impl Shared {
     /// Records that the findings after a change are published, or are not waited for: what else
     /// depends on the change is due.
     pub(in crate::server) fn wake_after_findings(&self) {
-        self.reach.due.notify_one();
-        self.pages.due.notify_one();
+        self.reach.due.note_change();
+        self.pages.due.note_change();
+    }
+
+    /// Records that something has changed whose findings are still to be published.
+    pub(in crate::server) fn restart_pauses(&self) {
+        self.reach.due.restart_pause();
+        self.pages.due.restart_pause();
     }
 
     /// Returns the reach of the edits in a snapshot; `None` when cancelled.

@@ -40,14 +40,18 @@ pub(super) fn apply_ignores<F: Borrow<Finding> + From<Finding>>(
 ) -> Vec<F> {
     let codes = snapshot.file(path).map(|file| ignore_codes(file)).unwrap_or_default();
     let mut index = IgnoreIndex::new(&codes);
-    findings.retain(|finding| {
-        let finding = finding.borrow();
-        let code = finding.rule.code;
-        // Comments and settings both accept findings: a comment that accepts the same findings as
-        // the settings is a used comment.
-        let is_covered = index.accept(code, snapshot.span_bytes(finding.span).start);
-        !is_covered && !is_ignored_path(snapshot, path, config, code)
-    });
+    let in_settings = ignored_by_path(snapshot, path, config);
+    // Most files have no comment, and no setting, that accepts findings.
+    if !codes.is_empty() || !in_settings.is_empty() {
+        findings.retain(|finding| {
+            let finding = finding.borrow();
+            let code = finding.rule.code;
+            // Comments and settings both accept findings: a comment that accepts the same findings
+            // as the settings is a used comment.
+            let is_covered = index.accept(code, snapshot.span_bytes(finding.span).start);
+            !is_covered && !in_settings.contains(&code)
+        });
+    }
     // The markers of a conflict break the text in several places.
     if findings.iter().any(|it| it.borrow().rule.code == merge_conflict::RULE.code) {
         findings.retain(|finding| !matches!(finding.borrow().rule.check, Check::Problem(_)));
@@ -147,13 +151,21 @@ pub(super) fn unaccepted_findings<F: Borrow<Finding> + From<Finding>>(
     findings
 }
 
-fn is_ignored_path(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig, code: &str) -> bool {
-    let Some(environment) = snapshot.environments().environment_of(path) else { return false };
+/// Returns the codes whose findings in a file the settings accept.
+fn ignored_by_path<'a>(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    config: &'a RulesConfig,
+) -> Vec<&'a str> {
+    let Some(environment) = snapshot.environments().environment_of(path) else {
+        return Vec::new();
+    };
     let root = &environment.root;
-    config.ignored_in(root).iter().any(|ignored| {
-        ignored.codes.iter().any(|one| one == code)
-            && matches_path(root.join(&ignored.pattern).as_str(), path)
-    })
+    let ignored = config
+        .ignored_in(root)
+        .iter()
+        .filter(|ignored| matches_path(root.join(&ignored.pattern).as_str(), path));
+    ignored.flat_map(|ignored| &ignored.codes).map(String::as_str).collect()
 }
 
 /// Returns the codes in comments of a file of YAML, in the order of their places. Only the parts of the
@@ -172,7 +184,7 @@ pub(crate) fn ignore_codes(file: &File) -> Vec<IgnoreCode> {
         below: None,
     };
     let mut codes = Vec::new();
-    for marker in text.find_all(MARKER) {
+    for marker in file.find_word(MARKER).iter().copied() {
         if let Some(comment) = reader.comment_at(marker) {
             reader.read_comment(comment, marker, &mut codes);
         }

@@ -2,11 +2,13 @@
 //! shared by all snapshots.
 
 mod parts;
+mod words;
 
 pub use parts::{PartReader, TextPart};
 
 use std::sync::{Arc, OnceLock};
 
+use self::words::KnownWords;
 use super::kinds::{CodeLanguage, code_language, is_short_yaml};
 use crate::disk::{ReadError, Stamp};
 use crate::hiera::config::formats::format_of_name;
@@ -30,6 +32,7 @@ pub struct File {
     pub stamp: Option<Stamp>,
     reading: ParsedVersions,
     read: Arc<Read>,
+    words: Arc<KnownWords>,
 }
 
 /// The results of reading a text, shared with other versions that have the same text.
@@ -104,7 +107,7 @@ impl File {
     pub fn new(id: FileId, path: FilePath, content: Content, stamp: Option<Stamp>) -> File {
         let is_long = matches!(&content, Content::Text(text) if text.len() >= LONG);
         let reading = if is_long { ParsedVersions::InParts } else { ParsedVersions::Whole };
-        File { id, path, content, stamp, reading, read: Arc::default() }
+        File { id, path, content, stamp, reading, read: Arc::default(), words: Arc::default() }
     }
 
     /// Creates a version with a text that an editor holds and is about to edit.
@@ -121,6 +124,7 @@ impl File {
         match old.find_difference(text) {
             None => File {
                 read: self.read.clone(),
+                words: self.words.clone(),
                 ..File::open_version(self.id, self.path.clone(), old.clone())
             },
             Some((gone, come)) => self.edit_version(
@@ -140,7 +144,8 @@ impl File {
             }
             (None, _) => ParsedVersions::InParts,
         };
-        File { reading, ..File::open_version(self.id, self.path.clone(), text) }
+        let words = Arc::new(self.words.edit_version(edit));
+        File { reading, words, ..File::open_version(self.id, self.path.clone(), text) }
     }
 
     /// Whether the other version has the same text and shares the results of reading it.
@@ -180,6 +185,13 @@ impl File {
             Content::Text(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// Returns the first byte of each place where a word stands in the file's text, in order. After
+    /// edits only the text around them is searched. The word must not begin with one of its own ends,
+    /// so that no two places overlap.
+    pub fn find_word(&self, word: &'static str) -> Arc<[u32]> {
+        self.text().map_or_else(Arc::default, |text| self.words.find(word, text))
     }
 
     /// Returns the file's entries, for edits that move or remove them; `None` for a file that is

@@ -74,6 +74,31 @@ pub fn placed_parts(run: TextRange, parts: &[Part]) -> impl Iterator<Item = (Tex
         .map(move |(part, end)| (TextRange::new(run.start + part.start, end), part))
 }
 
+/// Returns the runs of two versions without those that both begin with, and those that both end
+/// with.
+fn differing_runs<'a>(runs: &'a [PartRun], later: &'a [PartRun]) -> (&'a [PartRun], &'a [PartRun]) {
+    let same = runs.iter().zip(later).take_while(has_same_parts).count();
+    let (runs, later) = (&runs[same..], &later[same..]);
+    let same = runs.iter().rev().zip(later.iter().rev()).take_while(has_same_parts).count();
+    (&runs[..runs.len() - same], &later[..later.len() - same])
+}
+
+fn has_same_parts((one, other): &(&PartRun, &PartRun)) -> bool {
+    Arc::ptr_eq(&one.parts, &other.parts)
+}
+
+/// Returns the parts of some runs that another version of the file does not have; `others` are the
+/// runs of that version in the same place.
+fn parts_not_in<'a>(runs: &'a [PartRun], others: &[PartRun], other: &Parts) -> Vec<&'a Part> {
+    let known: HashSet<*const Part> = others.iter().map(|run| run.parts.as_ptr()).collect();
+    let runs = runs.iter().filter(|run| !known.contains(&run.parts.as_ptr()));
+    runs.flat_map(|run| &*run.parts)
+        .filter(|part| {
+            !other.get(part.id).is_some_and(|other| Arc::ptr_eq(&other.data, &part.data))
+        })
+        .collect()
+}
+
 impl Parts {
     /// Returns these parts, in this order; each starts at its byte of the file.
     pub(super) fn new(parts: Vec<Part>) -> Parts {
@@ -154,17 +179,8 @@ impl Parts {
     /// Returns the parts of this version that are not in a later one, and those of the later one
     /// that are not in this.
     pub fn changes_to<'a>(&'a self, later: &'a Parts) -> (Vec<&'a Part>, Vec<&'a Part>) {
-        (self.not_in(later), later.not_in(self))
-    }
-
-    fn not_in(&self, other: &Parts) -> Vec<&Part> {
-        let known: HashSet<*const Part> = other.runs.iter().map(|run| run.parts.as_ptr()).collect();
-        let runs = self.runs.iter().filter(|run| !known.contains(&run.parts.as_ptr()));
-        runs.flat_map(|run| &*run.parts)
-            .filter(|part| {
-                !other.get(part.id).is_some_and(|other| Arc::ptr_eq(&other.data, &part.data))
-            })
-            .collect()
+        let (runs, later_runs) = differing_runs(&self.runs, &later.runs);
+        (parts_not_in(runs, later_runs, later), parts_not_in(later_runs, runs, self))
     }
 
     /// Returns the place of the first part.

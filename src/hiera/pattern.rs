@@ -2,8 +2,10 @@
 //! `nodes/%{::location}/%{host}.yaml` can name, and the values of its variables when it names a
 //! given one.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use foldhash::HashSet;
 
 use super::interpolation::{TokenKind, parse_tokens};
 
@@ -254,7 +256,7 @@ impl Pattern {
             path,
             manner,
             values: vec![""; self.variables.len()],
-            dead: HashSet::new(),
+            dead: HashSet::default(),
         };
         matching.from(parts, 0).then_some(matching.values)
     }
@@ -329,6 +331,17 @@ impl Pattern {
     }
 }
 
+/// Returns whether a part may begin with the first of some bytes; `None` stands for the end.
+fn may_begin(part: Option<&PatternPart>, bytes: &[u8]) -> bool {
+    match part {
+        Some(PatternPart::Literal(literal)) => {
+            literal.is_empty() || bytes.first() == literal.as_bytes().first()
+        }
+        Some(_) => true,
+        None => bytes.is_empty(),
+    }
+}
+
 /// Most paths differ from the literal parts already, at one end or the other.
 fn is_other_literal(part: Option<&PatternPart>, fits: fn(&str, &str) -> bool, path: &str) -> bool {
     matches!(part, Some(PatternPart::Literal(text)) if !fits(path, text))
@@ -385,7 +398,7 @@ impl<'p> PatternMatcher<'p> {
         if self.dead.contains(&(parts.len(), at)) {
             return false;
         }
-        let ends = self.part_ends(part, text);
+        let ends = self.part_ends(part, rest.first(), text);
         let found = ends.into_iter().any(|len| {
             let found = self.from(rest, at + len);
             if let (true, PatternPart::Variable(number)) = (found, part) {
@@ -414,25 +427,27 @@ impl<'p> PatternMatcher<'p> {
     }
 
     /// Returns the lengths that a part may take of `text`, in the order in which they are tried.
-    fn part_ends(&self, part: &PatternPart, text: &str) -> Vec<usize> {
+    /// Leaves out each length behind which the next part cannot begin.
+    fn part_ends(&self, part: &PatternPart, next: Option<&PatternPart>, text: &str) -> Vec<usize> {
         let slash = text.find('/').unwrap_or(text.len());
-        let boundaries = |end: usize| text[..end].char_indices().map(|(at, _)| at).chain([end]);
+        let (first, last) = match (part, self.manner) {
+            (PatternPart::Variable(_), MatchManner::Greedy | MatchManner::Lazy) => (1, slash),
+            (PatternPart::Variable(_), MatchManner::NestedGreedy | MatchManner::NestedLazy) => {
+                (1, text.len())
+            }
+            (PatternPart::Star, _) => (0, slash),
+            _ => (0, text.len()),
+        };
         let mut ends: Vec<usize> = match part {
             PatternPart::Folders => {
-                std::iter::once(0).chain(text.match_indices('/').map(|(at, _)| at + 1)).collect()
+                let folders = text.match_indices('/').map(|(at, _)| at + 1);
+                let all = std::iter::once(0).chain(folders);
+                all.filter(|end| may_begin(next, &text.as_bytes()[*end..])).collect()
             }
-            PatternPart::Variable(_)
-                if matches!(self.manner, MatchManner::Greedy | MatchManner::Lazy) =>
-            {
-                boundaries(slash).filter(|end| *end > 0).collect()
-            }
-            PatternPart::Variable(_)
-                if matches!(self.manner, MatchManner::NestedGreedy | MatchManner::NestedLazy) =>
-            {
-                boundaries(text.len()).filter(|end| *end > 0).collect()
-            }
-            PatternPart::Star => boundaries(slash).collect(),
-            _ => boundaries(text.len()).collect(),
+            _ => (first..=last)
+                .filter(|end| may_begin(next, &text.as_bytes()[*end..]))
+                .filter(|end| text.is_char_boundary(*end))
+                .collect(),
         };
         // The manner holds for wildcards, too: a wildcard beside a variable leaves the variable
         // less or more.

@@ -1,6 +1,6 @@
 //! `duplicate-element`
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::diagnostics::rule::{
     Check, Dependence, EntryContext, Finding, Needs, Rule, RuleGroup, Severity,
@@ -25,15 +25,15 @@ pub(crate) static RULE: Rule = Rule {
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for (key, member) in context.root_members() {
         let Some(key) = key.as_str().filter(|key| *key != LOOKUP_OPTIONS) else { continue };
-        if !context.file.snapshot.may_be_sensitive(key) {
-            let mut duplicates = Vec::new();
-            find_duplicates(&member.value, &mut duplicates);
-            for (word, span, first) in duplicates {
-                let message = format!("'{word}' stands in this list already");
-                findings.push(
-                    Finding::new(&RULE, span, message).with_related(first, "it is here, too"),
-                );
-            }
+        let mut duplicates = Vec::new();
+        find_duplicates(&member.value, &mut duplicates);
+        if duplicates.is_empty() || context.file.snapshot.may_be_sensitive(key) {
+            continue;
+        }
+        for (word, span, first) in duplicates {
+            let message = format!("'{word}' stands in this list already");
+            findings
+                .push(Finding::new(&RULE, span, message).with_related(first, "it is here, too"));
         }
     }
 }
@@ -46,7 +46,7 @@ fn find_duplicates<'v>(value: &'v Value, found: &mut Vec<(&'v str, Span, Option<
             let Some(words) = words else {
                 return items.iter().for_each(|item| find_duplicates(item, found));
             };
-            let mut seen = HashSet::new();
+            let mut seen = HashSet::default();
             for (word, item) in words.iter().zip(items.iter()) {
                 let Some(span) = item.origin.filter(|_| !seen.insert(*word)) else { continue };
                 let first = words.iter().position(|one| one == word);

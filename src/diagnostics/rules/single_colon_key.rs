@@ -36,6 +36,9 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 /// Returns the key of a class parameter that a key is with each single colon doubled; `None` where
 /// it has no single colon, or is no such key then.
 fn with_double_colons(key: &str) -> Option<String> {
+    // Most keys have no single colon.
+    let mut runs = key.as_bytes().chunk_by(|one, next| (*one == b':') == (*next == b':'));
+    runs.find(|run| **run == *b":")?;
     let parts: Vec<&str> = key.split("::").flat_map(|part| part.split(':')).collect();
     let meant = parts.join("::");
     // `a:b` alone may be intended; a single colon in a key with a namespace is a mistake.

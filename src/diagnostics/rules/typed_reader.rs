@@ -30,9 +30,9 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let index = context.file.snapshot.manifests(context.file.environment);
     for (name, member) in context.root_members() {
         let Some(name) = name.as_str().filter(|name| *name != LOOKUP_OPTIONS) else { continue };
-        let key = LookupKey::of_root(name);
         let mut readers = index.readers_of_key(name).filter(|one| asks_directly(one.reader, name));
         let Some(first) = readers.next() else { continue };
+        let key = LookupKey::of_root(name);
         if !is_taken_as_written(context, &key) || is_overridden(context, &key, &member.value) {
             continue;
         }

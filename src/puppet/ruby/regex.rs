@@ -111,8 +111,8 @@ impl RubyRegex {
     /// Returns whether the pattern matches anywhere in `text`, with the cost. Verdicts that took
     /// the engine long are remembered in the process, so that no request waits for them again.
     pub fn verdict(&self, text: &str) -> Verdict {
-        if let Some(found) = self.find_within(RETRY_LIMITS[0], text, 0) {
-            return Verdict { is_match: Some(found.is_some()), steps: 1 };
+        if let Some(is_match) = self.is_match_within(RETRY_LIMITS[0], text) {
+            return Verdict { is_match: Some(is_match), steps: 1 };
         }
         let pattern = &*self.0.pattern;
         let known = VERDICTS.read().unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +123,7 @@ impl RubyRegex {
         let mut limits = RETRY_LIMITS[1..].iter();
         let verdict = limits
             .find_map(|limit| {
-                let is_match = Some(self.find_within(*limit, text, 0)?.is_some());
+                let is_match = Some(self.is_match_within(*limit, text)?);
                 Some(Verdict { is_match, steps: *limit })
             })
             .unwrap_or(Verdict { is_match: None, steps: RETRY_LIMIT });
@@ -173,19 +173,30 @@ impl RubyRegex {
     /// Returns the first match from a place on; the outer `None` when a match at some place needs
     /// more steps back than `limit`.
     fn find_within(&self, limit: u32, text: &str, from: usize) -> Option<Option<(usize, usize)>> {
+        let mut region = Region::new();
+        let found = self.search(limit, text, from, Some(&mut region))?;
+        Some(found.and_then(|_| region.pos(0)))
+    }
+
+    /// Returns whether the pattern matches anywhere; `None` as for [`find_within`](Self::find_within).
+    fn is_match_within(&self, limit: u32, text: &str) -> Option<bool> {
+        Some(self.search(limit, text, 0, None)?.is_some())
+    }
+
+    /// Returns the byte at which the first match begins, and puts the places of its groups into the
+    /// region; the outer `None` as for [`find_within`](Self::find_within).
+    fn search(
+        &self,
+        limit: u32,
+        text: &str,
+        from: usize,
+        region: Option<&mut Region>,
+    ) -> Option<Option<usize>> {
         count_work(Work::Match);
         let mut param = MatchParam::default();
         param.set_retry_limit_in_match(limit);
-        let mut region = Region::new();
-        let found = self.0.regex.search_with_param(
-            text,
-            from,
-            text.len(),
-            SearchOptions::SEARCH_OPTION_NONE,
-            Some(&mut region),
-            param,
-        );
-        Some(found.ok()?.and_then(|_| region.pos(0)))
+        let options = SearchOptions::SEARCH_OPTION_NONE;
+        self.0.regex.search_with_param(text, from, text.len(), options, region, param).ok()
     }
 }
 

@@ -1,8 +1,9 @@
 //! The indexes of a snapshot. Each is computed on first use: from an index before it, if there is
 //! one.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+
+use foldhash::HashMap;
 
 use super::files::CodeModules;
 use super::index::ManifestIndex;

@@ -1,6 +1,8 @@
 //! Hints beside the text of a data file: the value of each token in the file's scope, and the type
 //! that a class declares for a key.
 
+use std::iter::once_with;
+
 use super::cursor::part_of;
 use crate::fleet::audience::{FileAudience, ValueLimits};
 use crate::hiera::data::{DataFile, Reference, TokenUse};
@@ -126,7 +128,8 @@ impl Hinting<'_> {
         if !found.rest.is_empty() {
             return None;
         }
-        let others = self.audience.answer_of_unknown_nodes(&root, false);
+        // Where the known nodes settle that there is no hint, nothing is looked up for others.
+        let others = once_with(|| self.audience.answer_of_unknown_nodes(&root, false)).flatten();
         let answers = found.groups.into_iter().map(|group| group.resolution).chain(others);
         let mut values = answers.map(|answer| self.settled_part(key, answer));
         let first = values.next()??;

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import functools
 import pathlib
 import shutil
 from typing import Any, Awaitable, Callable
@@ -19,6 +21,12 @@ CONTROL_REPO = pathlib.Path(__file__).resolve().parents[2] / "control-repo"
 # VS Code counts UTF-16 and watches files; Neovim prefers UTF-8 and watches none; Emacs offers three encodings.
 CLIENTS = ["visual-studio-code@latest", "neovim@v0.11.0", "emacs@v29.1"]
 VSCODE, NEOVIM, EMACS = CLIENTS
+
+
+@functools.cache
+def known_capabilities(editor: str) -> lsp.ClientCapabilities:
+    """The capabilities of an editor. To read them takes as long as most tests do."""
+    return client_capabilities(editor)
 
 
 @pytest.fixture
@@ -46,7 +54,7 @@ async def start() -> Any:
         clients.append(client)
         if configuration is not None:
             client.set_configuration(configuration, section="hiera")
-        announced = client_capabilities(editor)
+        announced = copy.deepcopy(known_capabilities(editor))
         capabilities(announced)
         await client.start_io(*SERVER)
         folders = [root] if folders is None else folders

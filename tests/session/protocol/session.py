@@ -7,6 +7,7 @@ Nothing here knows Hiera. What arrives is awaited, never slept for; what does no
 from __future__ import annotations
 
 import asyncio
+import functools
 import itertools
 import json
 import os
@@ -98,8 +99,10 @@ class StrictProtocol(LanguageClientProtocol):
         self._server.woken.set()
 
 
+@functools.cache
 def converter() -> Any:
-    """The library's own converter, which reads every code action with a command as a bare command; the protocol distinguishes them by type."""
+    """The library's own converter, which reads every code action with a command as a bare command; the protocol distinguishes them by type.
+    All clients share it: a converter compiles a function for each type that it meets."""
     own = default_converter()
 
     def command_or_action(value: Any, _: type) -> lsp.Command | lsp.CodeAction:

@@ -24,7 +24,7 @@ const YAML_SERVER: &str = "yaml-language-server@1.25.0";
 const COMPILED: [&str; 3] = ["@vscode/spdlog", "@vscode/native-watchdog", "node-pty"];
 
 /// How many scenarios may run at the same time: each is a server of VS Code and a browser, and most of its time waits.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 3;
 
 /// Makes a test of each scenario of `checks.mjs`.
 macro_rules! scenarios {

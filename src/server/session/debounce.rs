@@ -74,7 +74,7 @@ mod tests {
         let left = |at| debounce.take_due(Duration::from_millis(20), after(at));
         debounce.restart_pause_at(begin);
         assert_eq!(left(0), None);
-        *debounce.since.lock().unwrap() = Some(begin);
+        *debounce.since.lock().expect("no thread panicked") = Some(begin);
         assert_eq!(left(10), Some(Duration::from_millis(10)));
         debounce.restart_pause_at(after(15));
         assert_eq!(left(20), Some(Duration::from_millis(15)));

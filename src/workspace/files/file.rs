@@ -32,7 +32,6 @@ pub struct File {
     pub stamp: Option<Stamp>,
     reading: ParsedVersions,
     read: Arc<Read>,
-    words: Arc<KnownWords>,
 }
 
 /// The results of reading a text, shared with other versions that have the same text.
@@ -46,6 +45,8 @@ struct Read {
     code: OnceLock<(Option<Arc<str>>, Arc<Manifest>)>,
     /// The version of the config that the text is by its content.
     config_version: OnceLock<Option<ConfigVersion>>,
+    /// The places of words.
+    words: KnownWords,
 }
 
 impl Read {
@@ -107,7 +108,7 @@ impl File {
     pub fn new(id: FileId, path: FilePath, content: Content, stamp: Option<Stamp>) -> File {
         let is_long = matches!(&content, Content::Text(text) if text.len() >= LONG);
         let reading = if is_long { ParsedVersions::InParts } else { ParsedVersions::Whole };
-        File { id, path, content, stamp, reading, read: Arc::default(), words: Arc::default() }
+        File { id, path, content, stamp, reading, read: Arc::default() }
     }
 
     /// Creates a version with a text that an editor holds and is about to edit.
@@ -124,7 +125,6 @@ impl File {
         match old.find_difference(text) {
             None => File {
                 read: self.read.clone(),
-                words: self.words.clone(),
                 ..File::open_version(self.id, self.path.clone(), old.clone())
             },
             Some((gone, come)) => self.edit_version(
@@ -144,8 +144,8 @@ impl File {
             }
             (None, _) => ParsedVersions::InParts,
         };
-        let words = Arc::new(self.words.edit_version(edit));
-        File { reading, words, ..File::open_version(self.id, self.path.clone(), text) }
+        let read = Arc::new(Read { words: self.read.words.edit_version(edit), ..Read::default() });
+        File { reading, read, ..File::open_version(self.id, self.path.clone(), text) }
     }
 
     /// Whether the other version has the same text and shares the results of reading it.
@@ -191,7 +191,7 @@ impl File {
     /// edits only the text around them is searched. The word must not begin with one of its own ends,
     /// so that no two places overlap.
     pub fn find_word(&self, word: &'static str) -> Arc<[u32]> {
-        self.text().map_or_else(Arc::default, |text| self.words.find(word, text))
+        self.text().map_or_else(Arc::default, |text| self.read.words.find(word, text))
     }
 
     /// Returns the file's entries, for edits that move or remove them; `None` for a file that is

@@ -390,7 +390,7 @@ impl DataFile {
 
     /// Returns the tokens in the file, in the order of their places.
     pub fn tokens(&self) -> impl Iterator<Item = &TokenUse> {
-        self.parts.iter().flat_map(|part| &part.data.tokens)
+        self.parts.tokens()
     }
 
     /// Returns the file's problems: part by part, then the keys that stand twice.

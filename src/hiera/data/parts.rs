@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::EntryData;
+use super::{EntryData, TokenUse};
+use crate::text::work::{Work, count_work};
 use crate::text::{PartId, TextRange};
 
 /// How many parts a run has when it is made, and how many it grows to.
@@ -31,6 +32,16 @@ struct PartRun {
     start: u32,
     /// The parts of the run, never empty.
     parts: Arc<[Part]>,
+    /// Whether some part has a token: most runs of a long file have none.
+    has_tokens: bool,
+}
+
+impl PartRun {
+    /// Returns a run of parts whose starts are counted from its own.
+    fn new(start: u32, parts: Arc<[Part]>) -> PartRun {
+        let has_tokens = parts.iter().any(|part| !part.data.tokens.is_empty());
+        PartRun { start, parts, has_tokens }
+    }
 }
 
 /// A part of a data file.
@@ -123,6 +134,15 @@ impl Parts {
         self.runs.iter().flat_map(|run| &*run.parts)
     }
 
+    /// Returns the tokens of all parts, in order. Reads the parts of runs that have tokens alone.
+    pub fn tokens(&self) -> impl Iterator<Item = &TokenUse> {
+        let runs = self.runs.iter().filter(|run| run.has_tokens);
+        runs.flat_map(|run| &*run.parts).flat_map(|part| {
+            count_work(Work::Step);
+            &part.data.tokens
+        })
+    }
+
     /// Returns the part with this number.
     pub fn get(&self, id: PartId) -> Option<&Part> {
         self.homes.get(id.0 as usize)?.map(|place| self.part(place))
@@ -198,7 +218,7 @@ impl Parts {
     pub(super) fn last_before(&self, offset: u32) -> Option<PartOffset> {
         self.first_place()?;
         let run = self.runs.partition_point(|run| run.start < offset).saturating_sub(1);
-        let PartRun { start, parts } = &self.runs[run];
+        let PartRun { start, parts, .. } = &self.runs[run];
         let index = parts.partition_point(|part| start + part.start < offset).saturating_sub(1);
         Some(PartOffset { run: run as u32, index: index as u32 })
     }
@@ -278,7 +298,7 @@ impl Parts {
     ) -> Parts {
         let (first_run, last_run) = (first.run as usize, last.run as usize);
         let of_run = |run: usize, indexes: Range<usize>| {
-            let PartRun { start, parts } = &self.runs[run];
+            let PartRun { start, parts, .. } = &self.runs[run];
             parts[indexes]
                 .iter()
                 .map(move |part| Part { start: start + part.start, ..part.clone() })
@@ -298,10 +318,9 @@ impl Parts {
             made.extend(split_runs(&touched));
         }
         made.extend(
-            self.runs[last_run + 1..].iter().map(|run| PartRun {
-                start: move_start(run.start, shift),
-                parts: run.parts.clone(),
-            }),
+            self.runs[last_run + 1..]
+                .iter()
+                .map(|run| PartRun { start: move_start(run.start, shift), ..run.clone() }),
         );
         if made.len() > 2 * count.div_ceil(RUN) + 8 {
             let all = made.iter().flat_map(|run| {
@@ -326,11 +345,12 @@ impl Parts {
         let mut new = new.into_iter().peekable();
         while let Some((PartOffset { run, .. }, _)) = new.peek() {
             let run = *run;
-            let mut parts = runs[run as usize].parts.to_vec();
+            let PartRun { start, parts, .. } = &runs[run as usize];
+            let (start, mut parts) = (*start, parts.to_vec());
             while let Some((place, part)) = new.next_if(|(place, _)| place.run == run) {
                 parts[place.index as usize].data = part.data;
             }
-            runs[run as usize].parts = parts.into();
+            runs[run as usize] = PartRun::new(start, parts.into());
         }
         Parts { runs, ..self.clone() }
     }
@@ -359,19 +379,17 @@ fn split_runs(parts: &[Part]) -> impl Iterator<Item = PartRun> {
 
 fn run(parts: &[Part]) -> Option<PartRun> {
     let start = parts.first()?.start;
-    Some(PartRun {
-        start,
-        parts: parts
-            .iter()
-            .map(|part| Part { start: part.start - start, ..part.clone() })
-            .collect(),
-    })
+    let parts = parts.iter().map(|part| Part { start: part.start - start, ..part.clone() });
+    Some(PartRun::new(start, parts.collect()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hiera::data::{DataFile, DataFormat};
     use crate::tests::edits::Random;
+    use crate::text::FileId;
+    use crate::text::work;
 
     /// A part as a plain list knows it: its number, its start, and its content, by address.
     type Known = (u32, u32, *const EntryData);
@@ -463,5 +481,23 @@ mod tests {
             parts = later;
         }
         assert!(longest <= LONGEST && longest > RUN);
+    }
+
+    #[test]
+    fn tokens_are_found_without_a_look_at_runs_that_have_none() {
+        let steps = |count: usize| {
+            let lines = (0..count).map(|n| match n {
+                7 => format!("k{n}: '%{{os}} %{{lookup(''k1'')}}'\n"),
+                _ => format!("k{n}: 1\n"),
+            });
+            let text: String = lines.collect();
+            let file = DataFile::in_parts(&text, FileId::new(0), DataFormat::Yaml);
+            let file = file.expect("it is cut");
+            work::take();
+            assert_eq!(file.tokens().count(), 2);
+            work::take().steps
+        };
+        assert_eq!(steps(RUN), RUN);
+        assert_eq!(steps(100 * RUN), RUN);
     }
 }

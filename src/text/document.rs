@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use memchr::memmem;
+use memchr::{memchr2, memmem, memrchr2};
 use ropey::{Rope, str_utils};
 
 use super::range::TextRange;
@@ -209,8 +209,33 @@ impl Text {
         u32::try_from(line).unwrap_or(u32::MAX)
     }
 
+    /// Returns the bytes of the line that holds the byte at `offset`, without its line end; of the
+    /// last line for an offset beyond the end.
+    pub(super) fn line_around(&self, offset: u32) -> TextRange {
+        match &self.form {
+            Form::Piece(text) => {
+                let offset = (offset as usize).min(text.len());
+                let bytes = text.as_bytes();
+                // A line feed behind a carriage return belongs to the line before.
+                let is_within_line_end =
+                    bytes[..offset].ends_with(b"\r") && bytes[offset..].starts_with(b"\n");
+                let before = offset - usize::from(is_within_line_end);
+                let start = memrchr2(b'\n', b'\r', &bytes[..before]).map_or(0, |end| end + 1);
+                TextRange::from_usize(start..end_of_line(bytes, start))
+            }
+            Form::Rope(_) => self.line_range(self.line_of(offset)).unwrap_or_default(),
+        }
+    }
+
     /// Returns the bytes of a line without its line end; `None` when there is no such line.
     pub fn line_range(&self, line: u32) -> Option<TextRange> {
+        if let Form::Piece(text) = &self.form {
+            let start = self.start_of_line(line as usize);
+            // All lines behind the last one would start at the end.
+            let is_there = start < text.len() || line < self.line_count();
+            let range = || TextRange::from_usize(start..end_of_line(text.as_bytes(), start));
+            return is_there.then(range);
+        }
         if line >= self.line_count() {
             return None;
         }
@@ -234,6 +259,11 @@ impl Text {
     pub fn line_text(&self, line: u32) -> Option<Cow<'_, str>> {
         self.line_range(line).map(|range| self.slice(range))
     }
+}
+
+/// Returns where the line that starts with a byte ends, without its line end.
+fn end_of_line(text: &[u8], start: usize) -> usize {
+    memchr2(b'\n', b'\r', &text[start..]).map_or(text.len(), |at| start + at)
 }
 
 fn utf16_offset(at: usize, rope: &Rope) -> usize {
@@ -358,6 +388,24 @@ mod tests {
         let lines: Vec<_> =
             (0..text.line_count()).map(|n| text.line_text(n).unwrap().into_owned()).collect();
         assert_eq!(lines, ["a\u{2028}b\u{85}c\u{b}d", "e", "f", "g"]);
+    }
+
+    #[test]
+    fn a_text_in_one_piece_has_the_lines_of_a_rope() {
+        for text in
+            ["", "a", "\n", "\r\n", "\n\r\r\n\n", "ä\r\nb\rc\n\nd", "x\r", "x\r\n\r\ny\u{2028}"]
+        {
+            let piece = Text::new(text);
+            let rope = Text { form: Form::Rope(Rope::from_str(text)) };
+            assert_eq!(piece.line_count(), rope.line_count(), "{text:?}");
+            for line in 0..rope.line_count() + 2 {
+                assert_eq!(piece.line_range(line), rope.line_range(line), "{line} of {text:?}");
+            }
+            for offset in 0..rope.len() + 2 {
+                let (one, other) = (piece.line_around(offset), rope.line_around(offset));
+                assert_eq!(one, other, "{offset} of {text:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The new name as each place writes it.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::checks::{is_comment, is_whole_word};
 use super::{Occurrence, RenameError, Renaming, Role, name};
@@ -42,15 +42,26 @@ impl Renaming<'_> {
             files.extend(data.filter(|path| environment.reaches_file(path)));
             files.extend(self.snapshot.manifests(environment).files().map(|file| &file.path));
         }
+        let mut edited: HashMap<&FilePath, Vec<TextRange>> = HashMap::new();
+        for one in &self.all {
+            edited.entry(&one.path).or_default().push(one.range);
+        }
         let mut places = Vec::new();
         for path in files {
             self.check_cancelled()?;
-            let text = self.code_text(path);
-            for (at, _) in text.match_indices(old) {
-                let range = TextRange::from_usize(at..at + old.len());
-                let mut known = self.all.iter().filter(|one| one.path == *path);
-                let is_edited = known.any(|one| one.range.contains_range(range));
-                if is_whole_word(&text, range) && is_comment(&text, at) && !is_edited {
+            let Some(text) = self.snapshot.file(path).and_then(|file| file.text()) else {
+                continue;
+            };
+            let found = text.find_all(old);
+            if found.is_empty() {
+                continue; // as in most files
+            }
+            let (text, edited) = (text.to_str(), edited.get(path));
+            for at in found {
+                let range = TextRange::new(at, at + old.len() as u32);
+                let is_edited =
+                    edited.is_some_and(|all| all.iter().any(|one| one.contains_range(range)));
+                if !is_edited && is_whole_word(&text, range) && is_comment(&text, at as usize) {
                     places.push(self.place_name(path, range));
                 }
             }

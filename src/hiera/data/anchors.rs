@@ -77,7 +77,8 @@ fn are_same(one: &Value, other: &Value) -> bool {
 /// The parts of a file that define and use each anchor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Anchors {
-    names: imbl::HashMap<Arc<str>, Uses>,
+    /// Pointers: a map has room for 32 entries, however few it holds, and most files have few.
+    names: imbl::HashMap<Arc<str>, Arc<Uses>>,
     /// The names that are defined, and that no alias of the file has.
     unused: imbl::HashSet<Arc<str>>,
 }
@@ -201,18 +202,18 @@ impl Anchors {
     /// Updates what is known of a name after its uses changed.
     fn settle_name(&mut self, name: &Arc<str>) {
         let uses = self.names.get(name);
-        if uses.is_some_and(Uses::is_unused) {
+        if uses.is_some_and(|uses| uses.is_unused()) {
             self.unused.insert(name.clone());
         } else {
             self.unused.remove(name);
         }
-        if uses.is_some_and(Uses::is_empty) {
+        if uses.is_some_and(|uses| uses.is_empty()) {
             self.names.remove(name);
         }
     }
 
     fn name_uses(&mut self, name: &Arc<str>, role: NameUse) -> &mut Vec<PartId> {
-        let uses = self.names.entry(name.clone()).or_default();
+        let uses = Arc::make_mut(self.names.entry(name.clone()).or_default());
         match role {
             NameUse::Defined => &mut uses.defined_in,
             NameUse::Aliased => &mut uses.aliased_in,

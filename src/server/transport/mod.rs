@@ -458,8 +458,11 @@ fn with_id(request: RequestBuilder, id: Option<Id>) -> RequestBuilder {
 fn wrap_call(request: Request) -> Request {
     let (method, id, params) = request.into_parts();
     let name = if id.is_some() { REQUEST } else { NOTIFICATION };
-    let params = json!({"method": method, "params": params.unwrap_or_default()});
-    with_id(Request::build(name), id).params(params).finish()
+    // `json!` would copy the parameters, and with them the text of a file that is opened.
+    let mut call = serde_json::Map::new();
+    call.insert("method".to_owned(), Value::String(method.into_owned()));
+    call.insert("params".to_owned(), params.unwrap_or_default());
+    with_id(Request::build(name), id).params(Value::Object(call)).finish()
 }
 
 /// tower-lsp refuses parameters where the protocol has none, but Emacs's eglot sends `"params":

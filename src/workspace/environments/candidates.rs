@@ -201,14 +201,12 @@ impl Candidate {
 
 /// Returns the existing files that the levels of a config name.
 fn files_of(names: &DiskNames, config: &HieraConfig) -> BTreeSet<FilePath> {
-    let mut files = BTreeSet::new();
+    let mut patterns = Vec::new();
     for level in config.levels() {
         let templates = level.locations.templates().iter();
-        for pattern in templates.filter_map(|template| pattern_of(config, level, template)) {
-            files.extend(names.matching_files(&pattern));
-        }
+        patterns.extend(templates.filter_map(|template| pattern_of(config, level, template)));
     }
-    files
+    names.files_of_patterns(&patterns)
 }
 
 /// Returns the own configs of environments that read data which others govern, with the numbers of

@@ -1,7 +1,7 @@
 //! The names of all files and folders that exist.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::disk::DiskEntry;
@@ -9,6 +9,7 @@ use crate::hiera::pattern::Pattern;
 use crate::puppet::ruby::glob::{EntryKind, Listing, glob_files, glob_folders};
 use crate::text::FilePath;
 use crate::text::Memo;
+use crate::text::work::{Work, count_work};
 
 /// The most globs to keep: with variables in them there may be any number.
 const GLOBS: usize = 4096;
@@ -57,14 +58,33 @@ impl DiskNames {
         &'a self,
         pattern: &'a Pattern,
     ) -> Box<dyn Iterator<Item = FilePath> + 'a> {
-        let prefix = pattern.literal_prefix();
-        if prefix.len() == pattern.literal_len() {
-            let path = FilePath::new(&prefix);
+        let Some(folder) = searched_folder(pattern) else {
+            let path = FilePath::new(&pattern.literal_prefix());
             return Box::new(self.is_file(&path).then_some(path).into_iter());
-        }
-        let folder = FilePath::new(prefix.rsplit_once('/').map_or("/", |(folder, _)| folder));
+        };
         let named = self.files_below(folder).filter(|path| pattern.bind(path.as_str()).is_some());
         Box::new(named)
+    }
+
+    /// Returns the files that some of these patterns name, each found as by
+    /// [`DiskNames::matching_files`]. Lists the files of each folder once: most locations of a config
+    /// start with the same folder.
+    pub fn files_of_patterns(&self, patterns: &[Pattern]) -> BTreeSet<FilePath> {
+        let mut files = BTreeSet::new();
+        let mut searched: BTreeMap<FilePath, Vec<&Pattern>> = BTreeMap::new();
+        for pattern in patterns {
+            match searched_folder(pattern) {
+                None => files.extend(self.matching_files(pattern)),
+                Some(folder) => searched.entry(folder).or_default().push(pattern),
+            }
+        }
+        for (folder, patterns) in searched {
+            files.extend(self.files_below(folder).filter(|path| {
+                count_work(Work::Step);
+                patterns.iter().any(|pattern| pattern.bind(path.as_str()).is_some())
+            }));
+        }
+        files
     }
 
     /// Returns the files in a folder and in the folders below it, in no certain order.
@@ -98,6 +118,15 @@ impl DiskNames {
     }
 }
 
+/// Returns the folder that a location's pattern starts with; `None` for a pattern that names one
+/// file.
+fn searched_folder(pattern: &Pattern) -> Option<FilePath> {
+    let prefix = pattern.literal_prefix();
+    let is_literal = prefix.len() == pattern.literal_len();
+    let folder = || FilePath::new(prefix.rsplit_once('/').map_or("/", |(folder, _)| folder));
+    (!is_literal).then(folder)
+}
+
 impl Default for DiskNames {
     fn default() -> DiskNames {
         DiskNames::new(BTreeMap::new())
@@ -107,5 +136,40 @@ impl Default for DiskNames {
 impl Listing for DiskNames {
     fn list_folder(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
         Cow::Borrowed(self.children.get(folder).map_or(&[], Vec::as_slice))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::Stamp;
+    use crate::hiera::pattern::parse_pieces;
+    use crate::text::work;
+
+    #[test]
+    fn several_patterns_list_the_files_of_a_folder_once() {
+        let stamp = Stamp { modified: None, touched: None, size: 0 };
+        let file = |path: &str| (FilePath::new(path), DiskEntry::File(stamp));
+        let files = ["common.yaml", "roles/web.yaml", "sites/oslo/web.yaml", "unread.json"];
+        let files = files.map(|name| file(&format!("/repo/data/{name}")));
+        let folders = ["/repo", "/repo/data", "/repo/data/roles", "/repo/data/sites"]
+            .into_iter()
+            .chain(["/repo/data/sites/oslo"])
+            .map(|path| (FilePath::new(path), DiskEntry::Folder { linked: false }));
+        let names = DiskNames::new(files.into_iter().chain(folders).collect());
+        let pattern = |path: &str| {
+            Pattern::new(parse_pieces(&format!("/repo/data/{path}"), false)).expect("it is small")
+        };
+        let patterns = ["%{a}/%{b}.yaml", "%{a}/%{b}/%{c}.yaml", "common.yaml", "roles/%{a}.yaml"];
+        let patterns = patterns.map(pattern);
+
+        work::take();
+        let found = names.files_of_patterns(&patterns);
+
+        let each = patterns.iter().flat_map(|pattern| names.matching_files(pattern));
+        assert_eq!(found, each.collect::<BTreeSet<_>>());
+        assert_eq!(found.len(), 3);
+        // The four files of `data`, and that of `roles`.
+        assert_eq!(work::take().steps, 5);
     }
 }

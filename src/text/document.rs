@@ -212,10 +212,11 @@ impl Text {
         u32::try_from(line).unwrap_or(u32::MAX)
     }
 
-    /// Returns the bytes of the line that holds the byte at `offset`, without its line end; of the
-    /// last line for an offset beyond the end.
-    pub(super) fn line_around(&self, offset: u32) -> TextRange {
-        match &self.form {
+    /// Returns the line (0-based) that holds the byte at `offset`, with its bytes without the line
+    /// end; the last line for an offset beyond the end.
+    pub(super) fn line_around(&self, offset: u32) -> (u32, TextRange) {
+        let line = self.line_of(offset);
+        let range = match &self.form {
             Form::Piece(text) => {
                 let offset = (offset as usize).min(text.len());
                 let bytes = text.as_bytes();
@@ -226,8 +227,9 @@ impl Text {
                 let start = memrchr2(b'\n', b'\r', &bytes[..before]).map_or(0, |end| end + 1);
                 TextRange::from_usize(start..end_of_line(bytes, start))
             }
-            Form::Rope(_) => self.line_range(self.line_of(offset)).unwrap_or_default(),
-        }
+            Form::Rope(_) => self.line_range(line).unwrap_or_default(),
+        };
+        (line, range)
     }
 
     /// Returns the bytes of a line without its line end; `None` when there is no such line.
@@ -235,9 +237,10 @@ impl Text {
         if let Form::Piece(text) = &self.form {
             let start = self.start_of_line(line as usize);
             // All lines behind the last one would start at the end.
-            let is_there = start < text.len() || line < self.line_count();
-            let range = || TextRange::from_usize(start..end_of_line(text.as_bytes(), start));
-            return is_there.then(range);
+            if start == text.len() && line >= self.line_count() {
+                return None;
+            }
+            return Some(TextRange::from_usize(start..end_of_line(text.as_bytes(), start)));
         }
         if line >= self.line_count() {
             return None;

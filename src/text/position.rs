@@ -50,8 +50,8 @@ impl Positions for Text {
 impl Text {
     /// Returns the line and column of the byte at `offset`, see [`Positions::line_col`].
     pub fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
-        let column = self.column_in(self.line_around(offset), offset, encoding);
-        LineCol { line: self.line_of(offset), column }
+        let (line, range) = self.line_around(offset);
+        LineCol { line, column: self.column_in(range, offset, encoding) }
     }
 
     /// Returns the column of the byte at `offset` in the line whose bytes are `line`. An offset

@@ -77,7 +77,8 @@ fn are_same(one: &Value, other: &Value) -> bool {
 /// The parts of a file that define and use each anchor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Anchors {
-    /// Pointers: a map has room for 32 entries, however few it holds, and most files have few.
+    /// The uses of each name, behind a pointer: a node of the map has room for 32 entries, and most
+    /// files have few names.
     names: imbl::HashMap<Arc<str>, Arc<Uses>>,
     /// The names that are defined, and that no alias of the file has.
     unused: imbl::HashSet<Arc<str>>,

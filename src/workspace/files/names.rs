@@ -122,9 +122,10 @@ impl DiskNames {
 /// file.
 fn searched_folder(pattern: &Pattern) -> Option<FilePath> {
     let prefix = pattern.literal_prefix();
-    let is_literal = prefix.len() == pattern.literal_len();
-    let folder = || FilePath::new(prefix.rsplit_once('/').map_or("/", |(folder, _)| folder));
-    (!is_literal).then(folder)
+    if prefix.len() == pattern.literal_len() {
+        return None;
+    }
+    Some(FilePath::new(prefix.rsplit_once('/').map_or("/", |(folder, _)| folder)))
 }
 
 impl Default for DiskNames {

@@ -2,10 +2,12 @@
 //! `nodes/%{::location}/%{host}.yaml` can name, and the values of its variables when it names a
 //! given one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use foldhash::HashSet;
+use memchr::{memchr, memrchr};
 
 use super::interpolation::{TokenKind, parse_tokens};
 
@@ -38,6 +40,8 @@ pub enum PatternPiece {
 pub struct Pattern {
     pieces: Arc<[PatternPiece]>,
     variables: Vec<String>,
+    /// Whether a variable occurs twice.
+    repeats_variables: bool,
     /// One list of parts for each alternative that braces stand for.
     alternatives: Vec<Vec<PatternPart>>,
 }
@@ -158,8 +162,12 @@ impl Pattern {
         }
         let alternatives: Vec<Vec<PatternPart>> =
             expand(&atoms)?.iter().map(|atoms| atom_parts(atoms, &opaque)).collect();
-        let fits = alternatives.iter().all(|parts| parts.len() <= MAX_PARTS);
-        fits.then_some(Pattern { pieces: pieces.into(), variables, alternatives })
+        if alternatives.iter().any(|parts| parts.len() > MAX_PARTS) {
+            return None;
+        }
+        let distinct: BTreeSet<&String> = variables.iter().collect();
+        let repeats_variables = distinct.len() < variables.len();
+        Some(Pattern { pieces: pieces.into(), variables, repeats_variables, alternatives })
     }
 
     /// How the path matches when each variable is one non-empty part of a path, or of a part;
@@ -168,6 +176,15 @@ impl Pattern {
     /// A variable that occurs twice must be the same in both places.
     pub fn bind(&self, path: &str) -> Option<PatternMatch> {
         self.bind_with(path, [MatchManner::Greedy, MatchManner::Lazy])
+    }
+
+    /// Whether [`Pattern::bind`] binds the path. Costs less: one way to match is enough, unless a
+    /// variable occurs twice.
+    pub fn binds(&self, path: &str) -> bool {
+        if self.repeats_variables {
+            return self.bind(path).is_some();
+        }
+        self.alternatives.iter().any(|parts| self.find(parts, path, MatchManner::Greedy).is_some())
     }
 
     /// How the path matches when each variable is a non-empty text, which may have slashes: `web/edge`
@@ -255,7 +272,8 @@ impl Pattern {
         let mut matching = PatternMatcher {
             path,
             manner,
-            values: vec![""; self.variables.len()],
+            values: Vec::new(),
+            variables: self.variables.len(),
             dead: HashSet::default(),
         };
         matching.from(parts, 0).then_some(matching.values)
@@ -331,17 +349,6 @@ impl Pattern {
     }
 }
 
-/// Returns whether a part may begin with the first of some bytes; `None` stands for the end.
-fn may_begin(part: Option<&PatternPart>, bytes: &[u8]) -> bool {
-    match part {
-        Some(PatternPart::Literal(literal)) => {
-            literal.is_empty() || bytes.first() == literal.as_bytes().first()
-        }
-        Some(_) => true,
-        None => bytes.is_empty(),
-    }
-}
-
 /// Most paths differ from the literal parts already, at one end or the other.
 fn is_other_literal(part: Option<&PatternPart>, fits: fn(&str, &str) -> bool, path: &str) -> bool {
     matches!(part, Some(PatternPart::Literal(text)) if !fits(path, text))
@@ -367,15 +374,26 @@ enum MatchManner {
 struct PatternMatcher<'p> {
     path: &'p str,
     manner: MatchManner,
+    /// The text of each variable, once the rest behind the variable matches; empty before the end of
+    /// the path is reached.
     values: Vec<&'p str>,
+    /// How many variables the pattern has.
+    variables: usize,
     /// Places from which the rest is known not to match: how many parts were left, and the offset.
     dead: HashSet<(usize, usize)>,
 }
 
 impl<'p> PatternMatcher<'p> {
     fn from(&mut self, parts: &[PatternPart], at: usize) -> bool {
-        let Some((part, rest)) = parts.split_first() else { return at == self.path.len() };
-        let text = &self.path[at..];
+        let Some((part, rest)) = parts.split_first() else {
+            let is_end = at == self.path.len();
+            if is_end {
+                self.values.resize(self.variables, "");
+            }
+            return is_end;
+        };
+        let path = self.path;
+        let text = &path[at..];
         match part {
             PatternPart::Literal(literal) => {
                 return text.starts_with(literal.as_str()) && self.from(rest, at + literal.len());
@@ -398,11 +416,11 @@ impl<'p> PatternMatcher<'p> {
         if self.dead.contains(&(parts.len(), at)) {
             return false;
         }
-        let ends = self.part_ends(part, rest.first(), text);
-        let found = ends.into_iter().any(|len| {
+        let mut ends = PartEnds::new(part, rest.first(), text, self.manner);
+        let found = ends.any(|len| {
             let found = self.from(rest, at + len);
             if let (true, PatternPart::Variable(number)) = (found, part) {
-                self.values[*number] = &self.path[at..at + len];
+                self.values[*number] = &text[..len];
             }
             found
         });
@@ -425,36 +443,96 @@ impl<'p> PatternMatcher<'p> {
         let second = literal.strip_prefix('/').filter(|second| self.path[at..].starts_with(second));
         second.is_some_and(|second| self.from(rest, at + second.len()))
     }
+}
 
-    /// Returns the lengths that a part may take of `text`, in the order in which they are tried.
-    /// Leaves out each length behind which the next part cannot begin.
-    fn part_ends(&self, part: &PatternPart, next: Option<&PatternPart>, text: &str) -> Vec<usize> {
-        let slash = text.find('/').unwrap_or(text.len());
-        let (first, last) = match (part, self.manner) {
-            (PatternPart::Variable(_), MatchManner::Greedy | MatchManner::Lazy) => (1, slash),
+/// The start of the part that follows another one.
+#[derive(Clone, Copy)]
+enum NextStart {
+    /// The next part begins with this byte.
+    Byte(u8),
+    /// No part follows: the path ends.
+    PathEnd,
+    /// The next part may begin with any byte.
+    Anywhere,
+}
+
+/// The lengths that a part may take of a text, in the order in which they are tried. Leaves out each
+/// length behind which the next part cannot begin.
+struct PartEnds<'t> {
+    text: &'t str,
+    /// Whether each length ends behind a slash, or is 0.
+    is_folders: bool,
+    next: NextStart,
+    /// The lengths that were not tried yet.
+    untried: Range<usize>,
+    is_descending: bool,
+}
+
+impl PartEnds<'_> {
+    fn new<'t>(
+        part: &PatternPart,
+        next: Option<&PatternPart>,
+        text: &'t str,
+        manner: MatchManner,
+    ) -> PartEnds<'t> {
+        let (first, ends_at_slash) = match (part, manner) {
+            (PatternPart::Variable(_), MatchManner::Greedy | MatchManner::Lazy) => (1, true),
             (PatternPart::Variable(_), MatchManner::NestedGreedy | MatchManner::NestedLazy) => {
-                (1, text.len())
+                (1, false)
             }
-            (PatternPart::Star, _) => (0, slash),
-            _ => (0, text.len()),
+            (PatternPart::Star, _) => (0, true),
+            _ => (0, false),
         };
-        let mut ends: Vec<usize> = match part {
-            PatternPart::Folders => {
-                let folders = text.match_indices('/').map(|(at, _)| at + 1);
-                let all = std::iter::once(0).chain(folders);
-                all.filter(|end| may_begin(next, &text.as_bytes()[*end..])).collect()
+        let slash = if ends_at_slash { memchr(b'/', text.as_bytes()) } else { None };
+        let next = match next {
+            None => NextStart::PathEnd,
+            Some(PatternPart::Literal(literal)) => {
+                literal.bytes().next().map_or(NextStart::Anywhere, NextStart::Byte)
             }
-            _ => (first..=last)
-                .filter(|end| may_begin(next, &text.as_bytes()[*end..]))
-                .filter(|end| text.is_char_boundary(*end))
-                .collect(),
+            Some(_) => NextStart::Anywhere,
         };
-        // The manner holds for wildcards, too: a wildcard beside a variable leaves the variable
-        // less or more.
-        if matches!(self.manner, MatchManner::Greedy | MatchManner::NestedGreedy) {
-            ends.reverse();
+        PartEnds {
+            text,
+            is_folders: matches!(part, PatternPart::Folders),
+            next,
+            untried: first..slash.unwrap_or(text.len()) + 1,
+            // The manner holds for wildcards, too: a wildcard beside a variable leaves the variable
+            // less or more.
+            is_descending: matches!(manner, MatchManner::Greedy | MatchManner::NestedGreedy),
         }
-        ends
+    }
+
+    /// Returns the next length behind which the next part can begin, as its first byte tells.
+    fn next_len(&mut self) -> Option<usize> {
+        let Range { start, end } = self.untried;
+        let bytes = self.text.as_bytes();
+        let len = match self.next {
+            _ if start >= end => return None,
+            NextStart::Byte(byte) => {
+                let between = &bytes[start..end.min(bytes.len())];
+                let find = if self.is_descending { memrchr } else { memchr };
+                start + find(byte, between)?
+            }
+            NextStart::PathEnd => Some(bytes.len()).filter(|len| self.untried.contains(len))?,
+            NextStart::Anywhere if self.is_descending => end - 1,
+            NextStart::Anywhere => start,
+        };
+        self.untried = if self.is_descending { start..len } else { len + 1..end };
+        Some(len)
+    }
+}
+
+impl Iterator for PartEnds<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        loop {
+            let len = self.next_len()?;
+            let is_folder_end = len == 0 || self.text.as_bytes()[len - 1] == b'/';
+            if self.text.is_char_boundary(len) && (is_folder_end || !self.is_folders) {
+                return Some(len);
+            }
+        }
     }
 }
 

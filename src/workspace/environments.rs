@@ -231,13 +231,13 @@ impl Environment {
     /// Returns the first location that names the file as variables mostly are, or else the first
     /// that can, or that leads to it by a detour.
     fn reach_of(&self, path: &FilePath) -> Option<usize> {
-        let named: Vec<usize> = (0..self.reach.len())
-            .filter(|n| self.reach[*n].pattern.can_name(path.as_str()))
-            .collect();
-        let settled = named.iter().find(|n| self.reach[**n].pattern.bind(path.as_str()).is_some());
-        settled.or(named.first()).copied().or_else(|| {
-            self.reach.iter().position(|reach| reach.pattern.can_lead_to(path.as_str()))
-        })
+        let path = path.as_str();
+        let position = |names: fn(&Pattern, &str) -> bool| {
+            self.reach.iter().position(|reach| names(&reach.pattern, path))
+        };
+        position(Pattern::binds)
+            .or_else(|| position(Pattern::can_name))
+            .or_else(|| position(Pattern::can_lead_to))
     }
 
     /// Returns the numbers of the locations that can name the file, in their order. Detours lead to
@@ -333,7 +333,7 @@ impl Environment {
         let stem = path.extension().and_then(|it| path.as_str().strip_suffix(&format!(".{it}")));
         let folders = path.ancestors().take_while(|folder| folder.is_within(&self.root));
         let names: Vec<FilePath> = stem.map(FilePath::new).into_iter().chain(folders).collect();
-        functions.find(|reach| names.iter().any(|it| reach.pattern.bind(it.as_str()).is_some()))
+        functions.find(|reach| names.iter().any(|it| reach.pattern.binds(it.as_str())))
     }
 
     /// Returns the layer that a data file belongs to.

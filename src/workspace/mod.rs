@@ -296,9 +296,9 @@ impl Workspace {
         for (path, found) in scan.files {
             let file = match found {
                 files::scan::FileContent::Same(file) => file,
-                files::scan::FileContent::New(content, stamp) => {
+                files::scan::FileContent::New(file) => {
                     changed.push(path.clone());
-                    Arc::new(File::new(self.file_number(&path), path.clone(), content, Some(stamp)))
+                    Arc::new(file.with_id(self.file_number(&path)))
                 }
             };
             disk.insert(path, file);

@@ -54,6 +54,16 @@ impl Read {
     fn data_slot(&self, format: DataFormat) -> &OnceLock<Arc<DataFile>> {
         &self.data[format as usize]
     }
+
+    /// Returns the results without the data, which name their file by its number.
+    fn without_data(&self) -> Read {
+        Read {
+            tree: self.tree.clone(),
+            code: self.code.clone(),
+            config_version: self.config_version.clone(),
+            ..Read::default()
+        }
+    }
 }
 
 /// A version is equal to itself alone.
@@ -109,6 +119,15 @@ impl File {
         let is_long = matches!(&content, Content::Text(text) if text.len() >= LONG);
         let reading = if is_long { ParsedVersions::InParts } else { ParsedVersions::Whole };
         File { id, path, content, stamp, reading, read: Arc::default() }
+    }
+
+    /// Returns the version, as it is on disk, under another number. Shares the results of reading its
+    /// text, except for the data.
+    pub fn with_id(&self, id: FileId) -> File {
+        File {
+            read: Arc::new(self.read.without_data()),
+            ..File::new(id, self.path.clone(), self.content.clone(), self.stamp)
+        }
     }
 
     /// Creates a version with a text that an editor holds and is about to edit.

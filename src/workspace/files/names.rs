@@ -62,7 +62,7 @@ impl DiskNames {
             let path = FilePath::new(&pattern.literal_prefix());
             return Box::new(self.is_file(&path).then_some(path).into_iter());
         };
-        let named = self.files_below(folder).filter(|path| pattern.bind(path.as_str()).is_some());
+        let named = self.files_below(folder).filter(|path| pattern.binds(path.as_str()));
         Box::new(named)
     }
 
@@ -81,7 +81,7 @@ impl DiskNames {
         for (folder, patterns) in searched {
             files.extend(self.files_below(folder).filter(|path| {
                 count_work(Work::Step);
-                patterns.iter().any(|pattern| pattern.bind(path.as_str()).is_some())
+                patterns.iter().any(|pattern| pattern.binds(path.as_str()))
             }));
         }
         files

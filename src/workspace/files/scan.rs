@@ -80,8 +80,9 @@ impl Scan {
         known: &BTreeMap<FilePath, Arc<File>>,
     ) {
         for (path, found) in &mut self.files {
-            let FileContent::New(Content::Text(text), _) = found else { continue };
-            let known = known.get(path).filter(|known| known.text() == Some(text));
+            let FileContent::New(file) = found else { continue };
+            let known =
+                known.get(path).filter(|it| it.text().is_some() && it.text() == file.text());
             if let Some(known) = known {
                 *found = FileContent::Same(known.clone());
             }
@@ -115,9 +116,22 @@ fn source_stamps(sources: &[NodeSource]) -> Vec<(FilePath, Option<FilePath>, Opt
 pub enum FileContent {
     /// The file is the version that was known.
     Same(Arc<File>),
-    /// The file was read.
-    New(Content, Stamp),
+    /// The file was read. Its number is [`UNNUMBERED`].
+    New(Arc<File>),
 }
+
+impl FileContent {
+    /// Returns the version.
+    pub(in crate::workspace) fn file(&self) -> &Arc<File> {
+        match self {
+            FileContent::Same(file) | FileContent::New(file) => file,
+        }
+    }
+}
+
+/// The number of a file that a scan reads: a workspace numbers its files when it applies the scan.
+/// Nothing is reported of a file before.
+const UNNUMBERED: FileId = FileId::new(0);
 
 /// The progress of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,13 +211,11 @@ struct FolderScan<'a> {
 impl FolderScan<'_> {
     fn log(&self, environments: &Environments, start: Instant) {
         for (path, found) in &self.scan.files {
-            match found {
-                FileContent::New(Content::Text(text), _) => {
-                    trace!(%path, bytes = text.len(), "file read")
-                }
-                FileContent::New(Content::NotUtf8(_), _) => warn!(%path, "file is not UTF-8"),
-                FileContent::New(Content::Unreadable(_), _) => warn!(%path, "file cannot be read"),
-                FileContent::Same(_) => {}
+            let FileContent::New(file) = found else { continue };
+            match &file.content {
+                Content::Text(text) => trace!(%path, bytes = text.len(), "file read"),
+                Content::NotUtf8(_) => warn!(%path, "file is not UTF-8"),
+                Content::Unreadable(_) => warn!(%path, "file cannot be read"),
             }
         }
         for environment in &environments.all {
@@ -288,20 +300,17 @@ impl FolderScan<'_> {
 
     /// Whether a file was read whose new or known content shapes the environments.
     fn shapes_anew(&self, path: &FilePath, found: &FileContent) -> bool {
-        let FileContent::New(content, stamp) = found else { return false };
+        let FileContent::New(file) = found else { return false };
         let config = &self.request.config;
         let known = self.request.known.get(path);
         known.is_some_and(|known| shapes_environments(known, config))
-            || shapes_environments(&file_of(path, content, *stamp), config)
+            || shapes_environments(file, config)
     }
 
     /// Returns the files that shape the environments; all of them have been read.
     fn collect_configs(&self) -> Configs {
         Configs::select_configs(
-            self.scan.files.iter().map(|(path, found)| match found {
-                FileContent::Same(file) => file.clone(),
-                FileContent::New(content, stamp) => Arc::new(file_of(path, content, *stamp)),
-            }),
+            self.scan.files.values().map(|found| found.file().clone()),
             &self.request.config,
         )
     }
@@ -382,7 +391,12 @@ impl FolderScan<'_> {
         let content = Content::new(self.fs.read(path, max_size));
         let found = match known.filter(|file| is_as_before(file, &content)) {
             Some(file) => FileContent::Same(file.clone()),
-            None => FileContent::New(content, stamp),
+            None => FileContent::New(Arc::new(File::new(
+                UNNUMBERED,
+                path.clone(),
+                content,
+                Some(stamp),
+            ))),
         };
         Some((found, stamp))
     }
@@ -418,11 +432,6 @@ fn is_as_before(file: &Arc<File>, content: &Content) -> bool {
         (Content::Unreadable(before), Content::Unreadable(now)) => before == now,
         _ => false,
     }
-}
-
-/// Returns a file as it was read. The discovery here reports nothing, so any number will do.
-fn file_of(path: &FilePath, content: &Content, stamp: Stamp) -> File {
-    File::new(FileId::new(0), path.clone(), content.clone(), Some(stamp))
 }
 
 /// Returns the files above each folder that shape its environment: a command may be run on a part of

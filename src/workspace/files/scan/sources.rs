@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tracing::debug;
 
-use super::{FileContent, FolderScan, file_of};
+use super::FolderScan;
 use crate::disk::{DiskEntry, Stamp, WalkLimits};
 use crate::text::FilePath;
 use crate::text::work::{Work, count_work};
@@ -183,12 +183,7 @@ impl FolderScan<'_> {
                     continue;
                 }
                 sources.push(same(path, stamp).unwrap_or_else(|| {
-                    let manifest = match found {
-                        FileContent::Same(file) => file.manifest(None),
-                        FileContent::New(content, stamp) => {
-                            file_of(path, content, *stamp).manifest(None)
-                        }
-                    };
+                    let manifest = found.file().manifest(None);
                     NodeSource {
                         path: path.clone(),
                         environment: None,

@@ -730,6 +730,51 @@ mod tests {
     }
 
     #[test]
+    fn a_path_is_bound_where_its_variables_are_found() {
+        let templates = [
+            "nodes/%{a}/%{b}.yaml",
+            "%{a}/%{a}.yaml",
+            "{%{a},x/%{b}}/*.yaml",
+            "%{a}%{b}.yaml",
+            "d/**/%{a}-?.yaml",
+            "%{lookup('k')}/[!x]*.yaml",
+            "ä%{a}ö.yaml",
+            "",
+        ];
+        let paths =
+            ["nodes/x/y.yaml", "x/x.yaml", "x/y/z.yaml", "d/e/f-g.yaml", "äüö.yaml", "é.yaml"];
+        let mut bound = 0;
+        for template in templates {
+            let pattern = Pattern::new(parse_pieces(template, true)).expect("it is short");
+            for path in paths {
+                bound += usize::from(pattern.binds(path));
+                assert_eq!(pattern.binds(path), pattern.bind(path).is_some(), "{template} {path}");
+            }
+        }
+        assert!(bound > 9, "{bound}");
+    }
+
+    #[test]
+    fn a_variable_ends_only_where_the_next_part_can_begin() {
+        let literal = |text: &str| PatternPart::Literal(text.to_owned());
+        let ends = |part, next: Option<&PatternPart>, manner| -> Vec<usize> {
+            PartEnds::new(&part, next, "a-b/ä-c", manner).collect()
+        };
+        let (variable, dash) = (PatternPart::Variable(0), Some(&literal("-")));
+        assert_eq!(ends(variable.clone(), dash, MatchManner::Greedy), [1]);
+        assert_eq!(ends(variable.clone(), dash, MatchManner::NestedGreedy), [6, 1]);
+        assert_eq!(ends(variable.clone(), dash, MatchManner::NestedLazy), [1, 6]);
+        assert_eq!(ends(variable.clone(), None, MatchManner::Lazy), [0; 0]);
+        assert_eq!(ends(variable.clone(), None, MatchManner::Loose), [8]);
+        assert_eq!(ends(variable, Some(&PatternPart::Star), MatchManner::Greedy), [3, 2, 1]);
+        assert_eq!(ends(PatternPart::Star, Some(&literal("/")), MatchManner::Loose), [3]);
+        assert_eq!(ends(PatternPart::Folders, dash, MatchManner::Lazy), [0; 0]);
+        assert_eq!(ends(PatternPart::Folders, Some(&PatternPart::One), MatchManner::Lazy), [0, 4]);
+        let all = Some(&PatternPart::One);
+        assert_eq!(ends(PatternPart::Any, all, MatchManner::Lazy), [0, 1, 2, 3, 4, 6, 7, 8]);
+    }
+
+    #[test]
     fn several_ways_settle_what_they_agree_on() {
         let pattern = pattern("%{loc}/platform/%{os}%{version}.yaml");
         assert_eq!(

@@ -181,7 +181,11 @@ pub(super) fn convert_span(snapshot: &Snapshot, span: Span, encoding: Encoding) 
 }
 
 /// Converts a place in a text.
-pub(super) fn range_in(text: &impl Positions, range: TextRange, encoding: Encoding) -> lsp::Range {
+pub(super) fn range_in(
+    text: &(impl Positions + ?Sized),
+    range: TextRange,
+    encoding: Encoding,
+) -> lsp::Range {
     let position = |offset| {
         let LineCol { line, column } = text.line_col(offset, encoding);
         lsp::Position { line, character: column }

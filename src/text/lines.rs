@@ -7,6 +7,7 @@ use memchr::memchr2_iter;
 
 use super::document::Text;
 use super::position::{Encoding, LineCol, Positions};
+use super::work::{Work, count_work};
 
 /// The lines of one text, in one piece. Making them takes one pass over the text.
 #[derive(Debug)]
@@ -16,7 +17,20 @@ pub struct Lines<'a> {
     starts: Vec<u32>,
 }
 
+/// How many lines of a text are found in the time of one search for a line.
+const LINES_A_SEARCH: u32 = 8;
+
 impl Text {
+    /// Returns the places of so many offsets: by all lines of the text where these are found in less
+    /// time than the line of each offset.
+    pub fn positions(&self, count: usize) -> Box<dyn Positions + '_> {
+        if count as u64 * u64::from(LINES_A_SEARCH) < u64::from(self.line_count()) {
+            Box::new(self)
+        } else {
+            Box::new(self.lines())
+        }
+    }
+
     /// Returns the lines of the text.
     pub fn lines(&self) -> Lines<'_> {
         let text = self.to_str();
@@ -24,6 +38,7 @@ impl Text {
         let ends = memchr2_iter(b'\n', b'\r', bytes)
             .filter(|at| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n'));
         let starts = std::iter::once(0).chain(ends.map(|at| at as u32 + 1)).collect();
+        count_work(Work::Step);
         Lines { text, starts }
     }
 }
@@ -72,6 +87,7 @@ impl Lines<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::work;
 
     #[test]
     fn positions_are_those_of_the_text() {
@@ -90,6 +106,20 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn few_positions_take_no_pass_over_all_lines() {
+        let text = Text::new(&"a line\n".repeat(10_000));
+        for (count, takes_pass) in [(0, false), (1_000, false), (2_000, true)] {
+            work::take();
+            let positions = text.positions(count);
+            assert_eq!(
+                positions.line_col(70_003, Encoding::Utf8),
+                text.line_col(70_003, Encoding::Utf8)
+            );
+            assert_eq!(work::take().steps > 0, takes_pass, "{count}");
         }
     }
 }

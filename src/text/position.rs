@@ -41,6 +41,12 @@ pub trait Positions {
     fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol;
 }
 
+impl<P: Positions + ?Sized> Positions for &P {
+    fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
+        (**self).line_col(offset, encoding)
+    }
+}
+
 impl Positions for Text {
     fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
         Text::line_col(self, offset, encoding)

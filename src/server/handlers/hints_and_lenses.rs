@@ -14,7 +14,7 @@ use crate::server::capabilities::Features;
 use crate::server::lsp318::{CodeLens, Command};
 use crate::server::session::ClientView;
 use crate::server::{from_lsp, to_lsp};
-use crate::text::{Encoding, FilePath, Lines, Span, Text, TextRange};
+use crate::text::{Encoding, FilePath, Positions, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 
 /// The most places that the tooltip of a lens lists.
@@ -39,8 +39,8 @@ pub(in crate::server) fn inlay_hint(
     let Some(text) = snapshot.file(&path).and_then(|file| file.text()) else { return Ok(None) };
     let within = from_lsp::text_range(params.range, features.encoding, text);
     let hints = inlay_hints(snapshot, &path, within, client.settings.hints);
-    let lines = text.lines();
-    Ok(Some(hints.into_iter().map(|hint| convert_hint(hint, &lines, features)).collect()))
+    let text = text.positions(hints.len());
+    Ok(Some(hints.into_iter().map(|hint| convert_hint(hint, &*text, features)).collect()))
 }
 
 /// Returns the lenses of a document without their texts, as far as the settings switch them on.
@@ -54,11 +54,11 @@ pub(in crate::server) fn code_lens(
     let Some(text) = snapshot.file(&path).and_then(|file| file.text()) else { return Ok(None) };
     let before = client.shared.with(|state| state.last_lenses.get(&path).cloned());
     let found = code_lenses(snapshot, &path, client.settings.lenses, before.as_deref());
-    let lines = text.lines();
+    let positions = text.positions(found.lenses.len() * 2);
     let converted = found.lenses.iter().map(|lens| {
         let data = LensData { uri: uri.clone(), key: lens.key.to_string(), kind: lens.kind };
         lsp::CodeLens {
-            range: to_lsp::range_in(&lines, lens.range, client.features.encoding),
+            range: to_lsp::range_in(&*positions, lens.range, client.features.encoding),
             command: None,
             data: serde_json::to_value(data).ok(),
         }
@@ -120,7 +120,7 @@ pub(in crate::server) fn resolve_lens(
     Ok(Some(CodeLens { lens, command }))
 }
 
-fn convert_hint(hint: Hint, text: &Lines<'_>, features: &Features) -> lsp::InlayHint {
+fn convert_hint(hint: Hint, text: &dyn Positions, features: &Features) -> lsp::InlayHint {
     lsp::InlayHint {
         position: to_lsp::range_in(text, TextRange::new_empty(hint.offset), features.encoding)
             .start,

@@ -321,3 +321,26 @@ impl File {
 fn parse(text: &str, format: DataFormat) -> Tree {
     format.parse_while(text, &|| true).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::work;
+
+    #[test]
+    fn a_version_under_another_number_shares_all_results_but_the_data() {
+        let text = "version: 5\nhierarchy: [{name: A, path: a.yaml}]\n";
+        let path = FilePath::new("/live.yaml");
+        let content = Content::Text(Text::new(text));
+        let scanned = File::new(FileId::new(0), path, content, None);
+        assert_eq!(scanned.config_version(), Some(ConfigVersion::V5));
+        let numbered = scanned.with_id(FileId::new(7));
+        work::take();
+        assert_eq!(numbered.config_version(), Some(ConfigVersion::V5));
+        assert_eq!(work::take().parsed, 0);
+        let data = numbered.data_as(DataFormat::Yaml);
+        assert_eq!(work::take().parsed, text.len());
+        let key = data.parts().iter().next().expect("a part");
+        assert_eq!(key.data.members.iter().count(), 2);
+    }
+}

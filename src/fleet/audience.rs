@@ -76,24 +76,26 @@ impl<'a> FileAudience<'a> {
         })
     }
 
-    /// Looks a root key up in a scope, as the code asks for the key. Encrypted values are decrypted
-    /// if `decrypts`, and the user has switched decryption on.
-    pub fn look_up(&self, root: &LookupKey, scope: &Scope, decrypts: bool) -> Resolution {
-        self.look_up_in(root, (scope, None), decrypts)
+    /// Looks a root key up in the scope of the file.
+    fn look_up_as_reader(&self, root: &LookupKey, decrypts: bool) -> Resolution {
+        let reader = CachedScope::ReaderOf(self.path.clone());
+        self.look_up_in(root, (&self.scope, Some(reader)), decrypts)
     }
 
-    /// Looks a root key up in a scope, that of a node if it has a number.
+    /// Looks a root key up in a scope, as the code asks for the key. `cached` is the scope in the
+    /// caches; `None` for one that shares nothing. Encrypted values are decrypted if `decrypts`, and the
+    /// user has switched decryption on.
     fn look_up_in(
         &self,
         root: &LookupKey,
-        (scope, node): (&Scope, Option<usize>),
+        (scope, cached): (&Scope, Option<CachedScope>),
         decrypts: bool,
     ) -> Resolution {
         let view = self.snapshot.view(self.environment);
         let keys = decrypts.then(|| self.snapshot.eyaml_decryptor(self.environment)).flatten();
         let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
         let context = self.snapshot.lookup_context(self.environment, &view, scope);
-        let cached = node.filter(|_| decryptor.is_none()).map(CachedScope::Node);
+        let cached = cached.filter(|_| decryptor.is_none());
         let resolver = self.caches.resolver(Context { decryptor, ..context }, cached.as_ref());
         self.snapshot.lookup_as_called(self.environment, &resolver, root)
     }
@@ -103,8 +105,9 @@ impl<'a> FileAudience<'a> {
     /// that follow from the variables that are unknown in it.
     pub fn effective_value(&self, root: &LookupKey, limits: ValueLimits, decrypts: bool) -> Groups {
         let name = root.root_text();
-        let lookup =
-            |scope: &Scope, node: Option<usize>| self.look_up_in(root, (scope, node), decrypts);
+        let lookup = |scope: &Scope, node: Option<usize>| {
+            self.look_up_in(root, (scope, node.map(CachedScope::Node)), decrypts)
+        };
         let question = FleetQuestion {
             snapshot: self.snapshot,
             environment: self.environment,
@@ -115,8 +118,9 @@ impl<'a> FileAudience<'a> {
             asked: None,
         };
         let mut found = if self.readers().is_empty() {
+            let resolution = self.look_up_as_reader(root, decrypts);
             let (nodes, scope, cases) = (Vec::new(), self.scope.clone(), Vec::new());
-            let group = Group { nodes, resolution: lookup(&scope, None), scope, cases };
+            let group = Group { nodes, scope, resolution, cases };
             Groups { groups: vec![group], rest: Vec::new() }
         } else {
             group_by_answer(&question, self.readers())
@@ -134,7 +138,7 @@ impl<'a> FileAudience<'a> {
         if self.readers().is_empty() || nodes.iter().all(|node| node.is_given) {
             return None;
         }
-        let mut resolution = self.look_up(root, &self.scope, decrypts);
+        let mut resolution = self.look_up_as_reader(root, decrypts);
         resolution.unsettled.retain(|file| !self.is_file_of_known_node(file));
         Some(resolution)
     }

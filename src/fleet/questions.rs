@@ -224,6 +224,11 @@ impl Questions {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        let Questions { files, searches, values, unknown } = self;
+        files.is_empty() && searches.is_empty() && values.is_empty() && unknown.is_empty()
+    }
+
     /// Returns the answers of a node.
     pub(super) fn answers_of(&self, node: usize) -> Vec<u32> {
         self.asked_about(node).map(|question| question.answer_of(node)).collect()
@@ -276,6 +281,9 @@ impl Questions {
     /// Returns the nodes in classes with the same answers, in order. The cost depends on the numbers
     /// of readers, and not on the number of nodes for each file.
     pub(super) fn split_nodes(&self, nodes: &[usize]) -> Vec<Vec<usize>> {
+        if self.is_empty() && !nodes.is_empty() {
+            return vec![nodes.to_vec()];
+        }
         const NONE: u32 = u32::MAX;
         let most = nodes.iter().max().map_or(0, |most| most + 1);
         let mut class_of = vec![NONE; most];

@@ -76,15 +76,19 @@ impl<'a> FileAudience<'a> {
         })
     }
 
+    /// Looks a root key up in a scope, as the code asks for the key. Encrypted values are decrypted
+    /// if `decrypts`, and the user has switched decryption on.
+    pub fn look_up(&self, root: &LookupKey, scope: &Scope, decrypts: bool) -> Resolution {
+        self.look_up_in(root, (scope, None), decrypts)
+    }
+
     /// Looks a root key up in the scope of the file.
     fn look_up_as_reader(&self, root: &LookupKey, decrypts: bool) -> Resolution {
         let reader = CachedScope::ReaderOf(self.path.clone());
         self.look_up_in(root, (&self.scope, Some(reader)), decrypts)
     }
 
-    /// Looks a root key up in a scope, as the code asks for the key. `cached` is the scope in the
-    /// caches; `None` for one that shares nothing. Encrypted values are decrypted if `decrypts`, and the
-    /// user has switched decryption on.
+    /// Looks a root key up in a scope, one of the caches' if `cached` names it.
     fn look_up_in(
         &self,
         root: &LookupKey,

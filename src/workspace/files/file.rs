@@ -341,6 +341,6 @@ mod tests {
         let data = numbered.data_as(DataFormat::Yaml);
         assert_eq!(work::take().parsed, text.len());
         let key = data.parts().iter().next().expect("a part");
-        assert_eq!(key.data.members.iter().count(), 2);
+        assert_eq!(key.data.members.len(), 2);
     }
 }

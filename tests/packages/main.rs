@@ -35,13 +35,9 @@ fn packages() -> Option<&'static Path> {
     let packages = PACKAGES.get_or_init(|| {
         support::may_install("packages")?;
         let folder = support::scratch("packages");
-        // Symbols are most of the program, and the compression of symbols takes most of the time.
-        let program = support::scratch("packages-program").join("hiera-ls");
-        let mut strip = Command::new("strip");
-        strip.arg("-o").arg(&program).arg(env!("CARGO_BIN_EXE_hiera-ls"));
-        succeed(&mut strip);
         let mut package = Command::new(support::in_package(".ci/package"));
-        package.arg("--out").arg(&folder).arg("--server").arg(&program);
+        package.arg("--out").arg(&folder);
+        package.arg("--server").arg(support::stripped_program("packages-program"));
         let said = succeed(package.args(["--kinds", "archive wheel npm deb rpm image"]));
         assert!(said.contains("left out: the image for "), "{said}");
         Ok(folder)

@@ -222,6 +222,17 @@ pub fn scratch(name: &str) -> PathBuf {
     dir
 }
 
+/// Returns the program without its symbols, in a directory of this name below Cargo's directory for
+/// tests. Symbols are most of the program that Cargo builds for tests: packages of it would take three
+/// times as long to make and to install.
+pub fn stripped_program(folder: &str) -> PathBuf {
+    let program = scratch(folder).join("hiera-ls");
+    let mut strip = Command::new("strip");
+    let run = run(strip.arg("-o").arg(&program).arg(env!("CARGO_BIN_EXE_hiera-ls")), "");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    program
+}
+
 /// Makes a folder, or removes what is in it.
 fn make_empty(folder: &Path) {
     if folder.exists() {

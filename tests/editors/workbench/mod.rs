@@ -154,7 +154,7 @@ fn packaged() -> PathBuf {
     let packages = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workbench-packages");
     let mut packaging = Command::new(support::in_package(".ci/package"));
     packaging.arg("--out").arg(&packages).args(["--kinds", "vsix"]);
-    packaging.args(["--server", env!("CARGO_BIN_EXE_hiera-ls")]);
+    packaging.arg("--server").arg(support::stripped_program("workbench-program"));
     let packaged = support::run(&mut packaging, "");
     assert_eq!(packaged.status, Some(0), "{}\n{}", packaged.stdout, packaged.stderr);
     // The test's program needs a C library, which Alpine does not have.

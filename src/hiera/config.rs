@@ -19,7 +19,7 @@ mod v4;
 mod v5;
 
 pub use called::{CONTEXT_TYPE, FunctionArgument};
-pub use content::{may_hold_config, version_by_content};
+pub use content::{CONFIG_WORDS, version_by_content};
 pub use described::{DescribedBackends, KeyPart, why_not_described};
 pub use problem::{ConfigProblem, ConfigProblemKind, VersionProblem};
 pub use selector::select;

@@ -12,7 +12,7 @@ use self::words::KnownWords;
 use super::kinds::{CodeLanguage, code_language, is_short_yaml};
 use crate::disk::{ReadError, Stamp};
 use crate::hiera::config::formats::format_of_name;
-use crate::hiera::config::{ConfigVersion, may_hold_config, version_by_content};
+use crate::hiera::config::{CONFIG_WORDS, ConfigVersion, version_by_content};
 use crate::hiera::data::{DataFile, DataFormat, Edited, FileRefusal};
 use crate::manifest::{self, Manifest};
 use crate::text::{FileId, FilePath, PartId, Span, Text, TextRange};
@@ -224,11 +224,24 @@ impl File {
     /// file.
     pub fn config_version(&self) -> Option<ConfigVersion> {
         *self.read.config_version.get_or_init(|| {
-            let text = self.text().filter(|text| is_short_yaml(&self.path, text.len()))?.to_str();
-            if !may_hold_config(&text) {
+            let text = self.text().filter(|text| is_short_yaml(&self.path, text.len()))?;
+            if !CONFIG_WORDS.iter().any(|word| self.has_word(word)) {
                 return None;
             }
-            version_by_content(&text, &self.data_as(DataFormat::Yaml).root_value()?)
+            version_by_content(&text.to_str(), &self.data_as(DataFormat::Yaml).root_value()?)
+        })
+    }
+
+    /// Whether a word stands in the file's text. The word is one for [`File::find_word`].
+    fn has_word(&self, word: &'static str) -> bool {
+        // No edit follows a version on disk: its places would be kept for nothing.
+        let is_on_disk = self.stamp.is_some();
+        self.text().is_some_and(|text| {
+            if is_on_disk {
+                !text.find_all(word).is_empty()
+            } else {
+                !self.find_word(word).is_empty()
+            }
         })
     }
 
@@ -326,6 +339,26 @@ fn parse(text: &str, format: DataFormat) -> Tree {
 mod tests {
     use super::*;
     use crate::text::work;
+
+    #[test]
+    fn an_edit_makes_a_config_and_none() {
+        let path = FilePath::new("/live.yaml");
+        let lines = "# nothing\n".repeat(1_000);
+        let text = format!("{lines}version: 5\nhierarch: [{{name: A, path: a.yaml}}]\n{lines}");
+        let at = text.find("hierarch").expect("it is there") as u32;
+        let before = File::open_version(FileId::new(0), path, Text::new(&text));
+        assert_eq!(before.config_version(), None);
+        let edit = |file: &File, range: TextRange, insert: &str| {
+            let text = file.text().expect("a text").replace_range(range, insert);
+            file.edit_version(Edited::new(range, insert.len() as u32), text)
+        };
+        let config = edit(&before, TextRange::new(at + 8, at + 8), "y");
+        assert_eq!(config.config_version(), Some(ConfigVersion::V5));
+        let above = edit(&config, TextRange::new(0, 2), "");
+        assert_eq!(above.config_version(), Some(ConfigVersion::V5));
+        let none = edit(&above, TextRange::new(at, at + 1), "");
+        assert_eq!(none.config_version(), None);
+    }
 
     #[test]
     fn a_version_under_another_number_shares_all_results_but_the_data() {

@@ -116,7 +116,7 @@ fn source_stamps(sources: &[NodeSource]) -> Vec<(FilePath, Option<FilePath>, Opt
 pub enum FileContent {
     /// The file is the version that was known.
     Same(Arc<File>),
-    /// The file was read. Its number is [`UNNUMBERED`].
+    /// The file was read. A workspace numbers the file when it applies the scan.
     New(Arc<File>),
 }
 
@@ -129,8 +129,8 @@ impl FileContent {
     }
 }
 
-/// The number of a file that a scan reads: a workspace numbers its files when it applies the scan.
-/// Nothing is reported of a file before.
+/// The number of each file that a scan reads, until a workspace numbers the file. No place in such a
+/// file is reported.
 const UNNUMBERED: FileId = FileId::new(0);
 
 /// The progress of reading.

@@ -84,6 +84,7 @@ impl<'a> FileAudience<'a> {
 
     /// Looks a root key up in the scope of the file.
     fn look_up_as_reader(&self, root: &LookupKey, decrypts: bool) -> Resolution {
+        // The caches are the audience's own: one key stands for its scope, also that of a chosen node.
         let reader = CachedScope::ReaderOf(self.path.clone());
         self.look_up_in(root, (&self.scope, Some(reader)), decrypts)
     }

@@ -281,10 +281,10 @@ impl Questions {
     /// Returns the nodes in classes with the same answers, in order. The cost depends on the numbers
     /// of readers, and not on the number of nodes for each file.
     pub(super) fn split_nodes(&self, nodes: &[usize]) -> Vec<Vec<usize>> {
+        const NONE: u32 = u32::MAX;
         if self.is_empty() && !nodes.is_empty() {
             return vec![nodes.to_vec()];
         }
-        const NONE: u32 = u32::MAX;
         let most = nodes.iter().max().map_or(0, |most| most + 1);
         let mut class_of = vec![NONE; most];
         nodes.iter().for_each(|node| class_of[*node] = 0);

@@ -2,7 +2,7 @@
 //! `nodes/%{::location}/%{host}.yaml` can name, and the values of its variables when it names a
 //! given one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,8 +40,6 @@ pub enum PatternPiece {
 pub struct Pattern {
     pieces: Arc<[PatternPiece]>,
     variables: Vec<String>,
-    /// Whether a variable occurs twice.
-    repeats_variables: bool,
     /// One list of parts for each alternative that braces stand for.
     alternatives: Vec<Vec<PatternPart>>,
 }
@@ -162,12 +160,8 @@ impl Pattern {
         }
         let alternatives: Vec<Vec<PatternPart>> =
             expand(&atoms)?.iter().map(|atoms| atom_parts(atoms, &opaque)).collect();
-        if alternatives.iter().any(|parts| parts.len() > MAX_PARTS) {
-            return None;
-        }
-        let distinct: BTreeSet<&String> = variables.iter().collect();
-        let repeats_variables = distinct.len() < variables.len();
-        Some(Pattern { pieces: pieces.into(), variables, repeats_variables, alternatives })
+        let fits = alternatives.iter().all(|parts| parts.len() <= MAX_PARTS);
+        fits.then_some(Pattern { pieces: pieces.into(), variables, alternatives })
     }
 
     /// How the path matches when each variable is one non-empty part of a path, or of a part;
@@ -181,10 +175,14 @@ impl Pattern {
     /// Whether [`Pattern::bind`] binds the path. Costs less: one way to match is enough, unless a
     /// variable occurs twice.
     pub fn binds(&self, path: &str) -> bool {
-        if self.repeats_variables {
-            return self.bind(path).is_some();
-        }
-        self.alternatives.iter().any(|parts| self.find(parts, path, MatchManner::Greedy).is_some())
+        let mut found = self.alternatives.iter();
+        found.any(|parts| self.find(parts, path, MatchManner::Greedy).is_some())
+            && (!self.repeats_variable() || self.bind(path).is_some())
+    }
+
+    fn repeats_variable(&self) -> bool {
+        let mut numbered = self.variables.iter().enumerate();
+        numbered.any(|(number, name)| self.variables[..number].contains(name))
     }
 
     /// How the path matches when each variable is a non-empty text, which may have slashes: `web/edge`
@@ -272,8 +270,7 @@ impl Pattern {
         let mut matching = PatternMatcher {
             path,
             manner,
-            values: Vec::new(),
-            variables: self.variables.len(),
+            values: vec![""; self.variables.len()],
             dead: HashSet::default(),
         };
         matching.from(parts, 0).then_some(matching.values)
@@ -374,24 +371,14 @@ enum MatchManner {
 struct PatternMatcher<'p> {
     path: &'p str,
     manner: MatchManner,
-    /// The text of each variable, once the rest behind the variable matches; empty before the end of
-    /// the path is reached.
     values: Vec<&'p str>,
-    /// How many variables the pattern has.
-    variables: usize,
     /// Places from which the rest is known not to match: how many parts were left, and the offset.
     dead: HashSet<(usize, usize)>,
 }
 
 impl<'p> PatternMatcher<'p> {
     fn from(&mut self, parts: &[PatternPart], at: usize) -> bool {
-        let Some((part, rest)) = parts.split_first() else {
-            let is_end = at == self.path.len();
-            if is_end {
-                self.values.resize(self.variables, "");
-            }
-            return is_end;
-        };
+        let Some((part, rest)) = parts.split_first() else { return at == self.path.len() };
         let path = self.path;
         let text = &path[at..];
         match part {

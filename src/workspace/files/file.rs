@@ -55,8 +55,9 @@ impl Read {
         &self.data[format as usize]
     }
 
-    /// Returns the results without the data, which name their file by its number.
-    fn without_data(&self) -> Read {
+    /// Returns the results that outlive a scan: the data name their file by its number, and the places
+    /// of words are kept for versions that are edited.
+    fn scan_results(&self) -> Read {
         Read {
             tree: self.tree.clone(),
             code: self.code.clone(),
@@ -121,11 +122,11 @@ impl File {
         File { id, path, content, stamp, reading, read: Arc::default() }
     }
 
-    /// Returns the version, as it is on disk, under another number. Shares the results of reading its
-    /// text, except for the data.
+    /// Returns the version, as it is on disk, under another number. Shares the tree, the declarations
+    /// and the version of the config.
     pub fn with_id(&self, id: FileId) -> File {
         File {
-            read: Arc::new(self.read.without_data()),
+            read: Arc::new(self.read.scan_results()),
             ..File::new(id, self.path.clone(), self.content.clone(), self.stamp)
         }
     }
@@ -225,23 +226,10 @@ impl File {
     pub fn config_version(&self) -> Option<ConfigVersion> {
         *self.read.config_version.get_or_init(|| {
             let text = self.text().filter(|text| is_short_yaml(&self.path, text.len()))?;
-            if !CONFIG_WORDS.iter().any(|word| self.has_word(word)) {
+            if CONFIG_WORDS.iter().all(|word| self.find_word(word).is_empty()) {
                 return None;
             }
             version_by_content(&text.to_str(), &self.data_as(DataFormat::Yaml).root_value()?)
-        })
-    }
-
-    /// Whether a word stands in the file's text. The word is one for [`File::find_word`].
-    fn has_word(&self, word: &'static str) -> bool {
-        // No edit follows a version on disk: its places would be kept for nothing.
-        let is_on_disk = self.stamp.is_some();
-        self.text().is_some_and(|text| {
-            if is_on_disk {
-                !text.find_all(word).is_empty()
-            } else {
-                !self.find_word(word).is_empty()
-            }
         })
     }
 
@@ -361,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_under_another_number_shares_all_results_but_the_data() {
+    fn a_version_under_another_number_keeps_its_config_version() {
         let text = "version: 5\nhierarchy: [{name: A, path: a.yaml}]\n";
         let path = FilePath::new("/live.yaml");
         let content = Content::Text(Text::new(text));

@@ -17,8 +17,7 @@ use super::shard::{self, FileRecord, Joined, Results};
 use super::watch::{WatchTarget, run_rounds};
 use super::{ArgumentSettings, Failure, Opened, Status, absolute_path, open, report};
 use crate::diagnostics::{
-    FileFindings, Finding, Preset, Severity, catalogue, check_all, check_file, check_share,
-    join_shares,
+    FileFindings, Finding, Preset, Severity, check_all, check_file, check_share, join_shares, rules,
 };
 use crate::disk::{FileSystem, OsFs};
 use crate::settings::Settings;
@@ -85,7 +84,7 @@ fn write_part(
 /// Opens what the arguments name, with the settings that they make.
 fn open_target(arguments: &CheckArguments) -> Result<CheckTarget, Failure> {
     for code in arguments.select.iter().chain(&arguments.ignore) {
-        if catalogue::find(code).is_none() {
+        if rules::find(code).is_none() {
             return Err(Failure(format!("there is no rule '{code}'; `hiera-ls rules` lists them")));
         }
     }
@@ -306,13 +305,13 @@ fn look_for_selected(arguments: &CheckArguments, settings: &mut Settings) {
     }
     let rules = &mut settings.rules;
     for severities in rules.environments.values_mut().chain([&mut rules.severities]) {
-        for rule in catalogue::RULES {
+        for rule in rules::RULES {
             if has_code(&arguments.select, rule.code) && rule.severity == Severity::Off {
                 severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
             }
             // Each rule may reach a limit, so `limit-reached` needs all rules.
             if !has_code(&arguments.select, rule.code)
-                && !has_code(&arguments.select, catalogue::LIMIT_REACHED)
+                && !has_code(&arguments.select, rules::LIMIT_REACHED)
             {
                 severities.insert(rule.code.to_owned(), Severity::Off);
             }

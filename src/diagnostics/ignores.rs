@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::rule::{Check, IgnoreCode, UnusedIgnore};
 use super::rules::merge_conflict;
-use super::{Finding, RulesConfig, catalogue, enabled_rules, in_order};
+use super::{Finding, RulesConfig, enabled_rules, in_order, rules};
 use crate::hiera::data::DataFormat;
 use crate::puppet::ruby::glob::matches_path;
 use crate::text::similar::nearest_name;
@@ -65,11 +65,11 @@ pub(super) fn apply_ignores<F: Borrow<Finding> + From<Finding>>(
     for (rule, severity) in &enabled {
         let Check::Ignore(check) = rule.check else { continue };
         for (ignore, _) in codes.iter().zip(&index.is_used).filter(|(_, is_used)| !**is_used) {
-            let is_known = catalogue::find(&ignore.code).is_some();
+            let is_known = rules::find(&ignore.code).is_some();
             let similar = if is_known {
                 None
             } else {
-                nearest_name(&ignore.code, catalogue::RULES.iter().map(|rule| rule.code))
+                nearest_name(&ignore.code, rules::RULES.iter().map(|rule| rule.code))
             };
             // A rule that is off finds nothing that could be accepted.
             if is_known && !enabled.iter().any(|(rule, _)| *rule.code == *ignore.code) {

@@ -2,14 +2,13 @@
 //! [`check_file`]; the server keeps [`Findings`], which equal the results of both.
 
 mod anchors;
-pub mod catalogue;
 pub mod fix;
 mod identity;
 mod ignores;
 mod removal;
 pub(crate) mod render;
 pub mod rule;
-mod rules;
+pub mod rules;
 mod secret_lines;
 mod session;
 mod shares;
@@ -250,7 +249,7 @@ type EnabledRules = Vec<(&'static Rule, Option<Severity>)>;
 
 /// The rules that these severities leave on.
 fn enabled_rules(severities: &Severities, preset: Preset) -> EnabledRules {
-    catalogue::RULES
+    rules::RULES
         .iter()
         .map(|rule| {
             let given = severities.get(rule.code).copied();

@@ -514,7 +514,7 @@ fn file_filter(glob: &str, matches: lsp::FileOperationPatternKind) -> lsp::FileO
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::catalogue;
+    use crate::diagnostics::rules;
     use serde_json::{Value, json};
 
     /// Returns the page of `unknown-key`, for a client that announces the two values.
@@ -547,7 +547,7 @@ mod tests {
     fn no_code_needs_escaping_in_an_address() {
         let pages = Some("own:/{code}.md".to_owned());
         let features = Features { rule_pages: pages, ..Features::default() };
-        for rule in catalogue::RULES {
+        for rule in rules::RULES {
             let page = features.rule_page(rule.code).map(|page| page.href.to_string());
             assert_eq!(page, Some(format!("own:/{}.md", rule.code)));
         }

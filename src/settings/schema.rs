@@ -2,7 +2,7 @@
 //! unknown, wherever it is written; the README's table and the settings of the VS Code extension
 //! are made from it.
 
-use crate::diagnostics::catalogue;
+use crate::diagnostics::rules;
 use crate::text::similar::nearest_name;
 use crate::workspace::nodes::InferStep;
 
@@ -505,7 +505,7 @@ pub(super) fn is_of_workspace(name: &str) -> bool {
 pub fn nearest_to(name: &str) -> Option<String> {
     let (above, last) = name.rsplit_once('.').map_or(("", name), |(above, last)| (above, last));
     if above == "rules" {
-        let code = nearest_name(last, catalogue::RULES.iter().map(|rule| rule.code))?;
+        let code = nearest_name(last, rules::RULES.iter().map(|rule| rule.code))?;
         return Some(format!("rules.{code}"));
     }
     let meant = nearest_name(

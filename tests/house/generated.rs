@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::CommandFactory;
 use hiera_ls::cli::Arguments;
-use hiera_ls::diagnostics::catalogue::RULES;
+use hiera_ls::diagnostics::rules::RULES;
 use hiera_ls::settings::schema::{SCHEMA, Setting, SettingType};
 use serde::Deserialize;
 

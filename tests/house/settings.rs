@@ -3,7 +3,7 @@
 //!
 //! `HIERA_LS_UPDATE=1 cargo test --test house settings` writes both anew.
 
-use hiera_ls::diagnostics::{Rule, Severity, catalogue};
+use hiera_ls::diagnostics::{Rule, Severity, rules};
 use hiera_ls::settings::schema::{AllowedOrigins, SCHEMA, Setting, SettingType};
 use serde_json::{Map, Value, json};
 
@@ -158,7 +158,7 @@ fn json_schema(setting: &Setting) -> Value {
                 (rule.code.to_owned(), schema)
             };
             let rules: serde_json::Map<String, Value> =
-                catalogue::RULES.iter().map(|found| rule(found)).collect();
+                rules::RULES.iter().map(|found| rule(found)).collect();
             json!({"type": "object", "properties": rules, "additionalProperties": false})
         }
     };

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::fingerprint_findings;
 use crate::diagnostics::render::{LineSpan, LineSpans};
-use crate::diagnostics::{Finding, Rule, Severity, catalogue};
+use crate::diagnostics::{Finding, Rule, Severity, rules};
 use crate::text::Span;
 use crate::text::escape::percent_encode;
 
@@ -20,7 +20,7 @@ pub(super) fn write(
         .zip(fingerprint_findings(findings, spans))
         .map(|(finding, print)| finding_json(finding, &print, spans))
         .collect();
-    let rules: Vec<Value> = catalogue::RULES.iter().map(|found| rule_json(found)).collect();
+    let rules: Vec<Value> = rules::RULES.iter().map(|found| rule_json(found)).collect();
     let report = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::Failure;
 use crate::diagnostics::fix::Safety;
 use crate::diagnostics::rule::{Fix, FixEdit};
-use crate::diagnostics::{FileFindings, Finding, Related, Severity, catalogue};
+use crate::diagnostics::{FileFindings, Finding, Related, Severity, rules};
 use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::Snapshot;
 
@@ -163,7 +163,7 @@ impl RecordedFiles<'_> {
             })
         });
         Some(Finding {
-            rule: catalogue::find(&record.rule)?,
+            rule: rules::find(&record.rule)?,
             severity: Severity::from_name(&record.severity)?,
             span: self.span(&record.place)?,
             message: record.message.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::arguments::StepKind;
 use crate::diagnostics::fix::{Fix, Safety, choose_fixes};
-use crate::diagnostics::{Finding, RulesConfig, Severity, catalogue, check_all};
+use crate::diagnostics::{Finding, RulesConfig, Severity, check_all, rules};
 use crate::fleet::proof::dropped_comments;
 use crate::hiera::data::DataFormat;
 use crate::ide::refactor::find_pull;
@@ -193,7 +193,7 @@ impl Plan<'_> {
 /// Returns the findings of these rules whose fix removes an entry; all other rules are off. The key
 /// that was probably meant gets another value by a fix that renames a key.
 fn find_entries(snapshot: &Snapshot, rules: &[&str], settings: &RulesConfig) -> Vec<Finding> {
-    let severities = catalogue::RULES.iter().map(|rule| {
+    let severities = rules::RULES.iter().map(|rule| {
         (
             rule.code.into(),
             if rules.contains(&rule.code) { Severity::Warning } else { Severity::Off },

@@ -324,7 +324,7 @@ fn share_findings(findings: Vec<Finding>) -> Vec<Arc<Finding>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::catalogue::RULES;
+    use crate::diagnostics::rules::RULES;
     use crate::text::Span;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostics::catalogue::{RULES, find};
+use crate::diagnostics::rules::{RULES, find};
 use crate::diagnostics::{Finding, Rule, Severity, check_all};
 use crate::fixture::Fixture;
 

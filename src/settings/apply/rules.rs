@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use crate::diagnostics::{IgnoredPaths, Preset, Severities, Severity, catalogue};
+use crate::diagnostics::{IgnoredPaths, Preset, Severities, Severity, rules};
 use crate::settings::reader::SettingsReader;
 
 /// Applies severities by the codes of rules.
 pub(super) fn apply(reader: &mut SettingsReader, value: &Value, severities: &mut Severities) {
     reader.read_members("rules", value, |reader, code, value| {
-        if catalogue::find(code).is_none() {
+        if rules::find(code).is_none() {
             return false;
         }
         // YAML reads a bare `off` as false.
@@ -57,7 +57,7 @@ pub(super) fn read_ignored(
             continue;
         };
         let (known, unknown): (Vec<&str>, Vec<&str>) =
-            codes.split(',').map(str::trim).partition(|code| catalogue::find(code).is_some());
+            codes.split(',').map(str::trim).partition(|code| rules::find(code).is_some());
         for code in unknown {
             reader.report_part("ignore", Some(pattern), &format!("names no rule with '{code}'"));
         }

@@ -84,34 +84,33 @@ fn puppet_explains_as_recorded_and_so_does_hiera_ls_live() {
     let recording = recording();
     let (mut tally, mut recorded, mut outdated) =
         (Tally::of_version(support::puppet_major()), Vec::new(), Vec::new());
-    for group in groups() {
+    let groups = groups();
+    let (mut scenarios, mut trees, mut asked) = (Vec::new(), Vec::new(), Vec::new());
+    for group in &groups {
         let dir = support::scratch(&format!("explain-live-{}", group.topic));
-        let scenarios = group.scenarios.iter().enumerate().filter(|(n, _)| is_asked("puppet", *n));
-        let (scenarios, trees): (Vec<&Scenario>, Vec<Written<'_>>) = scenarios
-            .map(|(n, scenario)| (scenario, scenario.write(&dir.join(n.to_string()))))
-            .unzip();
-        let asked: Vec<Vec<&Question>> = scenarios
-            .iter()
-            .map(|scenario| scenario.questions.iter().filter(can_be_asked).collect())
-            .collect();
-        let answers = puppet(&trees, &asked);
-        for (((scenario, tree), asked), answers) in
-            scenarios.into_iter().zip(&trees).zip(&asked).zip(answers)
+        let chosen = group.scenarios.iter().enumerate().filter(|(n, _)| is_asked("puppet", *n));
+        for (n, scenario) in chosen {
+            scenarios.push((group, scenario));
+            trees.push(scenario.write(&dir.join(n.to_string())));
+            asked.push(scenario.questions.iter().filter(can_be_asked).collect::<Vec<_>>());
+        }
+    }
+    let answers = puppet(&trees, &asked);
+    for ((((group, scenario), tree), asked), answers) in
+        scenarios.into_iter().zip(&trees).zip(&asked).zip(answers)
+    {
+        for ((question, expected), given) in
+            asked.iter().zip(answers).zip(hiera_ls(tree, asked, oracle_puppet()))
         {
-            for ((question, expected), given) in
-                asked.iter().zip(answers).zip(hiera_ls(tree, asked, oracle_puppet()))
-            {
-                tally.compare(&group, scenario, question, &expected, &given);
-                if group.is_recorded(scenario, question) {
-                    let (topic, ask) = group.id(scenario, question);
-                    let known = recording.get(&(topic.clone(), ask.clone()));
-                    if support::is_recorded_puppet() && known != Some(&expected) {
-                        outdated.push(format!("{topic}: {ask}"));
-                    }
-                    recorded.push(
-                        json!({"scenario": topic, "ask": ask, "explained": expected.to_json()}),
-                    );
+            tally.compare(group, scenario, question, &expected, &given);
+            if group.is_recorded(scenario, question) {
+                let (topic, ask) = group.id(scenario, question);
+                let known = recording.get(&(topic.clone(), ask.clone()));
+                if support::is_recorded_puppet() && known != Some(&expected) {
+                    outdated.push(format!("{topic}: {ask}"));
                 }
+                recorded
+                    .push(json!({"scenario": topic, "ask": ask, "explained": expected.to_json()}));
             }
         }
     }

@@ -82,6 +82,10 @@ def apart
 end
 
 PuppetTree.start do |home|
+  PuppetTree.load_all(home) do |root|
+    asks = %w[json s].map { |format| { 'keys' => ['k'], 'arguments' => { 'explain' => true, 'render_as' => format, 'merge' => 'deep' } } }
+    answers('root' => root, 'scope' => {}, 'asks' => asks)
+  end
   $stdin.set_encoding('UTF-8')
   $stdin.each_line do |line|
     ANSWERS.puts(apart { JSON.generate(answers(JSON.parse(line)).map { |answer| text(answer, home) }) })

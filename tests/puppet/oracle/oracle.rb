@@ -198,28 +198,9 @@ class Workers
   def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 end
 
-# What Puppet loads on first use is loaded once, before processes begin for the jobs.
-def load_all(home)
-  %w[hiera deep_merge hocon hiera/backend/eyaml/encryptor hiera/backend/eyaml/parser/parser].each do |library|
-    require library
-  rescue LoadError
-    next # lookups that need it will say so
-  end
-  root = File.join(home, 'first')
-  FileUtils.mkdir_p(File.join(root, 'data'))
-  levels = { 'yaml_data' => '"k": {"a": "%{lookup(\'n\')}"}', 'json_data' => '{"k": {"b": [1]}}', 'hocon_data' => 'n = 1' }
-  hierarchy = levels.map do |function, text|
-    File.write(File.join(root, 'data', function), text)
-    { 'name' => function, 'path' => function, 'data_hash' => function }
-  end
-  File.write(File.join(root, 'hiera.yaml'), { 'version' => 5, 'hierarchy' => hierarchy }.to_json)
-  questions = %w[unique hash deep].map { |merge| { 'key' => 'k', 'merge' => merge } }
-  Job.new('root' => root, 'questions' => questions).line
-  GC.start
-end
-
 PuppetTree.start(settings) do |home|
-  load_all(home)
+  questions = %w[unique hash deep].map { |merge| { 'key' => 'k', 'merge' => merge } }
+  PuppetTree.load_all(home) { |root| Job.new('root' => root, 'questions' => questions).line }
   pool = Workers.new(workers, seconds)
   $stdin.set_encoding(Encoding::UTF_8)
   $stdin.each_line { |line| pool.give(line) unless line.strip.empty? }

@@ -3,6 +3,7 @@
 # Real Puppet over a folder: the folder is the only environment, and a scope is given in place of
 # the one that Puppet makes of a node's facts. Shared by the programs that ask Puppet for values.
 
+require 'json'
 require 'tmpdir'
 require 'puppet'
 require 'puppet/pops'
@@ -63,6 +64,26 @@ module PuppetTree
     yield home
   ensure
     FileUtils.remove_entry(home) if home && Process.pid == owner
+  end
+
+  # Loads what Puppet loads on first use, before processes begin for the jobs. Yields an environment's
+  # folder, in which the block looks `k` up.
+  def load_all(home)
+    %w[hiera deep_merge hocon hiera/backend/eyaml/encryptor hiera/backend/eyaml/parser/parser].each do |library|
+      require library
+    rescue LoadError
+      next # lookups that need it will say so
+    end
+    root = File.join(home, 'first')
+    FileUtils.mkdir_p(File.join(root, 'data'))
+    levels = { 'yaml_data' => '"k": {"a": "%{lookup(\'n\')}"}', 'json_data' => '{"k": {"b": [1]}}', 'hocon_data' => 'n = 1' }
+    hierarchy = levels.map do |function, text|
+      File.write(File.join(root, 'data', function), text)
+      { 'name' => function, 'path' => function, 'data_hash' => function }
+    end
+    File.write(File.join(root, 'hiera.yaml'), { 'version' => 5, 'hierarchy' => hierarchy }.to_json)
+    yield root
+    GC.start
   end
 
   # Yields Puppet's top scope over `folder`, with the variables of `scope`. `global` is the global

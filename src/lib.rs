@@ -20,10 +20,10 @@
 //! - [`server`]: the protocol, and the only `async`.
 //! - [`cli`]: the command line.
 //!
-//! To add a rule: a file in `src/diagnostics/rules` with its page beside it, and two
-//! lines in `rules/mod.rs`. To add a feature: a file in `src/ide` that starts at [`ide::cursor`], a handler
-//! and a line of `dispatch.rs` in `server`, its capability in `capabilities.rs`. To add a setting: a
-//! field in [`settings`], its use in the config that it belongs to, a line in the settings' table.
+//! To add a rule: a file in `src/diagnostics/rules` with its page beside it, and two lines in
+//! `rules/mod.rs`. To add a feature: a file in `src/ide` that starts at [`ide::cursor`], a handler and
+//! a line of `dispatch.rs` in `server`, its capability in `capabilities.rs`. To add a setting: a field
+//! in [`settings`], its use in the config that it belongs to, a line in the settings' table.
 
 // Items that no other crate can reach are `pub(crate)`, so that the compiler sees unused ones.
 // Tests share sources with other crates, where this is not so.

@@ -303,8 +303,8 @@ fn look_for_selected(arguments: &CheckArguments, settings: &mut Settings) {
     if arguments.select.is_empty() {
         return;
     }
-    let rules = &mut settings.rules;
-    for severities in rules.environments.values_mut().chain([&mut rules.severities]) {
+    let config = &mut settings.rules;
+    for severities in config.environments.values_mut().chain([&mut config.severities]) {
         for rule in rules::RULES {
             if has_code(&arguments.select, rule.code) && rule.severity == Severity::Off {
                 severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);

@@ -190,13 +190,13 @@ impl Plan<'_> {
     }
 }
 
-/// Returns the findings of these rules whose fix removes an entry; all other rules are off. The key
-/// that was probably meant gets another value by a fix that renames a key.
-fn find_entries(snapshot: &Snapshot, rules: &[&str], settings: &RulesConfig) -> Vec<Finding> {
+/// Returns the findings of the rules with these codes whose fix removes an entry; all other rules
+/// are off. The key that was probably meant gets another value by a fix that renames a key.
+fn find_entries(snapshot: &Snapshot, codes: &[&str], settings: &RulesConfig) -> Vec<Finding> {
     let severities = rules::RULES.iter().map(|rule| {
         (
             rule.code.into(),
-            if rules.contains(&rule.code) { Severity::Warning } else { Severity::Off },
+            if codes.contains(&rule.code) { Severity::Warning } else { Severity::Off },
         )
     });
     let config = RulesConfig {
